@@ -1,0 +1,70 @@
+"""bayescout learns Bayesian network structures from data, by score and search.
+
+The public names; each is loaded from its home when first used, so that importing is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from bayescout import scores as scores
+    from bayescout.data import Discretiser as Discretiser
+    from bayescout.data import Table as Table
+    from bayescout.data import as_table as as_table
+    from bayescout.data import discretise as discretise
+    from bayescout.data import read_table as read_table
+    from bayescout.data import write_table as write_table
+    from bayescout.errors import BayescoutError as BayescoutError
+    from bayescout.errors import BayescoutWarning as BayescoutWarning
+    from bayescout.formats import load_network as load_network
+    from bayescout.formats import networks as networks
+    from bayescout.formats import read_network as read_network
+    from bayescout.formats import read_structure as read_structure
+    from bayescout.formats import write_network as write_network
+    from bayescout.formats import write_structure as write_structure
+    from bayescout.graph.dag import Dag as Dag
+    from bayescout.graph.pdag import Pdag as Pdag
+    from bayescout.graph.compare import compare as compare
+    from bayescout.graph.random import random_dag as random_dag
+    from bayescout.network import DiscreteNetwork as DiscreteNetwork
+    from bayescout.network import GaussianNetwork as GaussianNetwork
+    from bayescout.network import fit as fit
+    from bayescout.network import random_network as random_network
+    from bayescout.scores.whole import score as score
+    from bayescout.scores.whole import score_parts as score_parts
+
+_HOMES = {
+    "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
+    "bayescout.errors": ("BayescoutError", "BayescoutWarning"),
+    "bayescout.formats": (
+        "load_network", "networks", "read_network", "read_structure", "write_network", "write_structure",
+    ),
+    "bayescout.graph.compare": ("compare",),
+    "bayescout.graph.dag": ("Dag",),
+    "bayescout.graph.pdag": ("Pdag",),
+    "bayescout.graph.random": ("random_dag",),
+    "bayescout.network": ("DiscreteNetwork", "GaussianNetwork", "fit", "random_network"),
+    "bayescout.scores.whole": ("score", "score_parts"),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("scores",)
+
+__all__ = ["__version__", *sorted([*_HOME_OF, *_MODULES])]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"bayescout.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'bayescout' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME_OF, *_MODULES])

@@ -1,0 +1,28 @@
+"""The commands of `bayescout`."""
+
+from __future__ import annotations
+
+import typer
+
+from bayescout.cli import networks, scoring
+
+app = typer.Typer(
+    name="bayescout",
+    help="Learn, fit, ask and compare Bayesian networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (*networks.COMMANDS, *scoring.COMMANDS):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    if version:
+        from bayescout import __version__
+
+        typer.echo(f"bayescout {__version__}")
+        raise typer.Exit

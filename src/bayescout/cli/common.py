@@ -1,0 +1,75 @@
+"""What the commands share: opening their arguments, JSON, and the options of tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from bayescout.errors import BayescoutError
+from bayescout.formats import open_network, open_structure
+from bayescout.graph.dag import Dag
+from bayescout.network import DiscreteNetwork, GaussianNetwork
+
+Network = DiscreteNetwork | GaussianNetwork
+
+
+class Missing(StrEnum):
+    error = "error"
+    drop = "drop"
+    state = "state"
+
+
+class Kind(StrEnum):
+    discrete = "discrete"
+    continuous = "continuous"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+MissingOption = Annotated[
+    Missing, typer.Option(help="What to do with missing values: refuse, drop their rows, or give them a state.")
+]
+MissingValues = Annotated[
+    list[str] | None, typer.Option("--na", help="A text that also means missing, such as ? or NA; may be repeated.")
+]
+KindOption = Annotated[Kind | None, typer.Option("--kind", help="Read every column as this kind.")]
+Output = Annotated[str | None, typer.Option("--output", "-o", help="The file to write; its ending says the format.")]
+
+
+def open_graph(text: str) -> Network | Dag:
+    """A network where the text names one, else a structure."""
+    try:
+        return open_network(text)
+    except BayescoutError:
+        return open_structure(text)
+
+
+def table_options(missing: Missing, na: list[str] | None, kind: Kind | None) -> dict[str, Any]:
+    """The options of a table as `as_table` takes them."""
+    return {
+        "missing": missing.value,
+        "missing_values": tuple(na or ()),
+        "kinds": None if kind is None else kind.value,
+    }
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on standard output; numbers JSON does not have become null."""
+    sys.stdout.write(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    return str(value)

@@ -1,0 +1,225 @@
+"""Commands that make, show and use networks: fit, sample, query, compare, convert, show, networks."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from bayescout.cli.common import (
+    Json,
+    KindOption,
+    Missing,
+    MissingOption,
+    MissingValues,
+    Network,
+    Output,
+    open_graph,
+    print_json,
+    table_options,
+)
+from bayescout.errors import FormatError
+from bayescout.formats import format_of, open_network, write_network, write_structure
+from bayescout.formats import networks as shipped
+from bayescout.graph.compare import compare as compare_graphs
+from bayescout.graph.dag import Dag
+from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import fit as fit_network
+
+StructureArgument = Annotated[
+    str, typer.Argument(help="A network or structure file, a shipped network's name, or a string such as [A][B|A].")
+]
+NetworkArgument = Annotated[str, typer.Argument(help="A network file, or a shipped network's name.")]
+DataArgument = Annotated[str, typer.Argument(help="A data file: csv, tsv, parquet, arrow, or white-space separated.")]
+
+MANY_NODES = 12
+"""A network with more nodes than this shows its tables only when asked for them."""
+
+
+def fit(
+    structure: StructureArgument,
+    data: DataArgument,
+    output: Output = None,
+    prior: Annotated[str, typer.Option(help="mle, laplace or bdeu.")] = "mle",
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of the bdeu prior.")] = 1.0,
+    missing: MissingOption = Missing.error,
+    na: MissingValues = None,
+    kind: KindOption = None,
+    json: Json = False,
+) -> None:
+    """Estimate the parameters of a given structure from data."""
+    from bayescout.data import as_table
+
+    graph = open_graph(structure)
+    dag = graph if isinstance(graph, Dag) else graph.dag
+    declared = dict(zip(dag.nodes, graph.states, strict=True)) if isinstance(graph, DiscreteNetwork) else None
+    table = as_table(data, states=declared, **table_options(missing, na, kind))
+    model = fit_network(dag, table, prior=prior, ess=ess)
+    if output:
+        write_network(model, output)
+    if json:
+        print_json({**_described(model), "rows": table.n_rows, "prior": prior, "output": output})
+        return
+    _show(model, [])
+    if output:
+        sys.stdout.write(f"written to {output}\n")
+
+
+def sample(
+    network: NetworkArgument,
+    n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many rows.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Draw rows from a network; without a file, as csv on standard output."""
+    model = open_network(network)
+    table = model.sample(n, seed=seed)
+    if output:
+        table.save(output)
+    if json:
+        described = {"network": network, "rows": n, "seed": seed, "output": output}
+        print_json(described if output else {**described, "data": table.to_dict()})
+    elif output:
+        sys.stdout.write(f"{n:,} rows of {len(model.nodes)} columns written to {output}\n")
+    else:
+        sys.stdout.write(table.to_csv())
+
+
+def query(
+    network: NetworkArgument,
+    question: Annotated[str, typer.Argument(help='Such as "lung | smoke=yes, xray=no".')],
+    json: Json = False,
+) -> None:
+    """Answer P(nodes | evidence) exactly."""
+    from bayescout.cli.render import answer_grid, console
+
+    model = open_network(network)
+    answer = model.query(question)
+    if json:
+        print_json({"network": network, "query": question, **_answer(answer)})
+    else:
+        console().print(answer_grid(answer, f"P({question})"))
+
+
+def compare(
+    learned: StructureArgument,
+    truth: StructureArgument,
+    json: Json = False,
+) -> None:
+    """Measure how far a structure is from the true one."""
+    from bayescout.cli.render import comparison_grids, console
+
+    found = compare_graphs(open_graph(learned), open_graph(truth))
+    if json:
+        print_json(found.to_dict())
+        return
+    for table in comparison_grids(found):
+        console().print(table)
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A network or structure file, or a shipped name.")],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="The file to write; its ending says the format.")],
+    json: Json = False,
+) -> None:
+    """Write a network or structure in another format."""
+    graph = open_graph(source)
+    structure_only = format_of(target).holds == "structure"
+    if isinstance(graph, Dag):
+        write_structure(graph, target)
+    elif structure_only:
+        write_structure(graph.dag, target)
+    else:
+        write_network(graph, target)
+    dropped = structure_only and not isinstance(graph, Dag)
+    if json:
+        print_json({"input": source, "output": target, "parameters_dropped": dropped})
+        return
+    sys.stdout.write(f"written to {target}\n")
+    if dropped:
+        sys.stderr.write(f"bayescout: note: {target} holds the structure only; the parameters were left out\n")
+
+
+def show(
+    network: NetworkArgument,
+    nodes: Annotated[list[str] | None, typer.Argument(help="The nodes whose tables to show.")] = None,
+    json: Json = False,
+) -> None:
+    """Show a network: its size, and the tables of its nodes."""
+    model = open_network(network)
+    if json:
+        print_json(_described(model))
+        return
+    _show(model, [_node_named(model, text) for text in nodes or []])
+
+
+def networks(json: Json = False) -> None:
+    """List the benchmark networks that come with bayescout."""
+    from dataclasses import asdict
+
+    from bayescout.cli.render import console, grid
+
+    infos = shipped()
+    if json:
+        print_json({"networks": [asdict(info) for info in infos]})
+        return
+    rows = [
+        (i.name, i.kind, i.nodes, i.arcs, f"{i.parameters:,}", i.max_in_degree, i.max_cardinality or "-") for i in infos
+    ]
+    columns = ["name", "kind", "nodes", "arcs", "parameters", "most parents", "most states"]
+    console().print(grid("Benchmark networks", columns, rows, numbers=5))
+
+
+COMMANDS = (fit, sample, query, compare, convert, show, networks)
+
+
+def _node_named(model: Network, text: str) -> Any:
+    """The node whose label reads as the text."""
+    from bayescout.errors import UnknownNameError
+
+    for node in model.nodes:
+        if str(node) == text:
+            return node
+    raise UnknownNameError("node", text, model.nodes, "the network")
+
+
+def _show(model: Network, nodes: list[Any]) -> None:
+    from bayescout.cli.render import console, cpt_grid, equations_grid
+
+    out = console()
+    out.print(model.summary(), markup=False)
+    out.print()
+    if isinstance(model, GaussianNetwork):
+        out.print(equations_grid(model, nodes or list(model.nodes)))
+        return
+    if not nodes and len(model.nodes) > MANY_NODES:
+        out.print("bayescout show NETWORK NODE ... shows the tables of its nodes", markup=False)
+    for node in nodes or (model.nodes if len(model.nodes) <= MANY_NODES else ()):
+        out.print(cpt_grid(model, node))
+
+
+def _described(model: Network) -> dict[str, Any]:
+    """A network as JSON: graph and size."""
+    described: dict[str, Any] = {
+        "name": model.name,
+        "kind": "discrete" if isinstance(model, DiscreteNetwork) else "gaussian",
+        "nodes": list(model.nodes),
+        "arcs": [list(arc) for arc in model.dag.arcs()],
+        "parameters": model.n_parameters,
+    }
+    if isinstance(model, DiscreteNetwork):
+        described["undefined_rows"] = model.n_undefined
+    return described
+
+
+def _answer(answer: Any) -> dict[str, Any]:
+    """An answer as JSON."""
+    if hasattr(answer, "probabilities"):
+        rows = [
+            {"states": dict(zip(map(str, answer.variables), states, strict=True)), "probability": p}
+            for states, p in answer.rows()
+        ]
+        return {"variables": list(answer.variables), "answer": rows}
+    return {"variables": list(answer.variables), "answer": answer.to_dict()}

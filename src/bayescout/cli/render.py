@@ -1,0 +1,99 @@
+"""Results as tables for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from bayescout.graph.compare import Comparison
+from bayescout.network import Distribution, DiscreteNetwork, GaussianDistribution, GaussianNetwork
+
+PLAIN_WIDTH = 160
+"""The width of tables when the output is not a terminal."""
+
+
+def console() -> Console:
+    """Where people read: standard output, in colour only on a terminal."""
+    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
+
+
+def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: int = 0) -> Grid:
+    """A table whose last `numbers` columns are figures, set to the right."""
+    table = Grid(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for i, column in enumerate(columns):
+        right = i >= len(columns) - numbers
+        table.add_column(escape(column), justify="right" if right else "left", no_wrap=right)
+    for row in rows:
+        table.add_row(*(escape(str(cell)) for cell in row))
+    return table
+
+
+def probability(value: float | None) -> str:
+    """Four digits, or what says that there is none."""
+    if value is None:
+        return "---"
+    return f"{value:.4f}" if value == 0 or value >= 0.00005 else f"{value:.1e}"
+
+
+def cpt_grid(network: DiscreteNetwork, node: Any) -> Grid:
+    """P(node | parents), one row a parent configuration."""
+    cpt = network.cpt(node)
+    rows = []
+    for assignment, probabilities in cpt.rows():
+        shown = [None] * len(cpt.states) if probabilities is None else list(probabilities)
+        rows.append([*(str(state) for state in assignment.values()), *(probability(p) for p in shown)])
+    given = ", ".join(str(parent) for parent in cpt.parents)
+    title = f"P({node} | {given})" if given else f"P({node})"
+    columns = [*(str(parent) for parent in cpt.parents), *(str(state) for state in cpt.states)]
+    return grid(title, columns, rows, numbers=len(cpt.states))
+
+
+def equations_grid(network: GaussianNetwork, nodes: Sequence[Any]) -> Grid:
+    """One linear equation a node."""
+    rows = [
+        (node, network.equation(node), f"{float(network.variances[network.dag.index(node)]):.4g}") for node in nodes
+    ]
+    return grid("Linear-Gaussian equations", ["node", "mean", "variance"], rows, numbers=1)
+
+
+def answer_grid(answer: Distribution | GaussianDistribution, title: str) -> Grid:
+    """The answer of a query."""
+    if isinstance(answer, GaussianDistribution):
+        rows = [
+            (name, f"{part['mean']:.6g}", f"{part['variance']:.6g}", f"{part['variance'] ** 0.5:.6g}")
+            for name, part in answer.to_dict().items()
+        ]
+        return grid(title, ["node", "mean", "variance", "deviation"], rows, numbers=3)
+    columns = [*(str(v) for v in answer.variables), "probability"]
+    return grid(title, columns, [(*states, probability(p)) for states, p in answer.rows()], numbers=1)
+
+
+def comparison_grids(found: Comparison) -> list[Grid]:
+    """The measures, then the arcs that differ."""
+    figures = [
+        ("SHD of the graphs", found.shd),
+        ("SHD of the equivalence classes", found.shd_cpdag),
+        ("Hamming distance", found.hamming),
+        ("arcs: precision", f"{found.precision:.3f}"),
+        ("arcs: recall", f"{found.recall:.3f}"),
+        ("arcs: F", f"{found.f1:.3f}"),
+        ("adjacencies: precision", f"{found.adjacency_precision:.3f}"),
+        ("adjacencies: recall", f"{found.adjacency_recall:.3f}"),
+        ("adjacencies: F", f"{found.adjacency_f1:.3f}"),
+        ("missing / extra / reversed", f"{found.n_missing} / {found.n_extra} / {found.n_reversed}"),
+    ]
+    grids = [grid("Learned against true", ["measure", "value"], figures, numbers=1)]
+    wrong = [
+        (kind, f"{parent} -> {child}")
+        for kind, arcs in (("missing", found.missing), ("extra", found.extra), ("reversed", found.reversed))
+        for parent, child in arcs
+    ]
+    if wrong:
+        grids.append(grid("Arcs that differ", ["how", "arc"], wrong))
+    return grids

@@ -1,0 +1,129 @@
+"""Commands that score structures: score, scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from bayescout.cli.common import (
+    Json,
+    KindOption,
+    Missing,
+    MissingOption,
+    MissingValues,
+    open_graph,
+    print_json,
+    table_options,
+)
+from bayescout.cli.networks import DataArgument, StructureArgument
+
+
+class Base(StrEnum):
+    e = "e"
+    two = "2"
+    ten = "10"
+
+
+def score(
+    structure: StructureArgument,
+    data: DataArgument,
+    scores: Annotated[str, typer.Option("--score", help="Names of scores, separated by commas.")] = "bic",
+    log_base: Annotated[Base, typer.Option(help="The base of the logarithms shown.")] = Base.e,
+    nodes: Annotated[bool, typer.Option("--nodes", help="Show each node's part as well.")] = False,
+    missing: MissingOption = Missing.error,
+    na: MissingValues = None,
+    kind: KindOption = None,
+    json: Json = False,
+) -> None:
+    """Score a structure on data: log-likelihood, penalty and parameters apart."""
+    from bayescout.data import as_table
+    from bayescout.scores.whole import aligned, score_parts
+
+    graph = open_graph(structure)
+    dag, table = aligned(graph, data, **table_options(missing, na, kind))
+    table = as_table(table)
+    names = [name.strip() for name in scores.split(",") if name.strip()]
+    found = [score_parts(dag, table, name) for name in names]
+    unit = 1.0 if log_base is Base.e else math.log(float(log_base.value))
+    if json:
+        print_json(
+            {
+                "structure": structure,
+                "rows": table.total_weight,
+                "log_base": log_base.value,
+                "scores": [_in_unit(parts.to_dict(), unit) for parts in found],
+            }
+        )
+        return
+    _print(found, unit, log_base, nodes)
+
+
+def scores(json: Json = False) -> None:
+    """List the scores."""
+    from bayescout.cli.render import console, grid
+    from bayescout.scores import SCORES
+
+    rows = []
+    for name, formula in SCORES.items():
+        made: Any = formula()
+        settings = {field.name: getattr(made, field.name) for field in fields(made)}
+        rows.append(
+            {
+                "name": name,
+                "data": {"both": "discrete, Gaussian", "continuous": "Gaussian"}.get(made.kinds, made.kinds),
+                "equivalent": made.equivalent,
+                "settings": settings,
+                "summary": (formula.__doc__ or "").splitlines()[0],
+            }
+        )
+    if json:
+        print_json({"scores": rows})
+        return
+    shown = [
+        (
+            row["name"],
+            row["data"],
+            "yes" if row["equivalent"] else "no",
+            ", ".join(f"{k}={v}" for k, v in row["settings"].items()),
+            row["summary"],
+        )
+        for row in rows
+    ]
+    console().print(grid("Scores", ["name", "data", "equivalent", "settings", "what it is"], shown))
+
+
+COMMANDS = (score, scores)
+
+_IN_NATS = ("score", "log_likelihood", "penalty")
+
+
+def _in_unit(parts: dict[str, Any], unit: float) -> dict[str, Any]:
+    """The parts with their logarithms in another base."""
+    changed = {
+        key: None if value is None else value / unit if key in _IN_NATS else value for key, value in parts.items()
+    }
+    if "nodes" in changed:
+        changed["nodes"] = [_in_unit(node, unit) for node in changed["nodes"]]
+    return changed
+
+
+def _print(found: list[Any], unit: float, base: Base, nodes: bool) -> None:
+    from bayescout.cli.render import console, grid
+
+    def shown(parts: Any) -> list[str]:
+        penalty = "-" if parts.penalty is None else f"{parts.penalty / unit:,.3f}"
+        return [f"{parts.log_likelihood / unit:,.3f}", penalty, f"{parts.parameters:,.0f}", f"{parts.score / unit:,.3f}"]
+
+    figures = ["log-likelihood", "penalty", "parameters", "score"]
+    logs = {"e": "natural logarithms", "2": "bits", "10": "base-10 logarithms"}[base.value]
+    out = console()
+    out.print(
+        grid(f"Scores, {logs}, larger is better", ["name", *figures], [(p.score_name, *shown(p)) for p in found], 4)
+    )
+    for parts in found if nodes else ():
+        rows = [(node.node, ", ".join(map(str, node.parents)), *shown(node)) for node in parts.nodes]
+        out.print(grid(f"{parts.score_name}, node by node", ["node", "parents", *figures], rows, 4))

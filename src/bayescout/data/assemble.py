@@ -1,0 +1,285 @@
+"""From columns to a checked `Table`: missing-value policy, order of states, weights."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.columns import MISSING, Column, in_order
+from bayescout.data.table import MAX_STATES, Label, MissingPolicy, MissingReport, States, Table
+from bayescout.errors import BayescoutWarning, DataError, MissingValueError, SettingError
+
+IDENTIFIER_ROWS = 4
+"""With more rows than this, an inferred discrete column of all-distinct values is refused."""
+
+MISSING_STATE = "missing"
+
+
+def assemble(
+    columns: Sequence[Column],
+    policy: MissingPolicy = "error",
+    weights: NDArray[np.float64] | None = None,
+    weight_name: Label | None = None,
+) -> Table:
+    """Settle the columns under the policy and check what only the whole table can tell.
+
+    The columns are emptied on the way, so that codes are held twice for one column at a time.
+    """
+    if weight_name is not None:
+        weights = _weight_column(next(c for c in columns if c.name == weight_name))
+        columns = [column for column in columns if column.name != weight_name]
+    n_rows = _check_extent(columns)
+    if weights is not None:
+        check_weights(weights, n_rows)
+    counts = {column.name: _count_missing(column) for column in columns}
+    found = tuple((name, count) for name, count in counts.items() if count)
+    if policy == "error" and found:
+        raise MissingValueError(_missing_message(found, n_rows))
+    keep = _rows_to_keep(columns, n_rows) if policy == "drop" and found else None
+    kept = n_rows if keep is None else int(keep.sum())
+    if not kept:
+        raise DataError(
+            f"every one of the {n_rows:,} rows has a missing value, so missing='drop' leaves none"
+        )
+    report = MissingReport(policy, found, n_rows - kept)
+    states = tuple(_settle(column, policy, keep) for column in columns)
+    _check_states_seen(columns, states, kept)
+    codes, values = _fill(columns, states, keep, kept)
+    if weights is not None and keep is not None:
+        weights = weights[keep]
+        check_weights(weights, kept)
+    return Table(tuple(c.name for c in columns), states, codes, values, weights, report)
+
+
+def check_policy(policy: object) -> None:
+    if policy not in ("error", "drop", "state"):
+        raise SettingError(f"missing must be 'error', 'drop' or 'state', not {policy!r}")
+
+
+def check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
+    """One finite, non-negative weight a row, not all zero."""
+    if weights.shape != (n_rows,):
+        raise DataError(f"weights have shape {weights.shape} for {n_rows} rows: give one weight a row")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise DataError(
+            f"the weight of row {bad[0]} (counting from 0) is {weights[bad[0]]}: "
+            f"weights must be finite and not negative"
+        )
+    if not weights.any():
+        raise DataError("every weight is 0: at least one row must count")
+
+
+def _weight_column(column: Column) -> NDArray[np.float64]:
+    assert column.floats is not None  # weight columns are declared continuous
+    weights = np.concatenate(column.floats) if column.floats else np.empty(0)
+    gone = np.flatnonzero(np.isnan(weights))
+    if len(gone):
+        raise MissingValueError(
+            f"the weight column {column.name!r} has {len(gone)} missing values, first in row {gone[0]} "
+            f"(counting from 0): fill them or drop the rows"
+        )
+    return weights
+
+
+def _check_extent(columns: Sequence[Column]) -> int:
+    if not columns:
+        raise DataError("the data have no columns: at least one variable is needed")
+    n_rows = columns[0].n_rows
+    for column in columns:
+        if column.n_rows != n_rows:
+            raise DataError(
+                f"column {column.name!r} has {column.n_rows} rows but column {columns[0].name!r} has "
+                f"{n_rows}: all columns must have the same length"
+            )
+    if not n_rows:
+        raise DataError("the data have no rows: at least one is needed")
+    return n_rows
+
+
+def _count_missing(column: Column) -> int:
+    if column.floats is not None:
+        return sum(int(np.isnan(chunk).sum()) for chunk in column.floats)
+    if MISSING not in column.values:
+        return 0
+    code = column.values.index(MISSING)
+    return sum(int((chunk == code).sum()) for chunk in column.chunks)
+
+
+def _missing_message(found: Sequence[tuple[Label, int]], n_rows: int) -> str:
+    shown = ", ".join(f"{name!r} ({count:,})" for name, count in found[:8])
+    more = f" and {len(found) - 8} more columns" if len(found) > 8 else ""
+    return (
+        f"missing values in {shown}{more} of {n_rows:,} rows: choose missing='drop' to leave those rows out, "
+        f"or missing='state' to give discrete columns a state of their own for it"
+    )
+
+
+def _rows_to_keep(columns: Sequence[Column], n_rows: int) -> NDArray[np.bool_]:
+    keep = np.ones(n_rows, dtype=np.bool_)
+    for column in columns:
+        start = 0
+        code = column.values.index(MISSING) if column.floats is None and MISSING in column.values else None
+        for chunk in column.chunks if column.floats is None else column.floats:
+            stop = start + len(chunk)
+            if column.floats is not None:
+                keep[start:stop] &= ~np.isnan(chunk)
+            elif code is not None:
+                keep[start:stop] &= chunk != code
+            start = stop
+    return keep
+
+
+def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | None) -> States | None:
+    """The states of one column in order, or None where it is continuous."""
+    if column.floats is not None:
+        if policy == "state" and _count_missing(column):
+            raise DataError(
+                f"column {column.name!r} is continuous and has missing values, which "
+                f"missing='state' cannot hold: use missing='drop', or discretise the column"
+            )
+        return None
+    occurring = [value for value in column.values if value is not MISSING]
+    if column.states is not None:
+        _check_declared(column, occurring)
+        states = list(column.states)
+    else:
+        states = in_order(occurring if keep is None else _occurring_in(column, keep))
+    if policy == "state" and MISSING in column.values:
+        states.append(_free_name(states))
+    if len(states) > MAX_STATES:
+        raise DataError(
+            f"column {column.name!r} has {len(states):,} states, more than the {MAX_STATES:,} allowed"
+        )
+    return tuple(states)
+
+
+def _check_declared(column: Column, occurring: Sequence[Any]) -> None:
+    assert column.states is not None
+    declared = {value: type(value) for value in column.states}
+    for value in occurring:
+        if declared.get(value) is not type(value):
+            shown = ", ".join(repr(state) for state in column.states[:12]) + (
+                ", ..." if len(column.states) > 12 else ""
+            )
+            raise DataError(
+                f"column {column.name!r} has the value {value!r} ({type(value).__name__}) in row "
+                f"{_first_row(column, value)} (counting from 0), which is not among its "
+                f"declared states: {shown}"
+            )
+
+
+def _first_row(column: Column, value: Any) -> int:
+    code = next(i for i, known in enumerate(column.values) if known is value)
+    start = 0
+    for chunk in column.chunks:
+        hits = np.flatnonzero(chunk == code)
+        if len(hits):
+            return start + int(hits[0])
+        start += len(chunk)
+    raise AssertionError("a value among the distinct ones occurs in no row")
+
+
+def _occurring_in(column: Column, keep: NDArray[np.bool_]) -> list[Any]:
+    """The values left once rows are dropped: a state seen only in dropped rows was not observed."""
+    seen = np.zeros(len(column.values), dtype=np.bool_)
+    start = 0
+    for chunk in column.chunks:
+        seen[chunk[keep[start : start + len(chunk)]]] = True
+        start += len(chunk)
+    return [value for value, hit in zip(column.values, seen.tolist(), strict=True) if hit]
+
+
+def _free_name(states: Sequence[Any]) -> str:
+    name, number = MISSING_STATE, 1
+    while name in states:
+        number += 1
+        name = f"{MISSING_STATE}_{number}"
+    return name
+
+
+def _check_states_seen(columns: Sequence[Column], states: Sequence[States | None], n_rows: int) -> None:
+    constant = []
+    for column, of_column in zip(columns, states, strict=True):
+        if of_column is None or column.declared:
+            continue
+        if len(of_column) == n_rows > IDENTIFIER_ROWS:
+            raise DataError(
+                f"column {column.name!r} has {n_rows:,} distinct values in {n_rows:,} rows: "
+                f"it identifies rows rather than describes them; drop it, or declare its kind or states"
+            )
+        if len(of_column) == 1:
+            constant.append(column.name)
+    if constant and n_rows > 1:
+        shown = ", ".join(repr(name) for name in constant[:8]) + (", ..." if len(constant) > 8 else "")
+        warnings.warn(
+            f"constant columns carry no information: {shown}; declare their states if others can occur",
+            BayescoutWarning,
+            stacklevel=2,
+        )
+
+
+def _fill(
+    columns: Sequence[Column],
+    states: Sequence[States | None],
+    keep: NDArray[np.bool_] | None,
+    n_rows: int,
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    widest = max((len(s) for s in states if s is not None), default=0)
+    discrete = sum(s is not None for s in states)
+    codes = np.empty((discrete, n_rows), dtype=np.uint8 if widest <= 256 else np.uint16)
+    values = np.empty((len(columns) - discrete, n_rows))
+    next_code, next_value = iter(codes), iter(values)
+    for column, of_column in zip(columns, states, strict=True):
+        if of_column is None:
+            assert column.floats is not None
+            out = next(next_value)
+            _refuse_infinite(column, keep)
+            _copy(column.floats, None, keep, out)
+            column.floats = []
+        else:
+            out_codes = next(next_code)
+            _copy(column.chunks, _final_codes(column.values, of_column, codes.dtype), keep, out_codes)
+            column.chunks = []
+    return codes, values
+
+
+def _final_codes(values: Sequence[Any], states: States, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """For each provisional code the final one; missing is last. Values that no kept row has stay 0."""
+    position = {value: code for code, value in enumerate(states)}
+    last = len(states) - 1
+    return np.array([last if v is MISSING else position.get(v, 0) for v in values], dtype=dtype)
+
+
+def _copy(
+    chunks: Sequence[NDArray[Any]],
+    lookup: NDArray[Any] | None,
+    keep: NDArray[np.bool_] | None,
+    out: NDArray[Any],
+) -> None:
+    start = position = 0
+    for chunk in chunks:
+        rows = chunk if keep is None else chunk[keep[start : start + len(chunk)]]
+        start += len(chunk)
+        stop = position + len(rows)
+        out[position:stop] = rows if lookup is None else lookup[rows]
+        position = stop
+
+
+def _refuse_infinite(column: Column, keep: NDArray[np.bool_] | None) -> None:
+    start = 0
+    for chunk in column.floats or ():
+        bad = np.isinf(chunk)
+        if keep is not None:
+            bad &= keep[start : start + len(chunk)]
+        if bad.any():
+            at = int(np.flatnonzero(bad)[0])
+            raise DataError(
+                f"column {column.name!r} holds {chunk[at]} in row {start + at} (counting from 0): "
+                f"continuous values must be finite; clip it, drop the row, or declare it among missing_values"
+            )
+        start += len(chunk)

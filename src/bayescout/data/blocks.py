@@ -1,0 +1,275 @@
+"""Text files in blocks of whole lines, each parsed to a frame of strings and checked.
+
+Blocks keep memory flat whatever the size of the file, and let an error name its line.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.errors import FormatError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BLOCK_BYTES = 1 << 23
+
+_QUOTE, _LINE_END = ord('"'), ord("\n")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines, "\\n" at the end of each, and the number of the first one in the file."""
+
+    lines: bytes
+    first_line: int
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a line becomes cells.
+
+    separator  what stands between cells
+    quotes     whether a cell may be quoted, and so hold separators and line ends
+    loose      the documents' data file: white space around cells and blank lines mean nothing,
+               and a run of white space separates where there are no commas
+    """
+
+    path: Path
+    separator: str
+    quotes: bool = True
+    loose: bool = False
+
+    def error(self, message: str, line: int | None = None) -> FormatError:
+        return FormatError(message, path=self.path, line=line)
+
+
+def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Iterator[Block]:
+    """The file's lines in blocks of about `size` bytes, checked to be UTF-8."""
+    line = 1
+    rest = b""
+    with _open(form.path) as stream:
+        while True:
+            data = _read(form, stream, size)
+            if line == 1 and not rest:
+                data = data.removeprefix(b"\xef\xbb\xbf")
+            whole, rest = _cut(form, rest + data, final=not data, line=line)
+            if whole:
+                _check_text(form, whole, line)
+                yield Block(whole, line)
+                line += whole.count(b"\n")
+            if not data:
+                return
+
+
+def _open(path: Path) -> IO[bytes]:
+    if path.suffix.lower() == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return open(path, "rb")
+
+
+def _read(form: TextFormat, stream: IO[bytes], size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise form.error(f"cannot be read: {error}") from None
+
+
+def _cut(form: TextFormat, data: bytes, final: bool, line: int) -> tuple[bytes, bytes]:
+    """Split after the last whole record; blank lines before the cut wait for what follows them."""
+    if final:
+        if form.quotes and data.count(b'"') % 2:
+            raise form.error("a quoted cell is never closed", line + _unclosed(data))
+        stripped = data.replace(b"\r\n", b"\n").rstrip(b"\n")
+        return (stripped + b"\n" if stripped else b""), b""
+    end = _last_line_end(data, form.quotes) + 1
+    whole = data[:end].replace(b"\r\n", b"\n")
+    stripped = whole.rstrip(b"\n")
+    if not stripped:
+        return b"", whole + data[end:]
+    return stripped + b"\n", whole[len(stripped) + 1 :] + data[end:]
+
+
+def _last_line_end(data: bytes, quotes: bool) -> int:
+    if not quotes or b'"' not in data:
+        return data.rfind(b"\n")
+    ends = np.flatnonzero(_outside_quotes(data) & (np.frombuffer(data, dtype=np.uint8) == _LINE_END))
+    return int(ends[-1]) if len(ends) else -1
+
+
+def _outside_quotes(data: bytes) -> NDArray[np.bool_]:
+    """For each byte whether an even number of quotes stands before it."""
+    is_quote = np.frombuffer(data, dtype=np.uint8) == _QUOTE
+    return ~np.logical_xor.accumulate(is_quote)
+
+
+def _unclosed(data: bytes) -> int:
+    quotes = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == _QUOTE)
+    return data.count(b"\n", 0, int(quotes[-1]))
+
+
+def _check_text(form: TextFormat, whole: bytes, line: int) -> None:
+    if not whole.isascii():
+        try:
+            whole.decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = line + whole.count(b"\n", 0, error.start)
+            raise form.error(
+                f"byte 0x{whole[error.start]:02x} is not UTF-8; save the file as UTF-8", at
+            ) from None
+    if b"\r" in whole:
+        at = line + whole.count(b"\n", 0, whole.index(b"\r"))
+        raise form.error("a carriage return without a line feed; save the file with line ends of '\\n'", at)
+    if b"\0" in whole:
+        at = line + whole.count(b"\n", 0, whole.index(b"\0"))
+        raise form.error("a zero byte; this is not a text file in UTF-8", at)
+
+
+def read_header(form: TextFormat, first: Block) -> tuple[list[str], Block]:
+    """The names in the first line, and the block without it."""
+    reader = csv.reader(io.StringIO(first.lines.decode("utf-8"), newline=""), **_dialect(form))
+    if form.loose:
+        line, _, rest = first.lines.lstrip().partition(b"\n")
+        skipped = first.lines.count(b"\n", 0, len(first.lines) - len(first.lines.lstrip()))
+        names = _loosened(line + b"\n", form).decode("utf-8").rstrip("\n").split(form.separator)
+        return names, Block(rest, first.first_line + skipped + 1)
+    try:
+        names = next(reader, [])
+    except csv.Error as error:
+        raise form.error(str(error), 1) from None
+    size = _end_of_line(first.lines, reader.line_num)
+    return names, Block(first.lines[size:], first.first_line + reader.line_num)
+
+
+def _end_of_line(lines: bytes, number: int) -> int:
+    at = 0
+    for _ in range(number):
+        at = lines.index(b"\n", at) + 1
+    return at
+
+
+def _dialect(form: TextFormat) -> dict[str, Any]:
+    quoting = csv.QUOTE_MINIMAL if form.quotes else csv.QUOTE_NONE
+    return {"delimiter": form.separator, "quoting": quoting, "strict": True}
+
+
+def parse_block(form: TextFormat, block: Block, width: int) -> pl.DataFrame:
+    """One string column a variable, null where a cell is empty; every line has `width` cells."""
+    import polars as pl
+
+    lines = _loosened(block.lines, form) if form.loose else block.lines
+    if not lines:
+        return pl.DataFrame(schema=dict.fromkeys(map(str, range(width)), pl.String))
+    if not _is_even(form, lines, width):
+        _explain(form, block, width)
+    try:
+        return pl.read_csv(
+            io.BytesIO(lines),
+            has_header=False,
+            schema=dict.fromkeys(map(str, range(width)), pl.String),
+            separator=form.separator,
+            quote_char='"' if form.quotes else None,
+        )
+    except (pl.exceptions.PolarsError, OSError) as error:
+        _explain(form, block, width)
+        raise form.error(" ".join(str(error).split())[:200], block.first_line) from None
+
+
+def _is_even(form: TextFormat, lines: bytes, width: int) -> bool:
+    """Whether quotes are well placed and there are `width` cells a line on average.
+
+    With no line longer than that, which the parser itself refuses, no line is shorter either.
+    """
+    separator = form.separator.encode()
+    if not form.quotes or b'"' not in lines:
+        return lines.count(separator) == (width - 1) * lines.count(b"\n")
+    if not _quotes_well_placed(lines, separator):
+        return False
+    cells = np.frombuffer(lines, dtype=np.uint8)
+    outside = _outside_quotes(lines)
+    separators = int(((cells == ord(separator)) & outside).sum())
+    return separators == (width - 1) * int(((cells == _LINE_END) & outside).sum())
+
+
+def _quotes_well_placed(lines: bytes, separator: bytes) -> bool:
+    """Every quote opens a cell, closes one, or is one of a doubled pair inside one."""
+    cells = np.frombuffer(b"\n" + lines, dtype=np.uint8)
+    at = np.flatnonzero(cells == _QUOTE)
+    if len(at) % 2:
+        return False
+    opening, closing = at[::2], at[1::2]
+    edges = np.array([_LINE_END, ord(separator), _QUOTE], dtype=np.uint8)
+    before, after = cells[opening - 1], cells[closing + 1]
+    # A quote before an opening one, or after a closing one, must be its twin in a doubled pair.
+    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
+
+
+def _explain(form: TextFormat, block: Block, width: int) -> None:
+    """Raise for the first line whose cells are not `width`; return when every line is right."""
+    if form.loose:
+        _explain_loose(form, block, width)
+        return
+    reader = csv.reader(io.StringIO(block.lines.decode("utf-8"), newline=""), **_dialect(form))
+    start = block.first_line
+    try:
+        for cells in reader:
+            if len(cells) != width and not (width == 1 and not cells):
+                raise form.error(f"{_count(len(cells))} where the header has {width}", start)
+            if form.quotes and any('"' in cell for cell in cells):
+                _check_quotes(form, block, start, block.first_line + reader.line_num)
+            start = block.first_line + reader.line_num
+    except csv.Error as error:
+        raise form.error(
+            f"{error}; a quote inside a cell must be doubled, and the cell quoted", start
+        ) from None
+
+
+def _check_quotes(form: TextFormat, block: Block, start: int, stop: int) -> None:
+    first = _end_of_line(block.lines, start - block.first_line)
+    record = block.lines[first : _end_of_line(block.lines, stop - block.first_line)]
+    if not _quotes_well_placed(record, form.separator.encode()):
+        raise form.error("a quote inside an unquoted cell; double it, and quote the cell", start)
+
+
+def _explain_loose(form: TextFormat, block: Block, width: int) -> None:
+    for number, line in enumerate(block.lines.split(b"\n"), start=block.first_line):
+        if line.strip():
+            cells = _loosened(line + b"\n", form).rstrip(b"\n").split(form.separator.encode())
+            if len(cells) != width:
+                raise form.error(f"{_count(len(cells))} where the header has {width}", number)
+
+
+def _count(cells: int) -> str:
+    return "a blank line" if not cells else f"{cells} cell{'s' if cells > 1 else ''}"
+
+
+def _loosened(lines: bytes, form: TextFormat) -> bytes:
+    """White space around cells and blank lines removed; a tab between cells where there are no commas."""
+    lines = re.sub(rb"[ \t]*\n[\s]*", b"\n", lines.lstrip())
+    if form.separator == ",":
+        return re.sub(rb"[ \t]*,[ \t]*", b",", lines)
+    return re.sub(rb"[ \t]+", b"\t", lines)
+
+
+def check_file(path: Path) -> None:
+    """A file that exists, is a file, and is not empty."""
+    if not path.exists():
+        raise FormatError("no such file", path=path)
+    if path.is_dir():
+        raise FormatError("is a folder; give a file", path=path)
+    if not os.access(path, os.R_OK):
+        raise FormatError("cannot be read: permission denied", path=path)
+    if path.is_file() and path.stat().st_size == 0:
+        raise FormatError("is empty; a line of names and at least one row are needed", path=path)

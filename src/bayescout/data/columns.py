@@ -1,0 +1,249 @@
+"""One column on its way into a `Table`: distinct values, provisional codes, or floats.
+
+Sources hand over pieces (a whole column, or one batch of a file); a `Column` merges them.
+Codes are provisional, in order of first appearance: the table's own order of states is
+settled once, when every piece has been seen.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import MAX_STATES, Kind, Label, States
+from bayescout.errors import DataError, SettingError, UnknownNameError
+
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+"""Stands for a missing cell among the distinct values of a column."""
+
+MAX_INTEGER_STATES = 100
+"""An integer column with more distinct values than this is continuous unless declared."""
+
+WAY_OUT_MANY = "drop the column, discretise it, or declare its kind as 'continuous' if it holds numbers"
+
+
+class Column:
+    """What has been seen of one column, under what the user declared about it.
+
+    values   the distinct values, MISSING among them where a cell was missing
+    chunks   codes into `values`, one array a piece; None once the column is continuous
+    floats   float64 with NaN for missing, one array a piece; None while it is discrete
+    wanted   the declared kind, or None to infer it
+    states   the declared states, or None to take those that occur
+    """
+
+    def __init__(
+        self,
+        name: Label,
+        wanted: Kind | None = None,
+        states: States | None = None,
+        absent: Sequence[Any] = (),
+    ) -> None:
+        self.name = name
+        self.wanted = wanted
+        self.states = states
+        self.absent = tuple(absent)
+        self.values: list[Any] = []
+        self.chunks: list[NDArray[Any]] = []
+        self.floats: list[NDArray[np.float64]] | None = [] if wanted == "continuous" else None
+        self._index: dict[Any, int] = {}
+
+    @property
+    def declared(self) -> bool:
+        return self.wanted is not None or self.states is not None
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(chunk) for chunk in (self.chunks if self.floats is None else self.floats))
+
+    def add_coded(self, values: Iterable[Any], codes: NDArray[Any]) -> None:
+        """Append cells given as codes into `values`; a piece may name a value more than once."""
+        if self.floats is not None:
+            self.floats.append(self._as_floats([self._plain(value) for value in values])[codes])
+            return
+        lookup = np.array([self._code(value) for value in values], dtype=np.int64)
+        self.chunks.append(lookup.astype(code_type(len(self.values)))[codes])
+        self._review()
+
+    def _review(self) -> None:
+        """Decide what the values seen so far already decide."""
+        if not self.declared and self._is_wide_number():
+            self._become_continuous()
+        elif len(self.values) - (MISSING in self._index) > MAX_STATES:
+            raise DataError(
+                f"column {self.name!r} has more than {MAX_STATES:,} distinct values, "
+                f"the most a discrete column can have: {WAY_OUT_MANY}"
+            )
+
+    def add_floats(self, array: NDArray[np.float64]) -> None:
+        """Append numbers, NaN where missing; they become states where the column is declared discrete."""
+        for value in self.absent:
+            if isinstance(value, int | float | np.integer | np.floating) and type(value) is not bool:
+                array = np.where(array == float(value), np.nan, array)
+        if self.wanted == "discrete" or self.states is not None:
+            distinct, codes = np.unique(array, return_inverse=True, equal_nan=True)
+            self.add_coded([MISSING if v != v else v for v in distinct.tolist()], codes.ravel())
+            return
+        if self.floats is None:
+            self._become_continuous()
+        assert self.floats is not None
+        self.floats.append(array)
+
+    def retype(self, values: Sequence[Any]) -> None:
+        """Replace the distinct values one for one; equal ones merge."""
+        chunks, self.chunks, self.values, self._index = self.chunks, [], [], {}
+        wide = self.wanted is None and any(isinstance(v, float) for v in values)
+        if wide and self.states is None:
+            self.floats = []
+        lookup = np.array([self._code(value) for value in values], dtype=np.int64)
+        if self.floats is None:
+            dtype = code_type(len(self.values))
+            self.chunks = [lookup.astype(dtype)[chunk] for chunk in chunks]
+        else:
+            numbers_ = self._as_floats(self.values)[lookup]
+            self.floats = [numbers_[chunk] for chunk in chunks]
+
+    def _code(self, value: Any) -> int:
+        value = self._plain(value)
+        code = self._index.setdefault(value, len(self.values))
+        if code == len(self.values):
+            self.values.append(value)
+        elif type(self.values[code]) is not type(value):
+            known = self.values[code]
+            raise DataError(
+                f"column {self.name!r} holds both {known!r} ({type(known).__name__}) and {value!r} "
+                f"({type(value).__name__}), which are equal: convert the column to one type"
+            )
+        return code
+
+    def _plain(self, value: Any) -> Any:
+        """A Python value for a NumPy scalar, and MISSING for what counts as missing."""
+        if value is MISSING or is_missing(value):
+            return MISSING
+        if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+            value = value.item()
+        return MISSING if self.is_absent(value) else value
+
+    def is_absent(self, value: Any) -> bool:
+        """Whether the user declared this value to mean missing."""
+        return any(
+            value == absent and isinstance(value, bool) == isinstance(absent, bool) for absent in self.absent
+        )
+
+    def _is_wide_number(self) -> bool:
+        if len(self.values) - (MISSING in self._index) <= MAX_INTEGER_STATES:
+            return False
+        return all(value is MISSING or type(value) is int for value in self.values)
+
+    def _become_continuous(self) -> None:
+        numbers_ = self._as_floats(self.values)
+        self.floats = [numbers_[chunk] for chunk in self.chunks]
+        self.chunks = []
+
+    def _as_floats(self, values: Sequence[Any]) -> NDArray[np.float64]:
+        floats = np.empty(len(values))
+        for position, value in enumerate(values):
+            if value is not MISSING and not isinstance(value, numbers.Number) and not _is_decimal(value):
+                raise DataError(
+                    f"column {self.name!r} is declared continuous but holds {value!r} "
+                    f"({type(value).__name__}): declare it discrete, or declare missing_values=({value!r},) "
+                    f"if that marks a missing value"
+                )
+            try:
+                floats[position] = np.nan if value is MISSING else float(value)
+            except (OverflowError, TypeError, ValueError):
+                raise DataError(
+                    f"column {self.name!r} holds {value!r}, which is not a real number of float range"
+                ) from None
+        return floats
+
+
+def _is_decimal(value: Any) -> bool:
+    return type(value).__name__ == "Decimal"
+
+
+def code_type(states: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest type for that many codes; wider than a table's own only on the way in."""
+    if states <= 256:
+        return np.uint8
+    return np.uint16 if states <= MAX_STATES else np.uint32
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA; never a string."""
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def in_order(values: Sequence[Any]) -> list[Any]:
+    """Ascending where the values can be compared, otherwise by type name and then repr."""
+    types = {type(value) for value in values}
+    if len(types) <= 1 or types <= {int, float}:
+        try:
+            ordered = sorted(values)
+        except TypeError:
+            ordered = []
+        if all(not (b < a) and a < b for a, b in pairwise(ordered)) and ordered:
+            return ordered
+    return sorted(values, key=lambda value: (type(value).__name__, repr(value)))
+
+
+def check_declarations(
+    names: Sequence[Label],
+    kinds: Any,
+    states: Any,
+    weights: Label | None,
+) -> tuple[dict[Label, Kind], dict[Label, States]]:
+    """What the user declared, for each column it was declared for."""
+    if kinds is not None and not isinstance(kinds, dict):
+        kinds = dict.fromkeys(names, kinds)
+    kinds, states = dict(kinds or {}), dict(states or {})
+    for name in [*kinds, *states]:
+        if name not in names:
+            raise UnknownNameError("column", name, names, "the declared kinds or states")
+    for name, kind in kinds.items():
+        if kind not in ("discrete", "continuous"):
+            raise SettingError(
+                f"the kind of column {name!r} must be 'discrete' or 'continuous', not {kind!r}"
+            )
+        if kind == "continuous" and name in states:
+            raise SettingError(
+                f"column {name!r} is declared continuous and given states: declare one of the two"
+            )
+    checked = {name: _check_states(name, of_column) for name, of_column in states.items()}
+    if weights is not None:
+        kinds[weights] = "continuous"
+        checked.pop(weights, None)
+    return kinds, checked
+
+
+def _check_states(name: Label, states: Any) -> States:
+    if isinstance(states, str) or not isinstance(states, Iterable):
+        raise SettingError(
+            f"the states of column {name!r} must be a sequence such as ['no', 'yes'], not {states!r}"
+        )
+    listed = tuple(value.item() if isinstance(value, np.generic) else value for value in states)
+    if not listed:
+        raise SettingError(f"column {name!r} is given no states: name at least one")
+    if len(listed) > MAX_STATES:
+        raise SettingError(
+            f"column {name!r} is given {len(listed):,} states, more than the {MAX_STATES:,} allowed"
+        )
+    seen: dict[Any, Any] = {}
+    for value in listed:
+        if is_missing(value):
+            raise SettingError(f"column {name!r} is given the state {value!r}, which means a missing value")
+        if value in seen:
+            raise SettingError(f"column {name!r} is given the state {value!r} twice, or as {seen[value]!r}")
+        seen[value] = value
+    return listed

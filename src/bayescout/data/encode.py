@@ -1,0 +1,262 @@
+"""From any frame, array or dict of columns to a `Table`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.assemble import assemble, check_policy
+from bayescout.data.columns import MISSING, Column, check_declarations
+from bayescout.data.pieces import add_array, add_objects, add_polars
+from bayescout.data.table import Kind, Label, MissingPolicy, Table
+from bayescout.errors import DataError, UnknownNameError
+
+Data = Any
+"""A `Table`, a pandas, polars or pyarrow frame, a NumPy array, a dict of columns, or a path."""
+Kinds = Kind | Mapping[Any, Kind]
+DeclaredStates = Mapping[Any, Sequence[Any]]
+
+
+def as_table(
+    data: Data,
+    kinds: Kinds | None = None,
+    states: DeclaredStates | None = None,
+    missing: MissingPolicy = "error",
+    weights: Any = None,
+    missing_values: Sequence[Any] = (),
+) -> Table:
+    """Any data as a checked `Table`; labels and values come back as they went in.
+
+    kinds    one kind for all columns, or {name: "discrete" | "continuous"}. Otherwise floats, and
+             integers with more than 100 distinct values, are continuous and all else is discrete.
+    states   {name: states in order}: a state absent from these rows still counts, and a
+             value outside them is an error. Categories of a categorical column count as declared.
+    missing  what to do with None, null, NaN, NaT and `missing_values`: refuse ("error"), leave the
+             row out ("drop"), or give discrete columns one more, last state for it ("state").
+    weights  one number a row, or the name of the column that holds them.
+
+    Inferred states are sorted where they can be compared, otherwise ordered by type name and repr.
+    """
+    check_policy(missing)
+    if isinstance(data, str | os.PathLike):
+        from bayescout.data.read import read_table
+
+        return read_table(data, kinds, states, missing, weights, missing_values)
+    if (
+        isinstance(data, Table)
+        and kinds is None
+        and not states
+        and weights is None
+        and not len(missing_values)
+    ):
+        return data
+    absent = listed(missing_values)
+    sources = list(_sources(data))
+    names = [name for name, _ in sources]
+    check_names(names)
+    weight_name, row_weights = split_weights(weights, names)
+    declared_kinds, declared_states = check_declarations(names, kinds, states, weight_name)
+    columns = []
+    for name, source in sources:
+        column = Column(name, declared_kinds.get(name), declared_states.get(name), absent)
+        add_source(column, source)
+        columns.append(column)
+    if isinstance(data, Table) and weights is None:
+        row_weights = data.weights
+    return assemble(columns, missing, row_weights, weight_name)
+
+
+def listed(missing_values: Any) -> tuple[Any, ...]:
+    """A lone string is one value, not its characters."""
+    if isinstance(missing_values, str) or not hasattr(missing_values, "__iter__"):
+        return (missing_values,)
+    return tuple(missing_values)
+
+
+def check_names(names: Sequence[Label]) -> None:
+    """No two columns with the same name, and no name that cannot be looked up."""
+    seen: set[Label] = set()
+    for name in names:
+        if not isinstance(name, Hashable):
+            raise DataError(f"column name {name!r} is not hashable: use a string, a number or a tuple")
+        if name in seen:
+            raise DataError(f"column name {name!r} occurs more than once; rename one of the columns")
+        seen.add(name)
+
+
+def split_weights(weights: Any, names: Sequence[Label]) -> tuple[Label | None, NDArray[np.float64] | None]:
+    """The name of the weight column, or the weights themselves."""
+    if weights is None:
+        return None, None
+    try:
+        is_name = weights in set(names)
+    except TypeError:
+        is_name = False
+    if is_name:
+        return weights, None
+    if isinstance(weights, str) or not hasattr(weights, "__len__"):
+        raise UnknownNameError("weight column", weights, names, "the data")
+    try:
+        array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("weights must be numbers, one a row, or the name of a column") from None
+    return None, array
+
+
+def add_source(column: Column, source: Any) -> None:
+    """Add one whole column of whatever kind the frame, dict or array gave."""
+    import narwhals as nw
+    from narwhals import dependencies as kind_of
+
+    source = nw.to_native(source, pass_through=True)
+    if isinstance(source, _Coded):
+        _add_coded(column, source)
+    elif isinstance(source, np.ndarray):
+        if source.ndim != 1:
+            raise DataError(f"column {column.name!r} has {source.ndim} dimensions: give one value a row")
+        add_array(column, source)
+    elif kind_of.is_polars_series(source):
+        add_polars(column, source)
+    elif kind_of.is_pandas_like_series(source):
+        _add_pandas(column, source)
+    elif kind_of.is_pyarrow_chunked_array(source):
+        _add_pyarrow(column, source)
+    elif isinstance(source, str | bytes) or not hasattr(source, "__iter__"):
+        raise DataError(f"column {column.name!r} is {source!r}: give a sequence with one value a row")
+    else:
+        add_objects(column, list(source))
+
+
+class _Coded:
+    """A discrete column of a table: its states are declared, its codes known."""
+
+    def __init__(self, states: Sequence[Any], codes: NDArray[Any]) -> None:
+        self.states, self.codes = tuple(states), codes
+
+
+def _add_coded(column: Column, source: _Coded) -> None:
+    if not column.declared:
+        column.states = tuple(v for v in source.states if not column.is_absent(v))
+        column.add_coded(source.states, source.codes)
+        return
+    seen = np.bincount(source.codes, minlength=len(source.states)) > 0
+    lookup = np.cumsum(seen) - 1
+    column.add_coded([v for v, hit in zip(source.states, seen, strict=True) if hit], lookup[source.codes])
+
+
+def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
+    """Each column's label and whatever holds its values."""
+    import narwhals as nw
+    from narwhals import dependencies as kind_of
+
+    data = nw.to_native(data, pass_through=True)
+    if isinstance(data, Table):
+        for name, states in zip(data.names, data.states, strict=True):
+            yield name, data.array(name) if states is None else _Coded(states, data.array(name))
+    elif isinstance(data, Mapping):
+        yield from data.items()
+    elif isinstance(data, np.ndarray):
+        yield from _array_sources(data)
+    elif kind_of.is_pandas_like_dataframe(data):
+        yield from ((name, data.iloc[:, i]) for i, name in enumerate(data.columns.tolist()))
+    elif kind_of.is_pyarrow_table(data):
+        yield from zip(data.column_names, data.columns, strict=True)
+    elif kind_of.is_polars_lazyframe(data):
+        yield from ((series.name, series) for series in data.collect().get_columns())
+    elif kind_of.is_polars_dataframe(data):
+        yield from ((series.name, series) for series in data.get_columns())
+    else:
+        yield from _other_sources(data)
+
+
+def _array_sources(data: NDArray[Any]) -> Iterator[tuple[Label, Any]]:
+    if data.dtype.names:
+        if data.ndim != 1:
+            raise DataError(f"a structured array must have one dimension, not {data.ndim}")
+        yield from ((name, data[name]) for name in data.dtype.names)
+        return
+    if data.ndim != 2:
+        raise DataError(
+            f"the array has {data.ndim} dimensions: give two, one row a sample and one column a variable"
+        )
+    for index in range(data.shape[1]):
+        column = data[:, index]
+        # An object array says nothing of its columns' types, so each is looked at by itself.
+        yield index, column.tolist() if data.dtype.kind == "O" and not np.ma.isMaskedArray(data) else column
+
+
+def _other_sources(data: Data) -> Iterator[tuple[Label, Any]]:
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        yield from ((name, frame[name].to_native()) for name in frame.columns)
+    except TypeError:
+        raise DataError(
+            f"cannot read data from a {type(data).__name__}: give a pandas, polars or pyarrow frame, "
+            f"a two-dimensional NumPy array, a dict of columns, or a path"
+        ) from None
+
+
+def _add_pandas(column: Column, series: Any) -> None:
+    """A pandas series through its own coding, which knows its types; -1 is missing."""
+    dtype = series.dtype
+    kind = getattr(dtype, "kind", "O")
+    if str(dtype) == "category":
+        _add_categories(column, series.cat.categories.tolist(), series.cat.codes.to_numpy())
+    elif isinstance(dtype, np.dtype) and kind in "biuf":
+        add_array(column, series.to_numpy())
+    elif kind == "f":
+        column.add_floats(series.to_numpy(dtype=np.float64, na_value=np.nan).copy())
+    elif isinstance(dtype, np.dtype) and kind == "O" and not _only_strings(series):
+        add_objects(column, series.tolist())
+    else:
+        codes, distinct = series.factorize()
+        codes = np.asarray(codes)
+        values = distinct.tolist()
+        column.add_coded([*values, MISSING] if (codes < 0).any() else values, codes)
+
+
+def _only_strings(series: Any) -> bool:
+    """Strings and missing values only: a float that is not NaN must not pass for one."""
+    types = set(map(type, series.tolist()))
+    if types <= {str, type(None)}:
+        return True
+    return types <= {str, type(None), float} and all(
+        isinstance(v, str) for v in series.dropna().unique().tolist()
+    )
+
+
+def _add_categories(column: Column, categories: Sequence[Any], codes: NDArray[Any]) -> None:
+    source = _Coded(categories, codes)
+    gone = codes < 0
+    if gone.any():
+        if not column.declared:
+            column.states = tuple(categories)
+        seen = np.bincount(codes[~gone], minlength=len(categories)) > 0
+        lookup = np.append(np.cumsum(seen) - 1, seen.sum())
+        values = [v for v, hit in zip(categories, seen, strict=True) if hit]
+        column.add_coded([*values, MISSING], lookup[codes])
+        return
+    _add_coded(column, source)
+
+
+def _add_pyarrow(column: Column, chunked: Any) -> None:
+    """Dictionary columns keep their dictionary; the rest goes through polars without a copy."""
+    import polars as pl
+
+    if "dictionary" in str(chunked.type):
+        chunks = chunked.unify_dictionaries().chunks
+        categories = chunks[0].dictionary.to_pylist() if chunks else []
+        codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
+        _add_categories(column, categories, np.concatenate([*codes, np.empty(0, dtype=np.int64)]))
+        return
+    series = pl.from_arrow(chunked)
+    assert isinstance(series, pl.Series)
+    add_polars(column, series)

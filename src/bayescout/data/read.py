@@ -1,0 +1,190 @@
+"""Reading tables from files, batch by batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayescout.data.assemble import assemble, check_policy
+from bayescout.data.blocks import Block, TextFormat, check_file, parse_block, read_blocks, read_header
+from bayescout.data.columns import Column, check_declarations
+from bayescout.data.encode import DeclaredStates, Kinds, listed, split_weights
+from bayescout.data.pieces import add_polars
+from bayescout.data.table import Kind, Label, MissingPolicy, States, Table
+from bayescout.data.text import ReadAgain, TextColumn
+from bayescout.errors import DataError, FormatError, SettingError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+DATA_FILES = (".dat", ".data", ".txt")
+COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+BATCH_ROWS = 1 << 16
+COLUMNS_AT_ONCE = 4
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    kinds: Kinds | None = None,
+    states: DeclaredStates | None = None,
+    missing: MissingPolicy = "error",
+    weights: Any = None,
+    missing_values: Sequence[Any] = (),
+    separator: str | None = None,
+) -> Table:
+    """The table in a file; its extension says how it is written.
+
+    csv, tsv        names in the first line; may be compressed (.csv.gz); `separator` overrides
+    parquet (pq)    typed columns
+    arrow           (feather, ipc) typed columns
+    dat, data, txt  a line of node names, then one line of values a sample, separated by white space
+                    or, where the first line has one, by commas
+
+    In text only an empty cell is missing, and what `missing_values` declares: NA, None and nan are
+    states. Cells that are all integers become integers, all true or false booleans, all numbers
+    floats, and otherwise the column is text. The other arguments are those of `as_table`.
+    """
+    check_policy(missing)
+    path = Path(path)
+    check_file(path)
+    form = _text_format(path, separator)
+    declared = (kinds, states, weights, listed(missing_values))
+    try:
+        columns, weight_name, row_weights = (
+            _read_columnar(path, declared) if form is None else _read_text(form, declared)
+        )
+        return assemble(columns, missing, row_weights, weight_name)
+    except DataError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+_Declared = tuple[Any, Any, Any, tuple[Any, ...]]
+_OfColumn = Callable[[str], tuple[Kind | None, States | None, tuple[Any, ...]]]
+_Read = tuple[list[Column], Label | None, Any]
+
+
+def _text_format(path: Path, separator: str | None) -> TextFormat | None:
+    """How the text is laid out, or None for a columnar file."""
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\n\r'):
+        raise SettingError(
+            f"separator must be one character other than a quote or a line end, not {separator!r}"
+        )
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        suffix = Path(path.stem).suffix.lower()
+        if suffix in COLUMNAR:
+            suffix += ".gz"
+    if suffix in SEPARATORS:
+        return TextFormat(path, separator or SEPARATORS[suffix])
+    if suffix in DATA_FILES:
+        return TextFormat(path, separator or "\t", quotes=False, loose=True)
+    if suffix in COLUMNAR:
+        return None
+    known = ", ".join([*SEPARATORS, *COLUMNAR, *DATA_FILES])
+    raise FormatError(f"unknown extension {path.suffix!r}; known: {known}, and .csv.gz, .tsv.gz", path=path)
+
+
+def _read_text(form: TextFormat, declared: _Declared) -> _Read:
+    """Every column of a text file, starting again when one taken for numbers turns out to be text."""
+    as_text: set[str] = set()
+    while True:
+        blocks = read_blocks(form)
+        first = next(blocks, None)
+        if first is None:
+            raise form.error("is empty; a line of names and at least one row are needed")
+        form = _with_commas(form, first)
+        quoted = b'"' in first.lines.partition(b"\n")[0]
+        names, first = read_header(form, first)
+        _check_header(form, names, quoted)
+        of_column, weight_name, row_weights = _declare(names, declared)
+        columns = [TextColumn(name, *of_column(name), as_text=name in as_text) for name in names]
+        try:
+            _fill(form, columns, first, blocks)
+        except ReadAgain as again:
+            as_text.add(str(again.name))
+            continue
+        return list(columns), weight_name, row_weights
+
+
+def _with_commas(form: TextFormat, first: Block) -> TextFormat:
+    """A data file whose first line has a comma is separated by commas."""
+    line = first.lines.lstrip().partition(b"\n")[0]
+    if form.loose and form.separator == "\t" and b"," in line:
+        return TextFormat(form.path, ",", quotes=False, loose=True)
+    return form
+
+
+def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
+    seen: set[str] = set()
+    for position, name in enumerate(names, start=1):
+        if not name:
+            raise form.error(f"column {position} of {len(names)} has no name", 1)
+        if name in seen:
+            raise form.error(f"column name {name!r} occurs more than once; rename one of the columns", 1)
+        seen.add(name)
+    if len(names) == 1 and not form.loose and not quoted:
+        for other in ";\t,|":
+            if other in names[0] and other != form.separator:
+                raise form.error(f"only one column, named {names[0]!r}; is it separator={other!r}?", 1)
+
+
+def _fill(form: TextFormat, columns: Sequence[TextColumn], first: Block, blocks: Iterator[Block]) -> None:
+    rows = 0
+    for block in _chain(first, blocks):
+        frame = parse_block(form, block, len(columns))
+        rows += frame.height
+        for column, texts in zip(columns, frame.get_columns(), strict=True):
+            column.add(texts)
+    if not rows:
+        raise form.error("has a line of names and no rows; at least one row is needed")
+    for column in columns:
+        column.settle()
+
+
+def _chain(first: Block, blocks: Iterator[Block]) -> Iterator[Block]:
+    if first.lines:
+        yield first
+    yield from blocks
+
+
+def _declare(names: Sequence[str], declared: _Declared) -> tuple[_OfColumn, Label | None, Any]:
+    kinds, states, weights, absent = declared
+    weight_name, row_weights = split_weights(weights, names)
+    of_kind, of_states = check_declarations(names, kinds, states, weight_name)
+
+    def of_column(name: str) -> tuple[Kind | None, States | None, tuple[Any, ...]]:
+        return of_kind.get(name), of_states.get(name), absent
+
+    return of_column, weight_name, row_weights
+
+
+def _read_columnar(path: Path, declared: _Declared) -> _Read:
+    import polars as pl
+
+    scan = pl.scan_parquet if path.suffix.lower() in (".parquet", ".pq") else pl.scan_ipc
+    try:
+        frame = scan(path, glob=False)
+        names = frame.collect_schema().names()
+        of_column, weight_name, row_weights = _declare(names, declared)
+        columns = [Column(name, *of_column(name)) for name in names]
+        for start in range(0, len(columns), COLUMNS_AT_ONCE):
+            stop = min(start + COLUMNS_AT_ONCE, len(columns))
+            _fill_columns(frame.select(pl.nth(range(start, stop))), columns[start:stop])
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise FormatError(f"cannot be read as {path.suffix[1:]}: {reason}", path=path) from None
+    if not names:
+        raise FormatError("has no columns", path=path)
+    if not columns[0].n_rows:
+        raise FormatError("has no rows; at least one row is needed", path=path)
+    return columns, weight_name, row_weights
+
+
+def _fill_columns(frame: pl.LazyFrame, columns: Sequence[Column]) -> None:
+    """A few columns at a time: the engine reads ahead whole row groups of what it is asked for."""
+    for batch in frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, lazy=True):
+        for column, series in zip(columns, batch.get_columns(), strict=True):
+            add_polars(column, series)

@@ -1,0 +1,226 @@
+"""The table every part of bayescout works on: checked once, frozen, trusted afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.errors import DataError, UnknownNameError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Label = Hashable
+Kind = Literal["discrete", "continuous"]
+States = tuple[Label, ...]
+MissingPolicy = Literal["error", "drop", "state"]
+
+MAX_STATES = 65_536
+"""The most states one column can have: codes are uint8 or uint16."""
+
+
+@dataclass(frozen=True)
+class MissingReport:
+    """What was missing and what was done about it.
+
+    `counts` holds (column, missing cells) for the columns that had any;
+    `rows_dropped` is not zero only under the policy "drop".
+    """
+
+    policy: MissingPolicy = "error"
+    counts: tuple[tuple[Label, int], ...] = ()
+    rows_dropped: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Named columns, each discrete (codes into its states) or continuous (floats).
+
+    names    one label a column, of any hashable type
+    states   for each column its states in order, or None where it is continuous
+    codes    (d, n) uint8 or uint16, C order: the discrete columns, in table order
+    values   (c, n) float64, C order: the continuous columns, in table order
+    weights  (n,) float64 row weights, or None where every row counts once
+
+    Arrays are read-only. Build one with `bayescout.as_table` or `bayescout.read_table`,
+    which check their input; this constructor checks shapes and ranges only.
+    """
+
+    names: tuple[Label, ...]
+    states: tuple[States | None, ...]
+    codes: NDArray[Any]
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
+    missing: MissingReport = field(default_factory=MissingReport)
+
+    def __post_init__(self) -> None:
+        self._check_shapes()
+        for array in (self.codes, self.values, self.weights):
+            if array is not None:
+                array.flags.writeable = False
+
+    def _check_shapes(self) -> None:
+        if len(set(self.names)) != len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise DataError(f"column name {twice!r} occurs more than once; rename one of the columns")
+        if len(self.states) != len(self.names):
+            raise DataError(f"{len(self.names)} names but {len(self.states)} state lists")
+        discrete = sum(s is not None for s in self.states)
+        if self.codes.shape[0] != discrete or self.values.shape[0] != len(self.names) - discrete:
+            raise DataError("codes and values do not have one row for each discrete and continuous column")
+        if self.codes.dtype not in (np.uint8, np.uint16) or self.values.dtype != np.float64:
+            raise DataError("codes must be uint8 or uint16 and values float64")
+        if self.codes.shape[1] != self.values.shape[1]:
+            raise DataError(f"{self.codes.shape[1]} rows of codes but {self.values.shape[1]} rows of values")
+        if self.weights is not None and self.weights.shape != (self.n_rows,):
+            raise DataError(f"{self.weights.shape[0]} weights for {self.n_rows} rows")
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.codes.shape[1])
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.names)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def total_weight(self) -> float:
+        """The number of rows, or the sum of their weights."""
+        return float(self.n_rows) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        return tuple("continuous" if states is None else "discrete" for states in self.states)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether every column is discrete, so that `codes[i]` is column i."""
+        return all(states is not None for states in self.states)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether every column is continuous, so that `values[i]` is column i."""
+        return all(states is None for states in self.states)
+
+    @cached_property
+    def cardinalities(self) -> NDArray[np.int64]:
+        """The number of states of each column; 0 for a continuous one."""
+        return np.array([0 if s is None else len(s) for s in self.states], dtype=np.int64)
+
+    @cached_property
+    def _positions(self) -> dict[Label, int]:
+        return {name: index for index, name in enumerate(self.names)}
+
+    @cached_property
+    def _slots(self) -> tuple[int, ...]:
+        """For each column its row in `codes` or in `values`."""
+        slots, discrete, continuous = [], 0, 0
+        for states in self.states:
+            if states is None:
+                slots.append(continuous)
+                continuous += 1
+            else:
+                slots.append(discrete)
+                discrete += 1
+        return tuple(slots)
+
+    def index(self, name: Label) -> int:
+        """The position of a column, by its label."""
+        try:
+            return self._positions[name]
+        except (KeyError, TypeError):
+            raise UnknownNameError("column", name, self.names, "the table") from None
+
+    def array(self, name: Label) -> NDArray[Any]:
+        """The codes or the floats of one column, without a copy."""
+        i = self.index(name)
+        slot = self._slots[i]
+        rows: NDArray[Any] = self.values[slot] if self.states[i] is None else self.codes[slot]
+        return rows
+
+    def column(self, name: Label) -> list[Any]:
+        """The values of one column as they went in."""
+        states = self.states[self.index(name)]
+        array = self.array(name)
+        if states is None:
+            return list(array.tolist())
+        return [states[code] for code in array.tolist()]
+
+    def to_dict(self) -> dict[Label, list[Any]]:
+        """Every column as a list of the values that went in."""
+        return {name: self.column(name) for name in self.names}
+
+    def save(self, path: str | os.PathLike[str], weights: str | None = None) -> None:
+        """Write the table to a file by its extension; see `bayescout.write_table`."""
+        from bayescout.data.write import write_table
+
+        write_table(self, path, weights)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars frame; text states become an Enum, so none is lost. Weights are left out."""
+        from bayescout.data.write import to_polars
+
+        return to_polars(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas frame; discrete columns become categoricals with every state. Weights are left out."""
+        from bayescout.data.write import to_pandas
+
+        return to_pandas(self)
+
+    def select(self, names: Sequence[Label]) -> Table:
+        """The named columns only, in the given order."""
+        where = [self.index(name) for name in names]
+        discrete = [self._slots[i] for i in where if self.states[i] is not None]
+        continuous = [self._slots[i] for i in where if self.states[i] is None]
+        return Table(
+            names=tuple(self.names[i] for i in where),
+            states=tuple(self.states[i] for i in where),
+            codes=self.codes[discrete],
+            values=self.values[continuous],
+            weights=self.weights,
+            missing=self.missing,
+        )
+
+    def take(self, rows: NDArray[Any]) -> Table:
+        """The given rows only (indices or a boolean mask), states unchanged."""
+        return Table(
+            names=self.names,
+            states=self.states,
+            codes=np.ascontiguousarray(self.codes[:, rows]),
+            values=np.ascontiguousarray(self.values[:, rows]),
+            weights=None if self.weights is None else self.weights[rows],
+            missing=self.missing,
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of names, states, cells and weights: equal tables, equal digest."""
+        digest = hashlib.sha256()
+        for name, states in zip(self.names, self.states, strict=True):
+            digest.update(f"{name!r}:{states!r};".encode())
+        for array in (self.codes, self.values, self.weights):
+            digest.update(b"-" if array is None else f"{array.dtype}{array.shape}".encode())
+            if array is not None:
+                digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.names)
+
+    def __repr__(self) -> str:
+        discrete = len(self.codes)
+        return (
+            f"<Table: {self.n_rows:,} rows, {self.n_columns} columns "
+            f"({discrete} discrete, {self.n_columns - discrete} continuous)>"
+        )

@@ -1,0 +1,275 @@
+"""Writing tables to files, so that reading them gives the same table or the writing is refused."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.columns import MAX_INTEGER_STATES
+from bayescout.data.files import atomic_write
+from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS
+from bayescout.data.table import Label, States, Table
+from bayescout.data.text import typed
+from bayescout.errors import DataError, FormatError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROWS_AT_ONCE = 100_000
+
+
+def write_table(table: Table, path: str | os.PathLike[str], weights: str | None = None) -> None:
+    """Write a table as csv, tsv, parquet, arrow or a data file, by its extension.
+
+    Reading the file gives the same names, kinds and values; what the format cannot hold is refused
+    before anything is written: in text the empty string, a text that reads as a number, values other than
+    text, integers and booleans. States that do not occur, and the order of states, are kept only for the
+    text states of parquet and arrow. `weights` names the column for the row weights, where there are any.
+    The file appears whole or not at all.
+    """
+    path = Path(path)
+    table = _with_weights(table, weights)
+    suffix = path.suffix.lower()
+    compressed = suffix == ".gz"
+    if compressed:
+        suffix = Path(path.stem).suffix.lower()
+    for name in table.names:
+        if not isinstance(name, str) or not name:
+            raise DataError(
+                f"column name {name!r} is not a non-empty string, which a file needs: rename the column"
+            )
+    if suffix in COLUMNAR and not compressed:
+        _write_columnar(table, path, parquet=suffix in (".parquet", ".pq"))
+    elif suffix in SEPARATORS:
+        _check_text(table, loose=False)
+        _write_text(table, path, SEPARATORS[suffix], compressed, loose=False)
+    elif suffix in DATA_FILES and not compressed:
+        _check_text(table, loose=True)
+        _write_text(table, path, " ", compressed=False, loose=True)
+    else:
+        known = ", ".join([*SEPARATORS, *COLUMNAR, *DATA_FILES])
+        raise FormatError(
+            f"unknown extension {path.suffix!r}; known: {known}, and .csv.gz, .tsv.gz", path=path
+        )
+
+
+def _with_weights(table: Table, name: str | None) -> Table:
+    """The weights as one more continuous column, so that they are not lost."""
+    if table.weights is None:
+        return table
+    if name is None:
+        raise DataError("the table has row weights: name the column to write them to, weights='weight'")
+    values = np.vstack([table.values, table.weights])
+    return Table((*table.names, name), (*table.states, None), table.codes, values)
+
+
+def occurring(states: States, codes: NDArray[Any]) -> list[Any]:
+    """The states that some row has."""
+    seen = np.bincount(codes, minlength=len(states)) > 0
+    return [state for state, hit in zip(states, seen.tolist(), strict=True) if hit]
+
+
+def _check_text(table: Table, loose: bool) -> None:
+    """Refuse what would come back from text as something else."""
+    if str(table.names[0]).startswith("\ufeff"):
+        raise DataError(f"column name {table.names[0]!r} starts with a byte order mark, which a reader drops")
+    for name, states in zip(table.names, table.states, strict=True):
+        _check_cell(name, str(name), loose)
+        if loose and "," in str(name):
+            raise DataError(
+                f"column name {name!r} has a comma, which separates names in a data file: write csv"
+            )
+        if states is None:
+            _check_finite(table, name)
+            continue
+        found = occurring(states, table.array(name))
+        texts = [_text(name, state) for state in found]
+        for text in texts:
+            _check_cell(name, text, loose)
+        _check_same(name, found, typed(texts))
+
+
+def _text(name: Label, state: Any) -> str:
+    if isinstance(state, bool):
+        return "true" if state else "false"
+    if type(state) is int:
+        return str(state)
+    if type(state) is str:
+        return state
+    raise DataError(
+        f"column {name!r} has the state {state!r} ({type(state).__name__}): text holds strings, "
+        f"integers and booleans only; convert the states, or write parquet"
+    )
+
+
+def _check_cell(name: Label, text: str, loose: bool) -> None:
+    reason = ""
+    if not text:
+        reason = "an empty cell means a missing value"
+    elif "\r" in text or "\0" in text:
+        reason = "text files hold no carriage return or zero character"
+    elif loose and any(c.isspace() for c in text):
+        reason = "white space separates the cells of a data file; write csv"
+    else:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            reason = "it is not valid UTF-8"
+    if reason:
+        raise DataError(f"column {name!r}: {text!r} cannot be written as text, since {reason}")
+
+
+def _check_same(name: Label, found: Sequence[Any], back: Sequence[Any]) -> None:
+    """The states a reader would make of the file are the ones that went in, and discrete."""
+    for state, other in zip(found, back, strict=True):
+        if type(state) is not type(other) or state != other:
+            raise DataError(
+                f"column {name!r}: the state {state!r} ({type(state).__name__}) would be read back as "
+                f"{other!r} ({type(other).__name__}): convert the states, or write parquet"
+            )
+    if len(found) > MAX_INTEGER_STATES and type(found[0]) is int:
+        raise DataError(
+            f"column {name!r} has {len(found)} integer states and would be read back as continuous, "
+            f"as integers with more than {MAX_INTEGER_STATES} values are: turn the states into strings"
+        )
+
+
+def _check_finite(table: Table, name: Label) -> None:
+    if not np.isfinite(table.array(name)).all():
+        raise DataError(f"column {name!r} holds values that are not finite: a table's numbers must be")
+
+
+def _write_text(table: Table, path: Path, separator: str, compressed: bool, loose: bool) -> None:
+    with atomic_write(path) as raw:
+        if compressed:
+            # No name and no time in the header, so that equal tables give equal files.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
+                _write_rows(table, cast(IO[bytes], stream), separator, loose)
+        else:
+            _write_rows(table, raw, separator, loose)
+
+
+def _write_rows(table: Table, stream: IO[bytes], separator: str, loose: bool) -> None:
+    import polars as pl
+
+    stream.write(separator.join(_quoted(str(name), loose) for name in table.names).encode() + b"\n")
+    texts = [
+        None if states is None else pl.Series([_readable(state) for state in states], dtype=pl.String)
+        for states in table.states
+    ]
+    for start in range(0, table.n_rows, ROWS_AT_ONCE):
+        columns = []
+        for name, of_column in zip(table.names, texts, strict=True):
+            cells = table.array(name)[start : start + ROWS_AT_ONCE]
+            if of_column is None:
+                columns.append(pl.Series(str(name), [repr(cell) for cell in cells.tolist()], dtype=pl.String))
+            else:
+                columns.append(of_column.gather(cells).alias(str(name)))
+        frame = pl.DataFrame(columns)
+        frame.write_csv(
+            stream,
+            include_header=False,
+            separator=separator,
+            quote_style="never" if loose else "necessary",
+        )
+
+
+def _readable(state: Any) -> str:
+    return str(state).lower() if isinstance(state, bool) else str(state)
+
+
+def _quoted(name: str, loose: bool) -> str:
+    """A name in quotes unless it is plain: quotes also tell a reader that ';' is no separator."""
+    if loose or all(c.isalnum() or c in "_-. " for c in name):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
+    for name, states in zip(table.names, table.states, strict=True):
+        if states is None:
+            _check_finite(table, name)
+        elif not all(type(state) is str for state in states):
+            found = occurring(states, table.array(name))
+            _check_same(name, found, _through_polars(name, found))
+    frame = table.to_polars()
+    with atomic_write(path) as stream:
+        if parquet:
+            frame.write_parquet(stream)
+        else:
+            frame.write_ipc(stream)
+
+
+def _through_polars(name: Label, found: Sequence[Any]) -> list[Any]:
+    import polars as pl
+
+    try:
+        series = pl.Series(list(found), strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        series = pl.Series([None], dtype=pl.Object)
+    if series.dtype == pl.Object or series.dtype.is_float() or series.dtype.is_nested():
+        raise DataError(
+            f"column {name!r} has states such as {found[0]!r} that a file would not give back as discrete "
+            f"states of the same type: convert them to strings"
+        )
+    return series.to_list()
+
+
+def to_polars(table: Table) -> pl.DataFrame:
+    """The table as a polars frame: text states as an Enum, so that their order and absent ones are kept."""
+    import polars as pl
+
+    columns = {}
+    for name, states in zip(table.names, table.states, strict=True):
+        if not isinstance(name, str):
+            raise DataError(f"column name {name!r} is not a string, as polars needs: rename the column")
+        array = table.array(name)
+        if states is None:
+            columns[name] = pl.Series(array)
+        elif all(type(state) is str for state in states):
+            columns[name] = pl.Series(states, dtype=pl.Enum([str(state) for state in states])).gather(array)
+        else:
+            columns[name] = _plain_series(name, states, table)
+    return pl.DataFrame(columns)
+
+
+def _plain_series(name: str, states: States, table: Table) -> pl.Series:
+    import polars as pl
+
+    try:
+        series = pl.Series(name, list(states), strict=True)
+        if not series.dtype.is_nested() and [(type(v), v) for v in series.to_list()] == [
+            (type(v), v) for v in states
+        ]:
+            return series.gather(table.array(name))
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        pass  # values of mixed or unknown types are held as Python objects
+    return pl.Series(name, table.column(name), dtype=pl.Object)
+
+
+def to_pandas(table: Table) -> Any:
+    """The table as a pandas frame: discrete columns as categoricals with every state, in order."""
+    from bayescout.errors import MissingExtraError
+
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtraError("pandas", "pandas") from None
+    columns = {}
+    for position, (name, states) in enumerate(zip(table.names, table.states, strict=True)):
+        array = table.array(name)
+        if states is None:
+            columns[position] = pd.Series(array.copy())
+            continue
+        one_type = len({type(state) for state in states}) == 1 and type(states[0]) in (str, int, bool, float)
+        index = pd.Index(list(states), dtype=None if one_type else object, tupleize_cols=False)
+        columns[position] = pd.Series(pd.Categorical.from_codes(array.astype(np.int32), categories=index))
+    frame = pd.DataFrame(columns)
+    frame.columns = pd.Index(list(table.names), tupleize_cols=False)
+    return frame

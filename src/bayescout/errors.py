@@ -1,0 +1,89 @@
+"""Every error and warning bayescout raises, as one tree.
+
+A message says where, what, the limit, and the way out, in one line, so that the
+command line can print it as it is. Catch `BayescoutError` to catch them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from difflib import get_close_matches
+
+
+class BayescoutError(Exception):
+    """The root: anything the user can put right. Bugs raise other exceptions."""
+
+
+class SettingError(BayescoutError, ValueError):
+    """A setting, option or argument outside what is allowed."""
+
+
+class DataError(BayescoutError, ValueError):
+    """A table that cannot be used as it is."""
+
+
+class MissingValueError(DataError):
+    """Missing values where the policy is to refuse them."""
+
+
+class GraphError(BayescoutError, ValueError):
+    """A graph that is not what it must be."""
+
+
+class CycleError(GraphError):
+    """A directed cycle where none may be; `cycle` holds its labels, first = last."""
+
+    def __init__(self, cycle: Sequence[Hashable], where: str = "the graph") -> None:
+        self.cycle = tuple(cycle)
+        path = " -> ".join(str(label) for label in self.cycle)
+        super().__init__(f"{where} has a directed cycle: {path}; remove or reverse one of these arcs")
+
+
+class UnknownNameError(BayescoutError, KeyError):
+    """A name that is not among the known ones; the message offers the nearest."""
+
+    def __init__(self, kind: str, name: Hashable, known: Iterable[Hashable], where: str = "") -> None:
+        self.name = name
+        choices = [str(label) for label in known]
+        near = get_close_matches(str(name), choices, n=1)
+        shown = ", ".join(choices[:12]) + (f", ... ({len(choices)} in all)" if len(choices) > 12 else "")
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {shown or 'none'}"
+        super().__init__(f"unknown {kind} {name!r}{' in ' + where if where else ''}; {hint}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class KnowledgeError(BayescoutError, ValueError):
+    """Prior knowledge that contradicts itself, the table, or a start graph."""
+
+
+class NetworkError(BayescoutError, ValueError):
+    """A network that is inconsistent, or does not match the data or the question."""
+
+
+class TooLargeError(BayescoutError, MemoryError):
+    """A table or factor that would not fit; the message gives its size and the limit."""
+
+
+class FormatError(BayescoutError, ValueError):
+    """A file that does not follow its format; the message starts with file and line."""
+
+    def __init__(self, message: str, path: object = None, line: int | None = None) -> None:
+        self.path = path
+        self.line = line
+        where = "" if path is None else f"{path}" + (f", line {line}" if line else "") + ": "
+        if path is None and line:
+            where = f"line {line}: "
+        super().__init__(where + message)
+
+
+class MissingExtraError(BayescoutError, ImportError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs {package}, which is not installed: pip install 'bayescout[{extra}]'")
+
+
+class BayescoutWarning(UserWarning):
+    """Something allowed that the user should know: a constant column, an unused column."""

@@ -1,0 +1,29 @@
+"""Files: networks and structures, read and written, one module a format."""
+
+from bayescout.formats.library import NetworkInfo, load_network, networks
+from bayescout.formats.registry import (
+    FORMATS,
+    Format,
+    format_of,
+    open_network,
+    open_structure,
+    read_network,
+    read_structure,
+    write_network,
+    write_structure,
+)
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "NetworkInfo",
+    "format_of",
+    "load_network",
+    "networks",
+    "open_network",
+    "open_structure",
+    "read_network",
+    "read_structure",
+    "write_network",
+    "write_structure",
+]

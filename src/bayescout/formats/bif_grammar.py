@@ -1,0 +1,274 @@
+r"""The grammar of the Interchange Format for Bayesian networks (BIF 0.15), without its meaning.
+
+    file         network (variable | probability)*
+    network      "network" [name] "{" property* "}"
+    variable     "variable" name "{" (type | property)* "}"
+    type         "type" "discrete" "[" count "]" "{" name+ "}" ";"
+    probability  "probability" "(" name ["|"] name* ")" "{" (entry | property)* "}"
+    entry        ("table" | "default" | "(" name* ")") number+ ";"
+    property     "property" anything but ";" ";"
+
+Commas may stand, or be left out, between the items of a list. A name is a run of characters
+other than blanks and `{}()[],;|"`, or text between double quotes with the escapes \" \\ \n
+\r \t. Comments are // to the end of the line and /* to */.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from bayescout.formats.text import Source, unquote
+
+NUMBER = r"[-+]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+"
+_NUMBER = re.compile(NUMBER)
+_NUMBERS = re.compile(rf"({NUMBER}(?:[\s,]++{NUMBER})*+)[\s,]*+;")
+_TOKEN = re.compile(
+    r"""(?: \s++ | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/ )*+
+    (?: (?P<quoted> "(?:[^"\\\n]|\\[^\n])*+" )
+      | (?P<mark> [{}()\[\],;|] )
+      | (?P<word> (?:[^\s{}()\[\],;|"/]|/(?![/*]))++ )
+      | (?P<end> \Z )
+    )""",
+    re.VERBOSE,
+)
+_PROPERTY = re.compile(r'property\s*+("(?:[^"\\\n]|\\[^\n])*+"|[^;]*+)\s*+;')
+_PLAIN_ROW = re.compile(rf'\(([^(){{}}\[\];|"/\\]*+)\)\s*+({NUMBER}(?:[\s,]++{NUMBER})*+)\s*+;\s*+')
+
+
+@dataclass
+class Variable:
+    """A variable block; `at` is its position in the text."""
+
+    name: str
+    at: int
+    states: list[str] | None = None
+    properties: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Probabilities, for one configuration of the parents or (table, default) for all."""
+
+    states: list[str]
+    values: list[float]
+    at: int
+
+
+@dataclass
+class Block:
+    """A probability block: P(child | parents), parents in the order of its header."""
+
+    child: str
+    parents: list[str]
+    at: int
+    table: Entry | None = None
+    default: Entry | None = None
+    rows: list[Entry] = field(default_factory=list)
+    properties: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass
+class Document:
+    """What the file says, in its order, names not yet looked up."""
+
+    name: str = ""
+    properties: list[tuple[str, int]] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+
+
+def parse(source: Source) -> Document:
+    """The document a text holds; the first thing against the grammar is an error with its line."""
+    return _Parser(source).document()
+
+
+class _Parser:
+    """Recursive descent with one token in hand: `kind`, `value`, from `start` to `end`."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.kind, self.value, self.start, self.end = "", "", 0, 0
+        self.advance()
+
+    # ---- tokens
+
+    def advance(self) -> None:
+        match = _TOKEN.match(self.text, self.end)
+        if match is None:
+            self._fail_at_stray()
+        self.kind = match.lastgroup or "end"
+        self.value = match[self.kind]
+        self.start, self.end = match.start(self.kind), match.end()
+
+    def _fail_at_stray(self) -> NoReturn:
+        """No token fits: a quote or a comment is open."""
+        gap = re.compile(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+").match(self.text, self.end)
+        at = gap.end() if gap else self.end
+        what = "a quoted name" if self.text[at] == '"' else "a comment"
+        raise self.source.error(f"{what} is opened here and not closed; the file may be truncated", at)
+
+    def fail(self, expected: str) -> NoReturn:
+        if self.kind == "end":
+            message = f"the file ends where {expected} should follow; it may be truncated"
+        else:
+            message = f"expected {expected}, found {self.value[:40]!r}"
+        raise self.source.error(message, self.start)
+
+    def is_mark(self, mark: str) -> bool:
+        return self.kind == "mark" and self.value == mark
+
+    def is_word(self, word: str) -> bool:
+        return self.kind == "word" and self.value == word
+
+    def expect(self, value: str) -> None:
+        if self.kind == "quoted" or self.value != value:
+            self.fail(f"{value!r}")
+        self.advance()
+
+    def name(self, expected: str) -> str:
+        if self.kind not in ("word", "quoted"):
+            self.fail(expected)
+        name = unquote(self.value) if self.kind == "quoted" else self.value
+        self.advance()
+        return name
+
+    def names(self, expected: str, close: str) -> list[str]:
+        """Names up to a closing mark, with or without commas between them."""
+        names: list[str] = []
+        while not self.is_mark(close):
+            names.append(self.name(f"{expected} or {close!r}"))
+            if self.is_mark(","):
+                self.advance()
+        self.advance()
+        return names
+
+    # ---- blocks
+
+    def document(self) -> Document:
+        document = Document()
+        self.network(document)
+        while self.kind != "end":
+            if self.is_word("variable"):
+                document.variables.append(self.variable())
+            elif self.is_word("probability"):
+                document.blocks.append(self.probability())
+            else:
+                self.fail("'variable' or 'probability'")
+        return document
+
+    def network(self, document: Document) -> None:
+        """The header. The bare word `unknown` is the customary way to have no name."""
+        self.expect("network")
+        if not self.is_mark("{"):
+            no_name = self.is_word("unknown")
+            document.name = self.name("the network's name")
+            document.name = "" if no_name else document.name
+        self.body(document.properties, lambda: self.fail("'property' or '}'"))
+
+    def variable(self) -> Variable:
+        at = self.start
+        self.advance()
+        variable = Variable(self.name("a variable's name"), at)
+        self.body(variable.properties, lambda: self.states_of(variable))
+        if variable.states is None:
+            raise self.source.error(f"variable {variable.name!r} has no 'type discrete' line", at)
+        return variable
+
+    def body(self, properties: list[tuple[str, int]], statement: Callable[[], None]) -> None:
+        """Braces around properties and the statements of one block."""
+        self.expect("{")
+        while not self.is_mark("}"):
+            if not self.is_word("property"):
+                statement()
+                continue
+            match = _PROPERTY.match(self.text, self.start)
+            if match is None:
+                raise self.source.error(
+                    "a property is not closed by ';'; the file may be truncated", self.start
+                )
+            properties.append((match[1].strip(), self.start))
+            self.end = match.end()
+            self.advance()
+        self.advance()
+
+    def states_of(self, variable: Variable) -> None:
+        """type discrete [ k ] { a, b };"""
+        if variable.states is not None:
+            self.fail("'}': a variable has one 'type' line")
+        self.expect("type")
+        if not self.is_word("discrete"):
+            self.fail("'discrete', the only type this library reads from BIF")
+        self.advance()
+        self.expect("[")
+        at, count = self.start, self.name("the number of states")
+        self.expect("]")
+        self.expect("{")
+        variable.states = self.names("a state", "}")
+        self.expect(";")
+        if count != str(len(variable.states)):
+            raise self.source.error(
+                f"variable {variable.name!r} announces {count[:20]} states but lists {len(variable.states)}",
+                at,
+            )
+
+    def probability(self) -> Block:
+        at = self.start
+        self.advance()
+        self.expect("(")
+        child = self.name("the child's name")
+        if self.is_mark("|") or self.is_mark(","):
+            self.advance()
+        block = Block(child, self.names("a parent", ")"), at)
+        self.body(block.properties, lambda: self.entry(block))
+        return block
+
+    def entry(self, block: Block) -> None:
+        at = self.start
+        if self.is_mark("("):
+            self.rows(block)
+        elif self.is_word("table") and block.table is None:
+            self.advance()
+            block.table = Entry([], self.numbers(), at)
+        elif self.is_word("default") and block.default is None:
+            self.advance()
+            block.default = Entry([], self.numbers(), at)
+        elif self.is_word("table") or self.is_word("default"):
+            raise self.source.error(f"a second {self.value!r} entry for {block.child!r}", at)
+        else:
+            self.fail("'table', 'default', '(' or '}'")
+
+    def rows(self, block: Block) -> None:
+        """Entries for one configuration each. Rows of bare words, nearly all there are, take
+        one match a row; the first row with a quote or a comment goes token by token."""
+        at = self.start
+        while match := _PLAIN_ROW.match(self.text, at):
+            values = list(map(float, match[2].replace(",", " ").split()))
+            block.rows.append(Entry(match[1].replace(",", " ").split(), values, at))
+            at = self.end = match.end()
+        if at == self.start:
+            self.advance()
+            states = self.names("a parent's state", ")")
+            block.rows.append(Entry(states, self.numbers(), at))
+        else:
+            self.advance()
+
+    def numbers(self) -> list[float]:
+        """Numbers up to ';'. Whether they are probabilities is checked where they are used."""
+        if match := _NUMBERS.match(self.text, self.start):
+            self.end = match.end()
+            self.advance()
+            return list(map(float, match[1].replace(",", " ").split()))
+        values: list[float] = []
+        while not self.is_mark(";"):
+            if self.kind != "word" or not _NUMBER.fullmatch(self.value):
+                self.fail("a probability or ';'")
+            values.append(float(self.value))
+            self.advance()
+            if self.is_mark(","):
+                self.advance()
+        self.advance()
+        return values

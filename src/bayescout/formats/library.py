@@ -1,0 +1,93 @@
+"""The benchmark networks that come with the package; nothing is fetched.
+
+`network/library` holds them with their licence and an index, all made by
+`scripts/build_library.py`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from bayescout.errors import UnknownNameError
+from bayescout.formats import bif, native_json
+from bayescout.formats.text import decode
+from bayescout.graph.dag import Dag
+from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.gaussian import GaussianNetwork
+
+Network = DiscreteNetwork | GaussianNetwork
+
+FOLDER = files("bayescout.network") / "library"
+INDEX = "INDEX.tsv"
+
+
+@dataclass(frozen=True)
+class NetworkInfo:
+    """A shipped network in numbers; `parameters` counts free ones, `max_cardinality` is None
+    for a Gaussian network."""
+
+    name: str
+    kind: Literal["discrete", "gaussian"]
+    nodes: int
+    arcs: int
+    parameters: int
+    max_in_degree: int
+    max_cardinality: int | None
+    source: str
+
+
+def describe(network: Network, name: str, source: str) -> NetworkInfo:
+    """The figures of the index, counted from the network itself."""
+    dag = network.dag
+    if isinstance(network, DiscreteNetwork):
+        parameters = sum(table.size - table.size // table.shape[-1] for table in network.tables)
+        cardinality = max(map(len, network.states))
+    else:
+        parameters, cardinality = 2 * len(dag) + dag.n_arcs, None
+    return NetworkInfo(
+        name=name,
+        kind="discrete" if isinstance(network, DiscreteNetwork) else "gaussian",
+        nodes=len(dag),
+        arcs=dag.n_arcs,
+        parameters=parameters,
+        max_in_degree=max(map(len, dag.parents)),
+        max_cardinality=cardinality,
+        source=source,
+    )
+
+
+@lru_cache(maxsize=1)
+def networks() -> tuple[NetworkInfo, ...]:
+    """The shipped networks, by name."""
+    lines = (FOLDER / INDEX).read_text(encoding="utf-8").splitlines()
+    return tuple(
+        NetworkInfo(
+            name=row["name"],
+            kind="gaussian" if row["kind"] == "gaussian" else "discrete",
+            nodes=int(row["nodes"]),
+            arcs=int(row["arcs"]),
+            parameters=int(row["parameters"]),
+            max_in_degree=int(row["max_in_degree"]),
+            max_cardinality=int(row["max_cardinality"]) if row["max_cardinality"] else None,
+            source=row["source"],
+        )
+        for row in csv.DictReader(lines, delimiter="\t")
+    )
+
+
+@lru_cache(maxsize=32)
+def load_network(name: str) -> Network:
+    """A shipped network by its name, such as "alarm"; `networks()` lists them."""
+    kinds = {info.name: info.kind for info in networks()}
+    if name not in kinds:
+        raise UnknownNameError("network", name, kinds, "the shipped networks")
+    ending, reader = (".bif.gz", bif.read) if kinds[name] == "discrete" else (".json.gz", native_json.read)
+    file = f"{name}{ending}"
+    network = reader(decode(gzip.decompress((FOLDER / file).read_bytes()), file), file)
+    assert not isinstance(network, Dag)
+    return network

@@ -1,0 +1,188 @@
+"""The library's own JSON, for networks of either kind and for structures.
+
+    {"format": "bayescout", "version": 1, "kind": "discrete", "name": "...", "nodes": [
+      {"name": "rain", "parents": [], "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
+
+A discrete node has one row of its table for each configuration of its parents, the last
+parent fastest, and lists in `undefined` the rows that had no data; a Gaussian one has an
+intercept, a coefficient for each parent and a variance. Numbers are written so that they are
+read back exactly. `network.schema.json`, beside this file, is the full description; labels
+that are not text are written as `labels.py` says.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.errors import BayescoutError, CycleError, FormatError
+from bayescout.formats import linear_gaussian_json
+from bayescout.formats.json_document import Part, load
+from bayescout.formats.labels import encode_label
+from bayescout.graph.dag import Dag
+from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.gaussian import GaussianNetwork
+
+Label = Hashable
+Network = DiscreteNetwork | GaussianNetwork
+
+Built = TypeVar("Built")
+
+VERSION = 1
+
+
+# ---- reading
+
+
+def read(text: str, path: str) -> Network | Dag:
+    """The network or structure a JSON text holds."""
+    document = Part(load(text, path), path)
+    if "format" not in document.members() and "cpds" in document.members():
+        return linear_gaussian_json.read_document(document)
+    if document.get("format").value != "bayescout":
+        document.get("format").fail('must be "bayescout"')
+    if document.get("version").value != VERSION:
+        document.get("version").fail(f"is not {VERSION}, the version this library reads; update the library")
+    kind = document.get("kind")
+    readers: dict[str, Callable[[list[Part], str, str], Network | Dag]] = {
+        "discrete": _read_discrete,
+        "gaussian": _read_gaussian,
+        "structure": _read_structure,
+    }
+    if not isinstance(kind.value, str) or kind.value not in readers:
+        kind.fail(f"must be one of {', '.join(readers)}")
+    name = document.get("name").text() if "name" in document.members() else ""
+    return readers[kind.value](document.get("nodes").items(), name, path)
+
+
+def _graph(nodes: list[Part], path: str) -> tuple[Dag, list[list[int]]]:
+    """The graph, and each node's parents as positions in the order the file gives them."""
+    positions: dict[Label, int] = {}
+    for node in nodes:
+        label = node.get("name").label()
+        if label in positions:
+            node.get("name").fail(f"repeats {label!r}")
+        positions[label] = len(positions)
+    parents = []
+    for node in nodes:
+        listed = node.get("parents")
+        for label, item in zip(listed.labels(), listed.items(), strict=True):
+            if label not in positions:
+                item.fail(f"names {label!r}, which is not a node")
+        parents.append([positions[label] for label in listed.labels()])
+    try:
+        return Dag(tuple(positions), tuple(map(tuple, parents))), parents
+    except CycleError as error:
+        raise CycleError(error.cycle, f"{path}: the network") from None
+
+
+def _read_structure(nodes: list[Part], name: str, path: str) -> Dag:
+    return _graph(nodes, path)[0]
+
+
+def _read_discrete(nodes: list[Part], name: str, path: str) -> DiscreteNetwork:
+    dag, parents = _graph(nodes, path)
+    states = tuple(node.get("states").labels() for node in nodes)
+    for node, labels in zip(nodes, states, strict=True):
+        if not labels:
+            node.get("states").fail("must list at least one state")
+    tables, masks = [], []
+    for node, own, given in zip(nodes, states, parents, strict=True):
+        shape = tuple(len(states[parent]) for parent in given)
+        axes = np.argsort(given, kind="stable").tolist()
+        table = _read_table(node, math.prod(shape), len(own)).reshape(*shape, len(own))
+        tables.append(np.array(table.transpose(*axes, len(axes)), order="C"))
+        mask = _read_undefined(node, math.prod(shape)).reshape(shape)
+        masks.append(np.array(mask.transpose(axes), order="C"))
+    return _checked(lambda: DiscreteNetwork(dag, states, tuple(tables), tuple(masks), name), path)
+
+
+def _read_table(node: Part, rows: int, states: int) -> NDArray[np.float64]:
+    table = node.get("table")
+    listed = table.items()
+    if len(listed) != rows:
+        table.fail(f"has {len(listed)} rows; the parents' states ask for {rows}")
+    return np.array([row.numbers(states) for row in listed], dtype=np.float64)
+
+
+def _read_undefined(node: Part, rows: int) -> NDArray[np.bool_]:
+    mask = np.zeros(rows, dtype=bool)
+    if "undefined" in node.members():
+        for item in node.get("undefined").items():
+            if type(item.value) is not int or not 0 <= item.value < rows:
+                item.fail(f"must be the number of a row, 0 to {rows - 1}")
+            mask[item.value] = True
+    return mask
+
+
+def _read_gaussian(nodes: list[Part], name: str, path: str) -> GaussianNetwork:
+    dag, parents = _graph(nodes, path)
+    intercepts = np.array([node.get("intercept").number() for node in nodes], dtype=np.float64)
+    variances = np.array([node.get("variance").number() for node in nodes], dtype=np.float64)
+    coefficients = []
+    for node, given in zip(nodes, parents, strict=True):
+        weights = np.array(node.get("coefficients").numbers(len(given)), dtype=np.float64)
+        coefficients.append(weights[np.argsort(given, kind="stable")])
+    return _checked(lambda: GaussianNetwork(dag, intercepts, tuple(coefficients), variances, name), path)
+
+
+def _checked(build: Callable[[], Built], path: str) -> Built:
+    """Build a network; what its constructor refuses is said of the file."""
+    try:
+        return build()
+    except BayescoutError as error:
+        raise FormatError(str(error), path) from None
+
+
+# ---- writing
+
+
+def write(value: object) -> str:
+    """The JSON text of a network or structure, one node a line."""
+    if isinstance(value, DiscreteNetwork):
+        kind, name, nodes = "discrete", value.name, _discrete_nodes(value)
+    elif isinstance(value, GaussianNetwork):
+        kind, name, nodes = "gaussian", value.name, _gaussian_nodes(value)
+    elif isinstance(value, Dag):
+        kind, name, nodes = "structure", "", _structure_nodes(value)
+    else:
+        raise FormatError(f"a {type(value).__name__} is not a network or structure; it cannot be written")
+    head = {"format": "bayescout", "version": VERSION, "kind": kind, "name": name}
+    lines = ",\n".join(f"    {_dump(node)}" for node in nodes)
+    return f'{_dump(head)[:-1]}, "nodes": [\n{lines}\n]}}\n'
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _structure_nodes(dag: Dag) -> list[dict[str, Any]]:
+    return [
+        {"name": encode_label(label), "parents": [encode_label(dag.nodes[parent]) for parent in parents]}
+        for label, parents in zip(dag.nodes, dag.parents, strict=True)
+    ]
+
+
+def _discrete_nodes(network: DiscreteNetwork) -> Sequence[dict[str, Any]]:
+    nodes = _structure_nodes(network.dag)
+    for child, node in enumerate(nodes):
+        table = network.tables[child]
+        node["states"] = [encode_label(state) for state in network.states[child]]
+        node["table"] = table.reshape(-1, table.shape[-1]).tolist()
+        if network.undefined[child].any():
+            node["undefined"] = np.flatnonzero(network.undefined[child]).tolist()
+    return nodes
+
+
+def _gaussian_nodes(network: GaussianNetwork) -> Sequence[dict[str, Any]]:
+    nodes = _structure_nodes(network.dag)
+    for child, node in enumerate(nodes):
+        node["intercept"] = float(network.intercepts[child])
+        node["coefficients"] = network.coefficients[child].tolist()
+        node["variance"] = float(network.variances[child])
+    return nodes

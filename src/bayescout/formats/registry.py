@@ -1,0 +1,171 @@
+"""Which file is read by what: the formats, and the functions that choose one by a file's name.
+
+To add a format, write one file with `read(text, path)` and `write(value)` and add one line to
+`FORMATS`. A further `.gz` works for every format.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bayescout.errors import BayescoutError, FormatError, UnknownNameError
+from bayescout.formats import bif, dot, modelstring, native_json, structure_file
+from bayescout.formats.library import load_network, networks
+from bayescout.formats.text import PathLike, read_text, write_text
+from bayescout.graph.dag import Dag
+from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.gaussian import GaussianNetwork
+
+Network = DiscreteNetwork | GaussianNetwork
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format. `holds` says whether parameters are kept; `read` takes text and a name to
+    say in errors, `write` gives the whole text or refuses, so that nothing is half written."""
+
+    extensions: tuple[str, ...]
+    holds: Literal["network", "structure"]
+    read: Callable[[str, str], Network | Dag]
+    write: Callable[[object], str]
+    summary: str
+
+
+def _read_plain(text: str, path: str) -> Dag:
+    """A .txt file: a modelstring begins with a bracket, a structure file with a name."""
+    reader = modelstring.read if text.lstrip().startswith("[") else structure_file.read
+    return reader(text, path)
+
+
+FORMATS: dict[str, Format] = {
+    "bif": Format((".bif",), "network", bif.read, bif.write, "Interchange Format, discrete networks"),
+    "json": Format((".json",), "network", native_json.read, native_json.write, "bayescout's own, exact"),
+    "structure": Format(
+        (".structure", ".str", ".txt"),
+        "structure",
+        _read_plain,
+        structure_file.write,
+        "lines such as M [B, L]",
+    ),
+    "dot": Format((".dot", ".gv"), "structure", dot.read, dot.write, "Graphviz, for drawing"),
+    "modelstring": Format(
+        (".modelstring",), "structure", modelstring.read, modelstring.write, "bnlearn's [A][B|A]"
+    ),
+}
+
+
+def format_of(path: PathLike) -> Format:
+    """The format of a file, by the end of its name."""
+    name = os.fspath(path).lower().removesuffix(".gz")
+    suffix = os.path.splitext(name)[1]
+    for entry in FORMATS.values():
+        if suffix in entry.extensions:
+            return entry
+    known = ", ".join(extension for entry in FORMATS.values() for extension in entry.extensions)
+    what = f"the ending {suffix!r} is not known" if suffix else "the name has no ending that says its format"
+    raise FormatError(f"{what}; use one of {known}, or one of these and .gz", path)
+
+
+# ---- networks
+
+
+def read_network(path: PathLike) -> Network:
+    """The network in a file: .bif or .json, also packed as .gz."""
+    entry = format_of(path)
+    if entry.holds == "structure":
+        raise FormatError(_NO_PARAMETERS, path)
+    value = entry.read(read_text(path), os.fspath(path))
+    if isinstance(value, Dag):
+        raise FormatError(_NO_PARAMETERS, path)
+    return value
+
+
+_NO_PARAMETERS = "holds a structure without parameters; fit it to data, or read it with read_structure"
+
+
+def write_network(network: Network, path: PathLike) -> None:
+    """Write a network so that reading it gives the same one, or refuse before writing."""
+    entry = format_of(path)
+    if not isinstance(network, DiscreteNetwork | GaussianNetwork):
+        raise FormatError(
+            f"a {type(network).__name__} is not a network; write a graph with write_structure", path
+        )
+    if entry.holds == "structure":
+        raise FormatError(
+            "a format without parameters; write .bif or .json, or only its .dag with write_structure",
+            path,
+        )
+    _write(entry, network, path)
+
+
+# ---- structures
+
+
+def read_structure(path: PathLike) -> Dag:
+    """The graph in a file of any format; of a network file, its graph."""
+    value = format_of(path).read(read_text(path), os.fspath(path))
+    return value if isinstance(value, Dag) else value.dag
+
+
+def write_structure(dag: Dag, path: PathLike) -> None:
+    """Write a graph so that reading it gives the same one, or refuse before writing."""
+    entry = format_of(path)
+    if not isinstance(dag, Dag):
+        raise FormatError(f"a {type(dag).__name__} is not a graph; of a network write its .dag", path)
+    if entry.write is bif.write:
+        raise FormatError(
+            "BIF holds networks with parameters; write a structure as .json, .dot or .structure", path
+        )
+    _write(entry, dag, path)
+
+
+def _write(entry: Format, value: object, path: PathLike) -> None:
+    try:
+        text = entry.write(value)
+    except BayescoutError as error:
+        raise FormatError(f"cannot be written: {error}", path) from error
+    write_text(path, text)
+
+
+# ---- what a user types
+
+
+def open_network(text: PathLike) -> Network:
+    """A network by a shipped network's name or a file; a name wins over a file (write ./asia)."""
+    if os.fspath(text) in _shipped():
+        return load_network(os.fspath(text))
+    _check_is_file(text)
+    return read_network(text)
+
+
+def open_structure(text: PathLike) -> Dag:
+    """A graph by a shipped network's name, a modelstring such as "[A][B|A]", or a file."""
+    if os.fspath(text) in _shipped():
+        return load_network(os.fspath(text)).dag
+    if os.fspath(text).lstrip().startswith("[") and not _exists(text):
+        return modelstring.read(os.fspath(text), "the modelstring")
+    _check_is_file(text)
+    return read_structure(text)
+
+
+def _shipped() -> tuple[str, ...]:
+    return tuple(info.name for info in networks())
+
+
+def _exists(path: PathLike) -> bool:
+    """Whether there is such a file or folder; a text too long for a name is none."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _check_is_file(text: PathLike) -> None:
+    """Say what was tried when there is no such file."""
+    if not _exists(text):
+        near = UnknownNameError("shipped network", os.fspath(text), _shipped())
+        raise FormatError(f"no such file; {near}", text)

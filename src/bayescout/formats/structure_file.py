@@ -1,0 +1,83 @@
+"""The structure file of Lau & Bush (2004): one line a node, `M [B, L]`, a root `L []`.
+
+Blank lines, and lines whose first mark is #, are passed over. Every node has a line of its
+own; a parent without one is an error, since it is most often a misspelt name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bayescout.errors import CycleError, FormatError, UnknownNameError
+from bayescout.formats.text import Source
+from bayescout.graph.dag import Dag
+
+
+def read(text: str, path: str) -> Dag:
+    """The graph of a structure file, its nodes in the order of their lines."""
+    source = Source(text, path)
+    parents: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    at = 0
+    for line in text.split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            node, listed = _parse(line, source, at)
+            if node in parents:
+                raise source.error(f"node {node!r} has a second line; list all its parents in one", at)
+            parents[node], lines[node] = listed, at
+        at += len(line) + 1
+    if not parents:
+        raise FormatError("no node is listed; write one line a node, as in 'M [B, L]'", path)
+    for node, listed in parents.items():
+        for parent in listed:
+            if parent not in parents:
+                error = UnknownNameError("parent", parent, parents, f"the line of {node!r}")
+                raise source.error(f"{error}; every node needs a line of its own, '{parent} []'", lines[node])
+    try:
+        return Dag.from_arcs(
+            [(parent, node) for node, listed in parents.items() for parent in listed], parents
+        )
+    except CycleError as error:
+        raise CycleError(error.cycle, f"{path}: the structure") from None
+
+
+def _parse(line: str, source: Source, at: int) -> tuple[str, list[str]]:
+    head, opened, rest = line.partition("[")
+    inside, closed, tail = rest.partition("]")
+    node, inside = head.strip(), inside.strip()
+    if not (node and opened and closed) or tail.strip() or "]" in node or "[" in inside:
+        raise source.error(
+            f"expected a node and its parents, as in 'M [B, L]', found {line.strip()[:40]!r}", at
+        )
+    parents = [name.strip() for name in inside.split(",")] if inside else []
+    if "" in parents:
+        raise source.error(f"a parent of {node!r} has no name: {inside[:40]!r}", at)
+    if len(set(parents)) < len(parents):
+        raise source.error(f"node {node!r} lists a parent twice: {inside[:40]!r}", at)
+    return node, parents
+
+
+def write(dag: object) -> str:
+    """The structure file of a graph; names it cannot hold are refused."""
+    if not isinstance(dag, Dag):
+        raise FormatError(f"a structure file holds a graph, not a {type(dag).__name__}")
+    if not len(dag):
+        raise FormatError("a graph without nodes cannot be written as a structure file; write it as .json")
+    names = [_checked(label) for label in dag.nodes]
+    return "".join(
+        f"{name} [{', '.join(names[parent] for parent in parents)}]\n"
+        for name, parents in zip(names, dag.parents, strict=True)
+    )
+
+
+def _checked(label: object) -> str:
+    if type(label) is not str:
+        raise FormatError(
+            f"node {label!r} is not text, which a structure file cannot keep; write .json instead"
+        )
+    if not label or label != label.strip() or label[0] in "#\ufeff" or re.search(r"[\[\],\n\r]", label):
+        raise FormatError(
+            f"node {label!r} does not fit a structure file, whose names are not empty and have no brackets, "
+            f"commas, line ends, blanks at their ends, or # in front; rename it or write .json"
+        )
+    return label

@@ -1,0 +1,236 @@
+"""How far a learned structure is from the true one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from bayescout.errors import GraphError
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import Arc, Label, check_same_nodes
+from bayescout.graph.pdag import Pair, Pdag
+
+Mark = Literal["->", "<-", "-"]
+"""The edge between two nodes, read from the lower index to the higher."""
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Counts and rates of a learned graph against the true one, aligned by label.
+
+    true_positives, false_positives, false_negatives
+                     directed arcs in both, in the learned only, in the truth only; a reversed
+                     arc is one false positive and one false negative
+    adjacency_...    the same for adjacent pairs, whatever their direction
+    missing, extra   pairs adjacent in the truth only, in the learned only
+    reversed         pairs adjacent in both with another mark: turned round or, with a Pdag,
+                     directed in one and undirected in the other; given as the truth has them
+    hamming          cells in which the adjacency matrices differ (the connectivity matrices of
+                     Blanco, Inza & Larrañaga): missing 1, extra 1, reversed 2; an undirected
+                     edge fills two cells
+    shd              structural Hamming distance: missing + extra + reversed, 1 each
+    shd_cpdag        the same between the equivalence classes: pairs whose mark in the CPDAG differs
+    learned_arcs, true_arcs
+                     the edges of each, directed or not; `arc_ratio` is their quotient
+
+    A DAG is compared with a DAG arc by arc. When either side is a Pdag, a DAG on the other
+    side is first replaced by its CPDAG, a Pdag is taken as it is, and only directed arcs
+    count as arcs; then `shd` and `shd_cpdag` are the same number.
+    """
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    adjacency_true_positives: int
+    adjacency_false_positives: int
+    adjacency_false_negatives: int
+    missing: tuple[Arc, ...]
+    extra: tuple[Arc, ...]
+    reversed: tuple[Arc, ...]
+    hamming: int
+    shd_cpdag: int
+    learned_arcs: int
+    true_arcs: int
+
+    @property
+    def n_missing(self) -> int:
+        return len(self.missing)
+
+    @property
+    def n_extra(self) -> int:
+        return len(self.extra)
+
+    @property
+    def n_reversed(self) -> int:
+        return len(self.reversed)
+
+    @property
+    def shd(self) -> int:
+        return len(self.missing) + len(self.extra) + len(self.reversed)
+
+    @property
+    def precision(self) -> float:
+        """TP / (TP + FP); with nothing claimed, 1 when there was nothing to find, else 0."""
+        return _rate(self.true_positives, self.false_positives, self.false_negatives)
+
+    @property
+    def recall(self) -> float:
+        """TP / (TP + FN); with nothing to find, 1 when nothing was claimed, else 0."""
+        return _rate(self.true_positives, self.false_negatives, self.false_positives)
+
+    @property
+    def f1(self) -> float:
+        """2 TP / (2 TP + FP + FN); 1 when both graphs have no arcs."""
+        return _f1(self.true_positives, self.false_positives, self.false_negatives)
+
+    @property
+    def adjacency_precision(self) -> float:
+        return _rate(
+            self.adjacency_true_positives, self.adjacency_false_positives, self.adjacency_false_negatives
+        )
+
+    @property
+    def adjacency_recall(self) -> float:
+        return _rate(
+            self.adjacency_true_positives, self.adjacency_false_negatives, self.adjacency_false_positives
+        )
+
+    @property
+    def adjacency_f1(self) -> float:
+        return _f1(
+            self.adjacency_true_positives, self.adjacency_false_positives, self.adjacency_false_negatives
+        )
+
+    @property
+    def arc_ratio(self) -> float:
+        """Learned over true arcs; with no true arcs, 1 when none was learned, else infinity."""
+        if self.true_arcs:
+            return self.learned_arcs / self.true_arcs
+        return math.inf if self.learned_arcs else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every measure, ready for JSON: pairs as lists, an infinite ratio as null, odd labels as text."""
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        if math.isinf(self.arc_ratio):
+            numbers["arc_ratio"] = None
+        pairs = {name: [[_plain(a), _plain(b)] for a, b in getattr(self, name)] for name in _PAIRS}
+        return numbers | pairs
+
+    def __repr__(self) -> str:
+        return (
+            f"<Comparison: {self.true_positives} arcs right, {self.n_missing} missing, {self.n_extra} extra, "
+            f"{self.n_reversed} reversed; SHD {self.shd} ({self.shd_cpdag} on CPDAGs), F1 {self.f1:.3f}>"
+        )
+
+
+_NUMBERS = (
+    *("true_positives", "false_positives", "false_negatives", "precision", "recall", "f1"),
+    *("adjacency_true_positives", "adjacency_false_positives", "adjacency_false_negatives"),
+    *("adjacency_precision", "adjacency_recall", "adjacency_f1"),
+    *("hamming", "shd", "shd_cpdag", "n_missing", "n_extra", "n_reversed"),
+    *("learned_arcs", "true_arcs", "arc_ratio"),
+)
+_PAIRS = ("missing", "extra", "reversed")
+
+
+def compare(learned: object, truth: object) -> Comparison:
+    """Measure a learned graph against the true one; see `Comparison`.
+
+    Each is a Dag, a Pdag, or anything with a `dag`, such as a network or a search's result.
+    """
+    found, real = _as_graph(learned, "learned"), _as_graph(truth, "truth")
+    check_same_nodes(found.nodes, real.nodes, "the learned graph", "the truth")
+    found = found.reordered(real.nodes)
+    found_class, real_class = _as_class(found), _as_class(real)
+    if isinstance(found, Pdag) or isinstance(real, Pdag):
+        found, real = found_class, real_class
+    mine, true = _marks(found), _marks(real)
+    arcs, true_arcs = _directed(mine), _directed(true)
+    both = [pair for pair in true if pair in mine]
+    missing = [pair for pair in true if pair not in mine]
+    extra = [pair for pair in mine if pair not in true]
+    return Comparison(
+        true_positives=len(arcs & true_arcs),
+        false_positives=len(arcs - true_arcs),
+        false_negatives=len(true_arcs - arcs),
+        adjacency_true_positives=len(both),
+        adjacency_false_positives=len(extra),
+        adjacency_false_negatives=len(missing),
+        missing=_labelled(real.nodes, missing, true),
+        extra=_labelled(real.nodes, extra, mine),
+        reversed=_labelled(real.nodes, [pair for pair in both if mine[pair] != true[pair]], true),
+        hamming=len(_cells(mine) ^ _cells(true)),
+        shd_cpdag=_differing(_marks(found_class), _marks(real_class)),
+        learned_arcs=len(mine),
+        true_arcs=len(true),
+    )
+
+
+def _as_graph(source: object, role: str) -> Dag | Pdag:
+    graph = source if isinstance(source, Dag | Pdag) else getattr(source, "dag", None)
+    if isinstance(graph, Dag | Pdag):
+        return graph
+    raise GraphError(
+        f"{role} must be a Dag, a Pdag, or have a `dag`; {type(source).__name__} is none of these"
+    )
+
+
+def _as_class(graph: Dag | Pdag) -> Pdag:
+    return graph if isinstance(graph, Pdag) else graph.cpdag()
+
+
+def _marks(graph: Dag | Pdag) -> dict[Pair, Mark]:
+    """For each adjacent pair, lower index first and in order, the mark of its edge."""
+    if isinstance(graph, Pdag):
+        directed, undirected = graph.directed, graph.undirected
+    else:
+        directed, undirected = tuple((p, c) for c, ps in enumerate(graph.parents) for p in ps), ()
+    marks: dict[Pair, Mark] = {(min(a, b), max(a, b)): "->" if a < b else "<-" for a, b in directed}
+    marks |= dict.fromkeys(undirected, "-")
+    return dict(sorted(marks.items()))
+
+
+def _directed(marks: dict[Pair, Mark]) -> set[Pair]:
+    """The directed arcs as (parent, child)."""
+    return {(a, b) if mark == "->" else (b, a) for (a, b), mark in marks.items() if mark != "-"}
+
+
+def _cells(marks: dict[Pair, Mark]) -> set[Pair]:
+    """The cells of the adjacency matrix that hold a 1."""
+    both = {cell for (a, b), mark in marks.items() if mark == "-" for cell in ((a, b), (b, a))}
+    return both | _directed(marks)
+
+
+def _differing(one: dict[Pair, Mark], two: dict[Pair, Mark]) -> int:
+    return sum(one.get(pair) != two.get(pair) for pair in one.keys() | two.keys())
+
+
+def _labelled(nodes: tuple[Label, ...], pairs: Iterable[Pair], marks: dict[Pair, Mark]) -> tuple[Arc, ...]:
+    """Label pairs, parent first where the edge is directed."""
+    turned = [(b, a) if marks[a, b] == "<-" else (a, b) for a, b in pairs]
+    return tuple((nodes[a], nodes[b]) for a, b in turned)
+
+
+def _rate(right: int, wrong: int, elsewhere: int) -> float:
+    """right / (right + wrong); without a denominator, 1 if nothing is wrong elsewhere either."""
+    if right + wrong:
+        return right / (right + wrong)
+    return 0.0 if elsewhere else 1.0
+
+
+def _f1(right: int, extra: int, missed: int) -> float:
+    whole = 2 * right + extra + missed
+    return 2 * right / whole if whole else 1.0
+
+
+def _plain(label: Label) -> str | int | float | bool | None:
+    """A label as JSON can hold it; one of another type as its text."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if label is None or isinstance(label, str | int | float | bool):
+        return label
+    return str(label)

@@ -1,0 +1,206 @@
+"""Markov equivalence: v-structures, covered arcs, the CPDAG, Meek's rules, consistent extensions."""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+
+from bayescout.errors import GraphError
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import quoted
+from bayescout.graph.pdag import Pair, Pdag
+
+
+def skeleton(dag: Dag) -> tuple[Pair, ...]:
+    """The adjacent pairs, lower index first, sorted."""
+    return tuple(sorted((min(p, c), max(p, c)) for c, ps in enumerate(dag.parents) for p in ps))
+
+
+def v_structures(dag: Dag) -> tuple[tuple[int, int, int], ...]:
+    """The unshielded colliders (a, c, b): a -> c <- b with a < b not adjacent; by c, a, b."""
+    families = [frozenset(ps) for ps in dag.parents]
+    return tuple(
+        (a, child, b)
+        for child, ps in enumerate(dag.parents)
+        for a, b in combinations(ps, 2)
+        if a not in families[b] and b not in families[a]
+    )
+
+
+def moral(dag: Dag) -> tuple[Pair, ...]:
+    """The skeleton with the parents of every child married: pairs, lower index first, sorted."""
+    married = {pair for ps in dag.parents for pair in combinations(ps, 2)}
+    return tuple(sorted(married.union(skeleton(dag))))
+
+
+def is_covered(dag: Dag, parent: int, child: int) -> bool:
+    """Whether the child's parents are the parent and the parent's own parents.
+
+    Exactly such an arc can be reversed within the equivalence class (Chickering 1995).
+    """
+    return set(dag.parents[child]) == {parent, *dag.parents[parent]}
+
+
+def equivalent(one: Dag, other: Dag) -> bool:
+    """Same skeleton and same v-structures (Verma & Pearl 1990); nodes in the same order."""
+    return skeleton(one) == skeleton(other) and v_structures(one) == v_structures(other)
+
+
+def cpdag(dag: Dag) -> Pdag:
+    """The completed partially directed graph of the equivalence class of a DAG.
+
+    Directed where every member of the class agrees, undirected where they do not.
+    Chickering's label-edges (1995): children in topological order, each judged by its
+    latest parent. When the child lacks a compelled parent of that one, or has a parent that
+    one lacks, all arcs into the child are compelled; otherwise those it shares with that
+    parent's compelled ones are, and the rest can be reversed.
+    """
+    place = {node: k for k, node in enumerate(dag.order_indices)}
+    compelled: list[frozenset[int]] = [frozenset()] * len(dag)
+    for child in dag.order_indices:
+        family = frozenset(dag.parents[child])
+        if not family:
+            continue
+        latest = max(family, key=place.__getitem__)
+        shared = {latest, *dag.parents[latest]}
+        if compelled[latest] <= family <= shared:
+            compelled[child] = compelled[latest]
+        else:
+            compelled[child] = family
+    arcs = [(parent, child) for child, ps in enumerate(dag.parents) for parent in ps]
+    directed = tuple(arc for arc in arcs if arc[0] in compelled[arc[1]])
+    undirected = tuple(arc for arc in arcs if arc[0] not in compelled[arc[1]])
+    return Pdag(dag.nodes, directed, undirected)
+
+
+def consistent_extension(pdag: Pdag) -> Dag:
+    """A DAG with the same skeleton, the directed arcs kept and no new v-structure.
+
+    Dor & Tarsi (1992): take the lowest node without outgoing arcs whose undirected
+    neighbours are adjacent to all its other neighbours, point its edges at it, set it aside,
+    repeat. Only the neighbours of a removed node need another look.
+    """
+    marks = Marks(pdag)
+    left = [set(marks.adjacent(node)) for node in range(len(pdag))]
+    parents: list[tuple[int, ...]] = [()] * len(pdag)
+    waiting = list(range(len(pdag)))
+    heapify(waiting)
+    removed = [False] * len(pdag)
+    while waiting:
+        node = heappop(waiting)
+        if removed[node] or not _can_be_sink(marks, left, node):
+            continue
+        removed[node] = True
+        parents[node] = tuple(sorted(left[node]))
+        for neighbour in parents[node]:
+            left[neighbour].remove(node)
+            heappush(waiting, neighbour)
+    if not all(removed):
+        stuck = [pdag.nodes[i] for i, done in enumerate(removed) if not done]
+        raise GraphError(
+            f"no DAG extends this graph without a new v-structure or a cycle: "
+            f"{quoted(stuck)} cannot be oriented; direct or remove some edges between them"
+        )
+    return Dag(pdag.nodes, tuple(parents))
+
+
+def _can_be_sink(marks: Marks, left: list[set[int]], node: int) -> bool:
+    """Dor & Tarsi's two conditions, within the nodes not yet set aside."""
+    around = left[node]
+    if not marks.children[node].isdisjoint(around):
+        return False
+    return all(
+        other == friend or other in left[friend]
+        for friend in around
+        if friend in marks.friends[node]
+        for other in around
+    )
+
+
+def meek(pdag: Pdag) -> Pdag:
+    """The graph with every edge directed that Meek's four rules (1995) direct.
+
+    An edge a - b becomes a -> b when the other direction would make a new v-structure or a
+    cycle. Rules 1 to 3 complete a pattern into a CPDAG; rule 4 is needed once background
+    knowledge has directed further edges. No new v-structure is ever made: arcs that force
+    an edge both ways, or close a cycle, are refused.
+    """
+    marks = Marks(pdag)
+    waiting = deque(pdag.undirected)
+    while waiting:
+        one, two = waiting.popleft()
+        if two not in marks.friends[one]:
+            continue
+        forward, backward = _must_point(marks, one, two), _must_point(marks, two, one)
+        if forward and backward:
+            raise GraphError(
+                f"the arcs contradict each other: {quoted([pdag.nodes[one], pdag.nodes[two]])} are joined by "
+                f"an edge that makes a new v-structure or a cycle either way; remove or reverse an arc there"
+            )
+        if forward or backward:
+            a, b = (one, two) if forward else (two, one)
+            marks.direct(a, b)
+            waiting.extend(_touched(marks, b))
+    return marks.pdag()
+
+
+def _touched(marks: Marks, child: int) -> list[Pair]:
+    """The undirected edges a rule may reach after a new arc into child.
+
+    They end in the child itself, or in one of its children where the new arc is the first
+    of two in a row (rules 2 and 4).
+    """
+    ends = [child, *sorted(marks.children[child])]
+    return [(end, friend) for end in ends for friend in sorted(marks.friends[end])]
+
+
+def _must_point(marks: Marks, a: int, b: int) -> bool:
+    """Whether one of the four rules turns a - b into a -> b."""
+    parents, children, friends = marks.parents, marks.children, marks.friends
+    if any(not marks.linked(c, b) for c in parents[a]):  # rule 1: c -> a - b
+        return True
+    if not children[a].isdisjoint(parents[b]):  # rule 2: a -> c -> b
+        return True
+    through = friends[a] & parents[b]
+    if any(
+        not marks.linked(c, d) for c, d in combinations(sorted(through), 2)
+    ):  # rule 3: a - c -> b, a - d -> b
+        return True
+    return any(  # rule 4: a - c -> d -> b, a - d
+        not marks.linked(c, b) for d in parents[b] if marks.linked(a, d) for c in parents[d] & friends[a]
+    )
+
+
+class Marks:
+    """The edges of a Pdag as sets for each node, which an algorithm may redirect."""
+
+    def __init__(self, pdag: Pdag) -> None:
+        self.nodes = pdag.nodes
+        self.parents: list[set[int]] = [set() for _ in pdag.nodes]
+        self.children: list[set[int]] = [set() for _ in pdag.nodes]
+        self.friends: list[set[int]] = [set() for _ in pdag.nodes]
+        for a, b in pdag.directed:
+            self.parents[b].add(a)
+            self.children[a].add(b)
+        for a, b in pdag.undirected:
+            self.friends[a].add(b)
+            self.friends[b].add(a)
+
+    def adjacent(self, node: int) -> set[int]:
+        return self.parents[node] | self.children[node] | self.friends[node]
+
+    def linked(self, a: int, b: int) -> bool:
+        return a in self.parents[b] or a in self.children[b] or a in self.friends[b]
+
+    def direct(self, a: int, b: int) -> None:
+        """Turn a - b into a -> b."""
+        self.friends[a].remove(b)
+        self.friends[b].remove(a)
+        self.parents[b].add(a)
+        self.children[a].add(b)
+
+    def pdag(self) -> Pdag:
+        directed = [(a, b) for b, ps in enumerate(self.parents) for a in ps]
+        undirected = [(a, b) for a, others in enumerate(self.friends) for b in others if a < b]
+        return Pdag(self.nodes, tuple(directed), tuple(undirected))

@@ -1,0 +1,170 @@
+"""Random graphs, with the distribution stated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.errors import SettingError
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import Label, check_nodes
+
+Degrees = NDArray[np.int64]
+
+
+def random_dag(
+    nodes: int | Iterable[Label] = 5,
+    arcs: int | None = None,
+    density: float | None = None,
+    max_parents: int | None = None,
+    seed: int = 0,
+) -> Dag:
+    """A random order of the nodes, every order equally likely, then random arcs along it.
+
+    nodes        how many, labelled X1, X2, ...; or the labels themselves
+    arcs         their number: every set of that many forward arcs within `max_parents` is
+                 equally likely, given the order
+    density      or the probability of each forward arc, independently, given that no node
+                 exceeds `max_parents` (at density 1 every node has all it may have)
+    max_parents  the most parents a node may have; None is no limit
+
+    With neither, the density is that of n arcs on average, 2 / (n - 1), at most 1. Uniform
+    over orders is not uniform over DAGs: a graph that fits more orders comes more often.
+    """
+    labels = _labels(nodes)
+    rng = np.random.default_rng(_whole("seed", seed, "the same seed gives the same graph"))
+    return Dag(labels, draw_parents(rng, len(labels), arcs, density, max_parents))
+
+
+def draw_parents(
+    rng: np.random.Generator,
+    n: int,
+    arcs: int | None = None,
+    density: float | None = None,
+    max_parents: int | None = None,
+) -> tuple[tuple[int, ...], ...]:
+    """The parent sets of one random DAG on n nodes, distributed as `random_dag` says."""
+    limit = _limit(n, max_parents)
+    room = np.minimum(np.arange(n), limit)
+    if arcs is not None:
+        _check_arcs(arcs, density, n, int(room.sum()), max_parents)
+        degrees = _degrees_of_sum(rng, room, int(arcs))
+    else:
+        degrees = _degrees_of_density(rng, room, _density(n, density))
+    order = rng.permutation(n)
+    parents: list[tuple[int, ...]] = [()] * n
+    for place in np.flatnonzero(degrees).tolist():
+        chosen = rng.choice(place, int(degrees[place]), replace=False)
+        parents[order[place]] = tuple(sorted(order[chosen].tolist()))
+    return tuple(parents)
+
+
+# ---- in-degrees; the node at place k of the order has k nodes before it and room for room[k] parents
+
+
+def _degrees_of_density(rng: np.random.Generator, room: Degrees, density: float) -> Degrees:
+    """Independent binomials, each given that it is within its room."""
+    places = np.arange(len(room))
+    if density in (0.0, 1.0):
+        return room * int(density)
+    if np.array_equal(room, places):
+        return rng.binomial(places, density)
+    return _draw(rng, _cumulative(room, np.log(density) - np.log1p(-density)))
+
+
+def _degrees_of_sum(rng: np.random.Generator, room: Degrees, arcs: int) -> Degrees:
+    """The in-degrees of a uniform draw among all arc sets of this size that fit.
+
+    Without a limit the set itself is drawn. With one, place k has C(k, d) ways to have d
+    parents; drawn independently with weight C(k, d) odds^d and kept when the sum is right,
+    they are exactly uniform whatever the odds, which only decide how soon a draw is kept.
+    """
+    if arcs in (0, int(room.sum())):
+        return room * int(arcs > 0)
+    places = np.arange(len(room))
+    if np.array_equal(room, places):
+        pairs = rng.choice(int(room.sum()), arcs, replace=False, shuffle=False)
+        before = places * (places - 1) // 2
+        return np.bincount(np.searchsorted(before, pairs, side="right") - 1, minlength=len(room))
+    cumulative = _cumulative(room, _log_odds(len(room), int(room.max()), arcs))
+    while True:
+        degrees = _draw(rng, cumulative)
+        if degrees.sum() == arcs:
+            return degrees
+
+
+def _weights(room: Degrees, log_odds: float) -> NDArray[np.float64]:
+    """(n, limit + 1): for each place the probability of each in-degree, by C(k, d) odds^d."""
+    places, degrees = np.arange(len(room))[:, None], np.arange(room.max() + 1)[None, :]
+    log_factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, len(room) + 1)))))
+    fits = degrees <= room[:, None]
+    rest = np.where(fits, places - degrees, 0)
+    logs = log_factorial[places] - log_factorial[degrees] - log_factorial[rest] + degrees * log_odds
+    logs = np.where(fits, logs, -np.inf)
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+@lru_cache(maxsize=64)
+def _log_odds(n: int, limit: int, arcs: int) -> float:
+    """The odds at which the expected number of arcs is the wanted one, by bisection."""
+    room, degrees = np.minimum(np.arange(n), limit), np.arange(limit + 1)
+    low, high = -60.0, 60.0
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        if float((_weights(room, middle) @ degrees).sum()) < arcs:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _cumulative(room: Degrees, log_odds: float) -> NDArray[np.float64]:
+    return np.cumsum(_weights(room, log_odds), axis=1)
+
+
+def _draw(rng: np.random.Generator, cumulative: NDArray[np.float64]) -> Degrees:
+    """One in-degree a place by inversion; the last column is never compared, as it may round below 1."""
+    draws = rng.random(len(cumulative))
+    return np.asarray((draws[:, None] >= cumulative[:, :-1]).sum(axis=1), dtype=np.int64)
+
+
+# ---- checks
+
+
+def _labels(nodes: int | Iterable[Label]) -> tuple[Label, ...]:
+    if isinstance(nodes, Iterable):
+        return check_nodes(nodes)
+    count = _whole("nodes", nodes, "give a number of nodes or a list of labels")
+    return tuple(f"X{k + 1}" for k in range(count))
+
+
+def _limit(n: int, max_parents: int | None) -> int:
+    return n if max_parents is None else min(n, _whole("max_parents", max_parents, "None is no limit"))
+
+
+def _check_arcs(arcs: int, density: float | None, n: int, most: int, max_parents: int | None) -> None:
+    if density is not None:
+        raise SettingError("give either arcs or density, not both")
+    if _whole("arcs", arcs, "for a share use density") > most:
+        limit = "" if max_parents is None else f" with at most {max_parents} parents each"
+        raise SettingError(f"{arcs} arcs do not fit: {n} nodes{limit} have room for {most}")
+
+
+def _density(n: int, density: float | None) -> float:
+    if density is None:
+        return min(1.0, 2 / (n - 1)) if n > 1 else 0.0
+    share: object = density
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
+        raise SettingError(f"density must be a number from 0 to 1, not {density!r}; for a count use arcs")
+    return float(share)
+
+
+def _whole(name: str, value: object, hint: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
+        raise SettingError(f"{name} must be a whole number, 0 or more, not {value!r}; {hint}")
+    return int(value)

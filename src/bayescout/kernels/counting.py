@@ -1,0 +1,329 @@
+"""Counting the cells of contingency tables: bit-sliced, scatter and sparse.
+
+A family is the array [parent, ..., parent, child]; its cells are numbered with the child
+fastest and, among the parents, the last one fastest. An extension adds one candidate
+parent, behind the others: cell ((config * r_candidate + x) * r_child + k).
+All engines give the same integers; they differ in what they cost:
+bit-sliced about 0.002 ns a row and cell, scatter 0.5 to 1 ns a row, sparse about 10 to 20 ns a row.
+"""
+
+import numpy as np
+
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.popcount import popcount
+
+MASK_WORDS = 8192
+"""Words of scratch for the masks of one block of rows (64 KiB: stays in the second-level cache)."""
+
+MASKED_CELLS = 192
+"""Cells of a table up to which masks are cheaper than scatter (0.0025 ns a row and cell to 0.55 ns a row)."""
+
+
+@kernel
+def fill_bitmaps(codes, first, variable, bitmaps):
+    """Set one bit a row in the bitmap of the row's state.
+
+    codes     (p, n) uint8|uint16
+    first     (p,) int64          the first bitmap of each variable
+    variable  int                 the variable to fill
+    bitmaps   (states, ceil(n/64)) uint64   rows first[variable]... are written; they must be zero
+    """
+    column = codes[variable]
+    start = first[variable]
+    for row in range(column.shape[0]):
+        bitmaps[start + column[row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
+
+
+@kernel
+def _block_masks(bitmaps, first, cards, family, begin, end, masks):
+    """Write the bitmap of every cell of the family for the words [begin, end) into masks."""
+    width = end - begin
+    variable = family[0]
+    cells = cards[variable]
+    for state in range(cells):
+        source = bitmaps[first[variable] + state, begin:end]
+        target = masks[state, :width]
+        for w in range(width):
+            target[w] = source[w]
+    for position in range(1, family.shape[0]):
+        variable = family[position]
+        r = cards[variable]
+        # Backwards, so that a mask is read before its place is needed for a later one.
+        for cell in range(cells - 1, -1, -1):
+            for state in range(r - 1, -1, -1):
+                source = bitmaps[first[variable] + state, begin:end]
+                target = masks[cell * r + state, :width]
+                old = masks[cell, :width]
+                for w in range(width):
+                    target[w] = old[w] & source[w]
+        cells *= r
+
+
+@kernel
+def count_bits(bitmaps, first, cards, family, candidates, starts, out):
+    """Tables of a family and of its extension by each candidate, from bitmaps.
+
+    bitmaps     (states, words) uint64
+    first       (p,) int64   the first bitmap of each variable
+    cards       (p,) int64
+    family      (k,) int64   [parents..., child]
+    candidates  (c,) int64
+    starts      (c + 1,) int64   where each candidate's table begins in out; the family's own is at starts[c]
+    out         flat int64   overwritten there
+    """
+    base = 1
+    for variable in family:
+        base *= cards[variable]
+    r = cards[family[-1]]
+    words = bitmaps.shape[1]
+    width = min(words, max(32, MASK_WORDS // base))
+    masks = np.empty((base, width), dtype=np.uint64)
+    present = np.empty(base, dtype=np.int64)
+    own = out[starts[candidates.shape[0]] : starts[candidates.shape[0]] + base]
+    out[starts[0] : starts[candidates.shape[0]]] = 0
+    own[:] = 0
+    for begin in range(0, words, width):
+        end = min(words, begin + width)
+        size = end - begin
+        _block_masks(bitmaps, first, cards, family, begin, end, masks)
+        for cell in range(base):
+            ones = np.uint64(0)
+            for w in range(size):
+                ones += popcount(masks[cell, w])
+            present[cell] = ones
+            own[cell] += np.int64(ones)
+        for c in range(candidates.shape[0]):
+            states = cards[candidates[c]]
+            for x in range(states - 1):
+                bitmap = bitmaps[first[candidates[c]] + x, begin:end]
+                for cell in range(base):
+                    if present[cell] == 0:
+                        continue
+                    ones = np.uint64(0)
+                    for w in range(size):
+                        ones += popcount(masks[cell, w] & bitmap[w])
+                    out[starts[c] + (cell // r * states + x) * r + cell % r] += np.int64(ones)
+    for c in range(candidates.shape[0]):
+        states = cards[candidates[c]]
+        for cell in range(base):
+            left = own[cell]
+            where = starts[c] + cell // r * states * r + cell % r
+            for x in range(states - 1):
+                left -= out[where + x * r]
+            out[where + (states - 1) * r] = left
+
+
+@kernel
+def number_cells(codes, cards, family, ids):
+    """The mixed-radix cell number of every row, the last variable fastest.
+
+    codes   (p, n) uint8|uint16
+    family  (k,) int64
+    ids     (n,) uint32   overwritten; the caller has checked that the largest number fits
+    """
+    n = ids.shape[0]
+    for begin in range(0, n, 4096):
+        end = min(n, begin + 4096)
+        block = ids[begin:end]
+        block[:] = 0
+        for variable in family:
+            r = np.uint32(cards[variable])
+            column = codes[variable, begin:end]
+            for row in range(end - begin):
+                block[row] = block[row] * r + np.uint32(column[row])
+
+
+@kernel
+def pack_cells(codes, widths, variables, keys):
+    """Append the codes of the variables to the keys, each in its own bits.
+
+    widths  (p,) int64    bits that hold a code of each variable
+    keys    (n,) int64    changed in place; the caller has checked that all bits fit in 63
+    """
+    n = keys.shape[0]
+    for begin in range(0, n, 4096):
+        end = min(n, begin + 4096)
+        block = keys[begin:end]
+        for variable in variables:
+            width = widths[variable]
+            column = codes[variable, begin:end]
+            for row in range(end - begin):
+                block[row] = (block[row] << width) | np.int64(column[row])
+
+
+@kernel
+def count_scatter(codes, cards, ids, shape, candidates, starts, out):
+    """Tables of the extensions of numbered cells, one increment a row.
+
+    ids         (n,) uint32  number of the row's cell, config * r + k
+    shape       (2,) int64   configurations and child states r of those cells
+    candidates  (c,) int64
+    starts      (c + 1,) int64   as in count_bits; the family's own table is at starts[c]
+    out         flat int64   overwritten there
+    """
+    configs, r = shape[0], shape[1]
+    base = configs * r
+    most = 1
+    for variable in candidates:
+        most = max(most, cards[variable])
+    scratch = np.empty(base * most, dtype=np.uint32)
+    for c in range(candidates.shape[0]):
+        states = cards[candidates[c]]
+        column = codes[candidates[c]]
+        scratch[: base * states] = 0
+        for row in range(ids.shape[0]):
+            scratch[ids[row] * np.uint32(states) + column[row]] += np.uint32(1)
+        for cell in range(base):
+            where = starts[c] + cell // r * states * r + cell % r
+            for x in range(states):
+                out[where + x * r] = scratch[cell * states + x]
+    own = out[starts[candidates.shape[0]] : starts[candidates.shape[0]] + base]
+    if candidates.shape[0] > 0:
+        sum_out(out[starts[0] : starts[1]], cards[candidates[0]], r, own)
+        return
+    scratch[:] = 0
+    for row in range(ids.shape[0]):
+        scratch[ids[row]] += np.uint32(1)
+    for cell in range(base):
+        own[cell] = scratch[cell]
+
+
+@kernel
+def sum_out(table, states, r, own):
+    """The family's own table from its extension by a candidate with so many states."""
+    for cell in range(own.shape[0]):
+        where = cell // r * states * r + cell % r
+        own[cell] = 0
+        for x in range(states):
+            own[cell] += table[where + x * r]
+
+
+@kernel
+def count_weighted(codes, cards, ids, shape, weights, candidates, starts, out):
+    """count_scatter with the weight of each row: weights and out int64, or both float64."""
+    configs, r = shape[0], shape[1]
+    base = configs * r
+    out[starts[0] : starts[candidates.shape[0]] + base] = 0
+    for c in range(candidates.shape[0]):
+        states = cards[candidates[c]]
+        column = codes[candidates[c]]
+        for row in range(ids.shape[0]):
+            config, k = ids[row] // r, ids[row] % r
+            out[starts[c] + (config * states + column[row]) * r + k] += weights[row]
+    own = out[starts[candidates.shape[0]] : starts[candidates.shape[0]] + base]
+    for row in range(ids.shape[0]):
+        own[ids[row]] += weights[row]
+
+
+@kernel
+def densify(keys, ids):
+    """Number the distinct keys 0, 1, ... in order of appearance; returns how many there are.
+
+    keys  (n,) int64, not negative
+    ids   (n,) int64   overwritten; may be keys itself
+
+    Open addressing with linear probing, key and number side by side, in a table that grows
+    when half full: few distinct keys stay in the first-level cache whatever the number of rows.
+    """
+    bits = 10
+    slots = np.full((1 << bits, 2), -1, dtype=np.int64)
+    distinct = 0
+    for row in range(keys.shape[0]):
+        key = keys[row]
+        slot = _slot_of(slots, key, bits)
+        if slots[slot, 0] == -1:
+            if 2 * distinct >= slots.shape[0]:
+                bits += 3
+                slots = _grown(slots, bits)
+                slot = _slot_of(slots, key, bits)
+            slots[slot, 0] = key
+            slots[slot, 1] = distinct
+            distinct += 1
+        ids[row] = slots[slot, 1]
+    return distinct
+
+
+@kernel
+def _slot_of(slots, key, bits):
+    """Where the key is, or the free slot where it would go."""
+    last = np.uint64(slots.shape[0] - 1)
+    slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+    while slots[slot, 0] != key and slots[slot, 0] != -1:
+        slot = (slot + np.uint64(1)) & last
+    return slot
+
+
+@kernel
+def _grown(slots, bits):
+    """The same hash table with room for 2**bits slots."""
+    wider = np.full((1 << bits, 2), -1, dtype=np.int64)
+    for old in range(slots.shape[0]):
+        if slots[old, 0] != -1:
+            slot = _slot_of(wider, slots[old, 0], bits)
+            wider[slot, 0] = slots[old, 0]
+            wider[slot, 1] = slots[old, 1]
+    return wider
+
+
+@kernel
+def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out):
+    """The tables of many families, each by the cheaper of the dense engines.
+
+    codes    (p, n) uint8|uint16
+    weights  (n,) int64|float64, or (0,) where every row counts once
+    bitmaps  (states, words) uint64
+    layout   (2, p) int64   states of each variable; its first bitmap, or -1 where it has none
+    members  flat int64     [parents..., child] of one family after the other
+    bounds   (k + 1,) int64 where each family begins in members
+    starts   (k + 1,) int64 where each table begins in out
+    out      flat, of the dtype of weights   overwritten
+    """
+    cards, first = layout[0], layout[1]
+    ids = np.empty(0, dtype=np.uint32)
+    for f in range(bounds.shape[0] - 1):
+        family = members[bounds[f] : bounds[f + 1]]
+        child = family[-1]
+        table = out[starts[f] : starts[f + 1]]
+        if weights.shape[0] == 0 and bits_pay(cards, first, family):
+            _count_family_bits(bitmaps, first, cards, family, table)
+            continue
+        if ids.shape[0] == 0:
+            ids = np.empty(codes.shape[1], dtype=np.uint32)
+        number_cells(codes, cards, family, ids)
+        shape = np.array([table.shape[0] // cards[child], cards[child]])
+        nothing = np.empty(0, dtype=np.int64)
+        origin = np.zeros(1, dtype=np.int64)
+        if weights.shape[0] == 0:
+            count_scatter(codes, cards, ids, shape, nothing, origin, table)
+        else:
+            count_weighted(codes, cards, ids, shape, weights, nothing, origin, table)
+
+
+@kernel
+def bits_pay(cards, first, family):
+    """Whether the masks of a whole family are cheaper than one increment a row."""
+    cells = 1
+    for variable in family:
+        cells *= cards[variable]
+        if first[variable] < 0 or cells > MASKED_CELLS:
+            return False
+    return True
+
+
+@kernel
+def _count_family_bits(bitmaps, first, cards, family, table):
+    """count_bits for one family: its last parent is the candidate of the rest."""
+    k = family.shape[0]
+    base = np.empty(max(1, k - 1), dtype=np.int64)
+    base[: k - 2] = family[: k - 2]
+    base[-1] = family[k - 1]
+    cells = 1
+    for variable in base:
+        cells *= cards[variable]
+    if k == 1:
+        count_bits(bitmaps, first, cards, base, family[:0], np.zeros(1, dtype=np.int64), table)
+        return
+    starts = np.array([0, table.shape[0]])
+    room = np.empty(table.shape[0] + cells, dtype=table.dtype)
+    count_bits(bitmaps, first, cards, base, family[k - 2 : k - 1], starts, room)
+    table[:] = room[: table.shape[0]]

@@ -1,0 +1,34 @@
+"""The one decorator of every kernel, so that compile options are decided once.
+
+Kernels take and return plain arrays, release the GIL, and are compiled once per machine:
+the machine code is kept on disk beside the source (or in the user's cache folder).
+"""
+
+from __future__ import annotations
+
+import logging
+
+import numba
+from numba.core import event
+
+log = logging.getLogger("bayescout")
+
+kernel = numba.njit(nogil=True, cache=True, fastmath=False, boundscheck=False)
+
+
+class _TellOnce(event.Listener):
+    """Says once a process that kernels are being compiled; loading them from disk is silent."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def on_start(self, event: event.Event) -> None:
+        if not self.told:
+            self.told = True
+            log.warning("bayescout: compiling its kernels for this machine (once, a few seconds)")
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", _TellOnce())

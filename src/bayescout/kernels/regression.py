@@ -1,0 +1,99 @@
+"""Residual variances of linear regressions from one scatter matrix, by Cholesky and Schur.
+
+A variable whose residual falls below `floor` times its own entry is a linear function of the
+variables before it, as far as float64 can tell: it then adds nothing, and its residual counts as
+the floor. So no square root of a negative number and no division by zero can happen.
+"""
+
+import math
+
+import numpy as np
+
+from bayescout.kernels.jit import kernel
+
+
+@kernel
+def _factorise(matrix, parents, floor, lower, use):
+    """Cholesky of matrix[parents, parents], skipping parents that the earlier ones determine.
+
+    lower  (k, k) float64  overwritten: rows of the factor, for the parents used
+    use    (k,) int64      overwritten: the parents used, in order
+    Returns the number used and the log-determinant, skipped parents counted at the floor.
+    """
+    used, log_det = 0, 0.0
+    for parent in parents:
+        residual = _solve_row(matrix, parent, lower, use, used, lower[used])
+        if residual > floor * matrix[parent, parent]:
+            lower[used, used] = math.sqrt(residual)
+            use[used] = parent
+            used += 1
+            log_det += math.log(residual)
+        else:
+            log_det += math.log(floor * matrix[parent, parent])
+    return used, log_det
+
+
+@kernel
+def _solve_row(matrix, variable, lower, use, used, row):
+    """row[:used] = L^-1 matrix[use, variable]; returns the residual of the variable."""
+    residual = matrix[variable, variable]
+    for i in range(used):
+        value = matrix[use[i], variable]
+        for j in range(i):
+            value -= lower[i, j] * row[j]
+        value /= lower[i, i]
+        row[i] = value
+        residual -= value * value
+    return residual
+
+
+@kernel
+def regress_families(matrix, members, bounds, floor, out):
+    """The residual of each family's child and the log-determinant of its parents' block.
+
+    matrix   (p, p) float64   a scatter, covariance or correlation matrix
+    members  flat int64       [parents..., child] of one family after the other
+    bounds   (k + 1,) int64
+    out      (k, 2) float64   overwritten: residual, log-determinant
+    """
+    for f in range(bounds.shape[0] - 1):
+        family = members[bounds[f] : bounds[f + 1]]
+        k = family.shape[0] - 1
+        child = family[k]
+        lower = np.empty((k + 1, k + 1), dtype=np.float64)
+        use = np.empty(k, dtype=np.int64)
+        used, log_det = _factorise(matrix, family[:k], floor, lower, use)
+        residual = _solve_row(matrix, child, lower, use, used, lower[used])
+        out[f, 0] = max(residual, floor * matrix[child, child])
+        out[f, 1] = log_det
+
+
+@kernel
+def regress_extensions(matrix, family, candidates, floor, out):
+    """As regress_families for (child, parents + candidate), factorising the parents once.
+
+    family      (k,) int64        [parents..., child]
+    candidates  (c,) int64
+    out         (c, 2) float64    overwritten: residual, log-determinant
+    """
+    k = family.shape[0] - 1
+    child = family[k]
+    lower = np.empty((k + 1, k + 1), dtype=np.float64)
+    use = np.empty(k, dtype=np.int64)
+    used, log_det = _factorise(matrix, family[:k], floor, lower, use)
+    child_row = np.empty(k + 1, dtype=np.float64)
+    row = np.empty(k + 1, dtype=np.float64)
+    child_residual = _solve_row(matrix, child, lower, use, used, child_row)
+    for c in range(candidates.shape[0]):
+        candidate = candidates[c]
+        own = _solve_row(matrix, candidate, lower, use, used, row)
+        residual = child_residual
+        if own > floor * matrix[candidate, candidate]:
+            shared = matrix[candidate, child]
+            for i in range(used):
+                shared -= row[i] * child_row[i]
+            residual -= shared * shared / own
+        else:
+            own = floor * matrix[candidate, candidate]
+        out[c, 0] = max(residual, floor * matrix[child, child])
+        out[c, 1] = log_det + math.log(own)

@@ -1,0 +1,86 @@
+"""The joint normal distribution of a linear-Gaussian network, and conditioning on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from bayescout.network.gaussian import GaussianNetwork
+
+Array = NDArray[np.float64]
+
+CONTRADICTION = 1e-6
+"""How far, in standard deviations, evidence may lie outside what determined variables allow."""
+
+
+def joint(network: GaussianNetwork) -> tuple[Array, Array]:
+    """Mean and covariance, node by node in topological order.
+
+    For node i with parents P and weights w: the mean is b + w·mean[P], the covariance with what
+    came before is w·cov[P], and the variance is v + w·cov[P, P]·w.
+    """
+    p = len(network.dag)
+    mean, covariance = np.zeros(p), np.zeros((p, p))
+    before: list[int] = []
+    for node in network.dag.order_indices:
+        parents = list(network.dag.parents[node])
+        weights = network.coefficients[node]
+        mean[node] = network.intercepts[node] + weights @ mean[parents]
+        across = weights @ covariance[np.ix_(parents, before)]
+        covariance[node, before] = covariance[before, node] = across
+        own = weights @ covariance[np.ix_(parents, parents)] @ weights
+        covariance[node, node] = network.variances[node] + own
+        before.append(node)
+    return mean, covariance
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """The targets given the evidence e: mean `start + weights · (e - centre)`, constant covariance.
+
+    `gaps` maps e - centre, where evidence variables determine one another, to its distance (in
+    standard deviations) from the values that are possible together.
+    """
+
+    start: Array
+    weights: Array
+    centre: Array
+    covariance: Array
+    gaps: Array
+
+    def mean(self, evidence: Array) -> Array:
+        """(k, n) means of the targets for (m, n) evidence."""
+        return self.start[:, None] + self.weights @ (evidence - self.centre[:, None])
+
+    def contradicts(self, evidence: Array) -> NDArray[np.bool_]:
+        """Which columns of the (m, n) evidence have density zero."""
+        distance = self.gaps @ (evidence - self.centre[:, None])
+        return np.asarray((np.abs(distance) > CONTRADICTION).any(axis=0))
+
+
+def condition(network: GaussianNetwork, targets: Sequence[int], evidence: Sequence[int]) -> Conditional:
+    """The conditional distribution of some nodes given others.
+
+    The evidence covariance is scaled to correlations and taken apart by eigenvalues; those that are zero to
+    rounding belong to combinations that cannot vary, which tell nothing and are left out.
+    """
+    mean, covariance = joint(network)
+    t, e = list(targets), list(evidence)
+    within = covariance[np.ix_(e, e)]
+    deviations = np.sqrt(np.diagonal(within))
+    scale = np.where(deviations > 0, deviations, 1.0)
+    values, vectors = np.linalg.eigh(within / np.outer(scale, scale))
+    floor = len(e) * np.finfo(float).eps * max(1.0, float(values.max(initial=0.0)))
+    free = values > floor
+    half = vectors[:, free] / np.sqrt(values[free])
+    across = covariance[np.ix_(t, e)] / scale
+    loads = across @ half
+    rest = covariance[np.ix_(t, t)] - loads @ loads.T
+    rest = (rest + rest.T) / 2
+    rest[np.diag_indices_from(rest)] = np.maximum(np.diagonal(rest), 0.0)
+    return Conditional(mean[t], loads @ half.T / scale, mean[e], rest, vectors[:, ~free].T / scale)

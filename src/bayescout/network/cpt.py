@@ -1,0 +1,72 @@
+"""One node's conditional probability table, to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Label, States
+
+MAX_TEXT_ROWS = 64
+"""Longer tables are cut when shown as text; `rows()` always gives all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cpt:
+    """P(node | parents), with the labels that go with the numbers.
+
+    probabilities  one axis a parent, then the node's own states
+    undefined      one axis a parent: true where the data never showed the parents' values
+    """
+
+    node: Label
+    states: States
+    parents: tuple[Label, ...]
+    parent_states: tuple[States, ...]
+    probabilities: NDArray[np.float64]
+    undefined: NDArray[np.bool_]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of parent configurations."""
+        return prod(len(states) for states in self.parent_states)
+
+    def rows(self) -> Iterator[tuple[dict[Label, Label], tuple[float, ...] | None]]:
+        """(parent values, probabilities or None where undefined), the last parent varying fastest."""
+        table = self.probabilities.reshape(-1, len(self.states))
+        masks = self.undefined.ravel().tolist()
+        for values, row, masked in zip(product(*self.parent_states), table, masks, strict=True):
+            assignment = dict(zip(self.parents, values, strict=True))
+            yield assignment, None if masked else tuple(row.tolist())
+
+    def __str__(self) -> str:
+        given = ", ".join(str(parent) for parent in self.parents)
+        head = f"P({self.node}{' | ' + given if given else ''})"
+        lines = [[str(p) for p in self.parents] + [str(s) for s in self.states]]
+        for assignment, row in self.rows():
+            if len(lines) > MAX_TEXT_ROWS:
+                break
+            cells = ["---"] * len(self.states) if row is None else [f"{p:.4f}" for p in row]
+            lines.append([str(value) for value in assignment.values()] + cells)
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        text = [head, *(_aligned(line, widths, len(self.parents)) for line in lines)]
+        if self.n_rows > MAX_TEXT_ROWS:
+            text.append(f"  ... {self.n_rows - MAX_TEXT_ROWS:,} more rows")
+        return "\n".join(text)
+
+    def __repr__(self) -> str:
+        return f"<Cpt of {self.node!r}: {self.n_rows:,} rows x {len(self.states)} states>"
+
+
+def _aligned(line: list[str], widths: list[int], n_parents: int) -> str:
+    """Parent values to the left, numbers to the right of their columns."""
+    cells = [
+        cell.ljust(width) if i < n_parents else cell.rjust(width)
+        for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+    ]
+    return ("  " + "  ".join(cells)).rstrip()

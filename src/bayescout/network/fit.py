@@ -1,0 +1,239 @@
+"""Parameters from data: conditional probability tables, or linear regressions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Label, MissingPolicy, Table
+from bayescout.errors import (
+    BayescoutWarning,
+    DataError,
+    GraphError,
+    NetworkError,
+    SettingError,
+    TooLargeError,
+)
+from bayescout.graph.dag import Dag
+from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.encode import column_names, named, only, refuse_missing_nodes, warn_unused_columns
+from bayescout.network.gaussian import GaussianNetwork
+from bayescout.statistics.counts import dense_counts
+
+PRIORS = ("mle", "laplace", "bdeu")
+"""What the tables of a discrete network can be estimated with."""
+
+MAX_TABLE = 2**26
+"""The most entries one conditional probability table may have (512 MiB of doubles)."""
+
+MAX_PARENTS = 63
+"""A table has one axis a parent and one for the node; NumPy allows 64."""
+
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
+"""Differences below this share of a column's largest value are taken as rounding."""
+
+
+def fit(
+    dag: Any,
+    data: Any,
+    prior: str = "mle",
+    *,
+    ess: float = 1.0,
+    states: Mapping[Label, Sequence[Any]] | None = None,
+    missing: MissingPolicy = "error",
+) -> DiscreteNetwork | GaussianNetwork:
+    r"""The network of a graph with parameters estimated from data.
+
+    For N_ijk rows with the node in state k of r and its parents in configuration j of q:
+
+    - `"mle"`: $N_{ijk} / N_{ij}$; a configuration that never occurs leaves its row undefined
+    - `"laplace"`: $(1 + N_{ijk}) / (r + N_{ij})$
+    - `"bdeu"`: $(N_{ijk} + \alpha/(qr)) / (N_{ij} + \alpha/q)$ with $\alpha$ = `ess`
+
+    Continuous data give a linear-Gaussian network by maximum likelihood: least squares, and the
+    mean squared residual as the variance. Parents that determine one another leave the
+    coefficients open; the solution of least norm (of standardised parents) is taken, with a warning.
+    `dag` is a `Dag` or anything with a `.dag`. `states` and `missing` are those of `as_table`.
+    """
+    graph = as_dag(dag)
+    if prior not in PRIORS:
+        raise SettingError(f"unknown prior {prior!r}; choose one of {', '.join(PRIORS)}")
+    if not (np.isfinite(ess) and ess > 0):
+        raise SettingError(f"ess must be a positive number, not {ess}; 1 is the usual choice")
+    table = _table_of(graph, data, states, missing)
+    if table.is_discrete:
+        return fit_discrete(graph, table, prior, ess)
+    if not table.is_continuous:
+        raise _mixed(table)
+    if prior != "mle":
+        raise SettingError(
+            f"prior {prior!r} is for discrete data; continuous data are fitted with prior='mle'"
+        )
+    return fit_gaussian(graph, table)
+
+
+def as_dag(value: Any) -> Dag:
+    """The graph of a graph, a network or a result."""
+    found = value if isinstance(value, Dag) else getattr(value, "dag", None)
+    if not isinstance(found, Dag):
+        raise GraphError(f"a graph is needed, as a Dag or something with a .dag, not {type(value).__name__}")
+    return found
+
+
+def _table_of(
+    dag: Dag, data: Any, states: Mapping[Label, Sequence[Any]] | None, missing: MissingPolicy
+) -> Table:
+    """The columns of the graph's nodes, in its order, checked."""
+    from bayescout.data import as_table
+
+    known = column_names(data)
+    if known is not None:
+        refuse_missing_nodes(dag, known)
+        warn_unused_columns(dag, known)
+        data = data.select(dag.nodes) if isinstance(data, Table) else only(data, dag.nodes)
+        unused = set(known) - set(dag.nodes)
+        states = {name: listed for name, listed in (states or {}).items() if name not in unused}
+    table = as_table(data, states=states, missing=missing)
+    if known is None:
+        refuse_missing_nodes(dag, table.names)
+        warn_unused_columns(dag, table.names)
+    table = table.select(dag.nodes)
+    if table.n_rows < 2:
+        raise DataError(f"fitting needs at least 2 rows, and the data have {table.n_rows}; add rows")
+    if not table.total_weight > 0:
+        raise DataError("the row weights sum to zero, so no row counts; give some row a positive weight")
+    return table
+
+
+def _mixed(table: Table) -> NetworkError:
+    discrete = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "discrete"]
+    continuous = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "continuous"]
+    return NetworkError(
+        f"a network is all discrete or all Gaussian, but columns {named(discrete, 4)} are discrete and "
+        f"{named(continuous, 4)} continuous; discretise the continuous ones, or declare kinds with as_table"
+    )
+
+
+# ---- discrete
+
+
+def fit_discrete(dag: Dag, table: Table, prior: str, ess: float) -> DiscreteNetwork:
+    """Tables of a discrete network; the table's columns are the nodes, in order."""
+    cards = [int(card) for card in table.cardinalities]
+    for child in range(len(dag)):
+        refuse_large(dag, cards, child)
+    tables, undefined = [], []
+    for child, parents in enumerate(dag.parents):
+        counts = np.asarray(dense_counts(table, child, parents), dtype=np.float64)
+        rows, mask = estimate(counts, prior, ess)
+        shape = tuple(cards[p] for p in parents)
+        tables.append(rows.reshape(*shape, cards[child]))
+        undefined.append(mask.reshape(shape))
+    states = tuple(s for s in table.states if s is not None)
+    return DiscreteNetwork(dag, states, tuple(tables), tuple(undefined))
+
+
+def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
+    """A table that would not fit is refused before any work."""
+    parents = dag.parents[child]
+    size = cards[child] * prod(cards[p] for p in parents)
+    if size > MAX_TABLE or len(parents) > MAX_PARENTS:
+        limit = f"{MAX_TABLE:,} entries" if size > MAX_TABLE else f"{MAX_PARENTS} parents"
+        raise TooLargeError(
+            f"the table of {dag.nodes[child]!r} with its {len(parents)} parents "
+            f"{named([dag.nodes[p] for p in parents])} would have {size:,} entries, over the limit of "
+            f"{limit}; take parents away or merge states"
+        )
+
+
+def estimate(
+    counts: NDArray[np.float64], prior: str, ess: float
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Probabilities (q, r) from counts (q, r), and which rows are undefined (and hold the uniform)."""
+    q, r = counts.shape
+    pseudo = {"mle": 0.0, "laplace": 1.0, "bdeu": ess / (q * r)}[prior]
+    cells = counts + pseudo
+    totals = cells.sum(axis=1, keepdims=True)
+    undefined = totals[:, 0] == 0
+    rows = np.divide(cells, totals, out=np.full((q, r), 1.0 / r), where=totals > 0)
+    return rows, undefined
+
+
+# ---- Gaussian
+
+
+def fit_gaussian(dag: Dag, table: Table) -> GaussianNetwork:
+    """Regressions of a Gaussian network; the table's columns are the nodes, in order."""
+    share = (
+        np.full(table.n_rows, 1.0 / table.n_rows)
+        if table.weights is None
+        else table.weights / table.total_weight
+    )
+    means = table.values @ share
+    for i, column in enumerate(table.values):
+        if column.min() == column.max():
+            means[i] = column[0]  # a rounded mean would make a constant column vary
+    intercepts, variances, coefficients = np.empty(len(dag)), np.empty(len(dag)), []
+    for child, parents in enumerate(dag.parents):
+        weights, variance = _regression(dag, table.values, means, share, child)
+        coefficients.append(weights)
+        variances[child] = variance
+        intercepts[child] = means[child] - float(weights @ means[list(parents)])
+    _warn_determined(dag, table, variances)
+    return GaussianNetwork(dag, intercepts, tuple(coefficients), variances)
+
+
+def _regression(
+    dag: Dag,
+    values: NDArray[np.float64],
+    means: NDArray[np.float64],
+    share: NDArray[np.float64],
+    child: int,
+) -> tuple[NDArray[np.float64], float]:
+    """Coefficients and residual variance of one node.
+
+    Columns are centred, weighted and scaled; an orthogonal triangle of [parents, child] then holds
+    all that least squares needs, without squaring the condition number as X'X would.
+    """
+    columns = [*dag.parents[child], child]
+    rows = (values[columns] - means[columns, None]) * np.sqrt(share)
+    sizes = np.abs(values[columns]).max(axis=1)
+    norms = np.sqrt((rows * rows).sum(axis=1))
+    flat = norms <= ROUNDING * sizes
+    scales = np.where(flat, 1.0, norms)
+    rows[flat] = 0.0
+    triangle = np.asarray(np.linalg.qr((rows / scales[:, None]).T, mode="r"))
+    design, answer = triangle[:, :-1], triangle[:, -1]
+    # What rounding of the raw values can feign, as a share of the scaled column.
+    noise = max(ROUNDING, float(np.where(flat, 0.0, ROUNDING * sizes / scales).max()))
+    weights, _, rank, _ = np.linalg.lstsq(design, answer, rcond=noise)
+    if rank < len(columns) - 1:
+        _warn_collinear(dag, child, [dag.nodes[p] for p in columns[:-1]])
+    residual = float(np.sqrt(((answer - design @ weights) ** 2).sum()))
+    variance = 0.0 if residual <= noise else (residual * scales[-1]) ** 2
+    return weights * scales[-1] / scales[:-1], variance
+
+
+def _warn_collinear(dag: Dag, child: int, parents: list[Label]) -> None:
+    warnings.warn(
+        f"the parents {named(parents)} of {dag.nodes[child]!r} are collinear or constant in the data, so its "
+        f"coefficients are not unique; those of least norm are taken: remove a redundant parent",
+        BayescoutWarning,
+        stacklevel=2,
+    )
+
+
+def _warn_determined(dag: Dag, table: Table, variances: NDArray[np.float64]) -> None:
+    certain = [label for label, variance in zip(dag.nodes, variances, strict=True) if variance == 0]
+    if certain:
+        warnings.warn(
+            f"{named(certain)} {'are' if len(certain) > 1 else 'is'} constant or determined by the parents "
+            f"in {table.n_rows:,} rows, so the variance is 0 and rows have no density",
+            BayescoutWarning,
+            stacklevel=2,
+        )

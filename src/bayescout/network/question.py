@@ -1,0 +1,135 @@
+"""Questions at the door: labels, lists of labels, and text such as `lung | smoke=yes, xray=no`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from bayescout.data.table import Label
+from bayescout.errors import SettingError, UnknownNameError
+from bayescout.graph.dag import Dag
+
+EXAMPLE = '"lung | smoke=yes, xray=no"'
+
+
+def read_question(
+    dag: Dag, targets: Any, evidence: Mapping[Label, Any] | None
+) -> tuple[tuple[int, ...], dict[int, tuple[Any, bool]]]:
+    """The target nodes, and for each observed node its value and whether it was written as text.
+
+    A string, tuple or number that is itself a label is one target; any other string is read as a
+    question in text; any other sequence lists targets.
+    """
+    observed: dict[int, tuple[Any, bool]] = {}
+    if _is_label(dag, targets):
+        nodes = [dag.index(targets)]
+    elif isinstance(targets, str):
+        names, pairs = parse(targets)
+        nodes = [label_of_text(dag, name) for name in names]
+        for name, value in pairs:
+            _observe(dag, observed, label_of_text(dag, name), value, True)
+    elif isinstance(targets, Sequence):
+        nodes = [dag.index(label) for label in targets]
+    else:
+        raise UnknownNameError("node", targets, dag.nodes, "the network")
+    for label, value in (evidence or {}).items():
+        _observe(dag, observed, dag.index(label), value, False)
+    if not nodes:
+        raise SettingError(f"a query needs at least one target, as in {EXAMPLE}")
+    for node in nodes:
+        if nodes.count(node) > 1:
+            raise SettingError(f"target {dag.nodes[node]!r} is asked for twice; name each target once")
+    return tuple(nodes), observed
+
+
+def _is_label(dag: Dag, value: Any) -> bool:
+    return isinstance(value, Hashable) and _hashes(value) and value in dag._positions
+
+
+def _hashes(value: Hashable) -> bool:
+    try:
+        hash(value)  # a tuple that holds a list claims to be hashable and is not
+    except TypeError:
+        return False
+    return True
+
+
+def _observe(dag: Dag, observed: dict[int, tuple[Any, bool]], node: int, value: Any, text: bool) -> None:
+    if node in observed and str(observed[node][0]) != str(value):
+        raise SettingError(
+            f"the evidence gives {dag.nodes[node]!r} two values, {observed[node][0]!r} and {value!r}; "
+            f"give one"
+        )
+    observed[node] = (value, text)
+
+
+def label_of_text(dag: Dag, name: str) -> int:
+    """The node whose label is, or is written as, `name`."""
+    return match_text("node", name, dag.nodes, "the network")
+
+
+def match_text(kind: str, text: str, known: Sequence[Label], where: str) -> int:
+    """The position of the value that is, or else whose `str()` is, the text."""
+    for i, value in enumerate(known):
+        if isinstance(value, str) and value == text:
+            return i
+    alike = [i for i, value in enumerate(known) if str(value) == text]
+    if not alike:
+        raise UnknownNameError(kind, text, known, where)
+    if len(alike) > 1:
+        raise SettingError(
+            f"{kind} {text!r} in {where} could be {known[alike[0]]!r} or {known[alike[1]]!r}; "
+            f"pass the value itself rather than text"
+        )
+    return alike[0]
+
+
+# ---- the text
+
+_QUOTED = r'\s*"(?P<quoted>(?:[^"\\]|\\.)*)"\s*'
+NAME = re.compile(rf"(?:{_QUOTED}|(?P<bare>[^,|=]*))(?P<mark>[,|=]|$)", re.DOTALL)
+VALUE = re.compile(rf"(?:{_QUOTED}|(?P<bare>[^,|]*))(?P<mark>[,|]|$)", re.DOTALL)
+
+
+def parse(text: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """`a, b | c=x, "d e"=y` as target names and (name, value) pairs.
+
+    Names and values end at a comma, a bar or (names) an equals sign, and lose the blanks around them;
+    in double quotes anything goes, with a backslash before a quote or a backslash.
+    """
+    targets: list[str] = []
+    mark, position = ",", 0
+    while mark == ",":
+        name, mark, position = _word(NAME, text, position)
+        targets.append(name)
+    if mark == "=":
+        raise SettingError(f"target {targets[-1]!r} in question {text!r} has a value; write it as {EXAMPLE}")
+    pairs: list[tuple[str, str]] = []
+    more = mark == "|" and text[position:].strip() != ""
+    while more:
+        name, mark, position = _word(NAME, text, position)
+        if mark != "=":
+            raise SettingError(f"evidence {name!r} in question {text!r} has no '='; write it as {EXAMPLE}")
+        value, mark, position = _word(VALUE, text, position)
+        if mark == "|":
+            raise SettingError(f"question {text!r} has more than one '|'; write it as {EXAMPLE}")
+        pairs.append((name, value))
+        more = mark == ","
+    return targets, pairs
+
+
+def _word(pattern: re.Pattern[str], text: str, position: int) -> tuple[str, str, int]:
+    """The next name or value, the mark that ends it, and where the one after starts."""
+    found = pattern.match(text, position)
+    if found is None or (found["bare"] or "").lstrip().startswith('"'):
+        raise SettingError(
+            f"question {text!r} has a double quote that does not enclose one whole name or value"
+        )
+    if found["quoted"] is not None:
+        word = re.sub(r"\\(.)", r"\1", found["quoted"], flags=re.DOTALL)
+    else:
+        word = found["bare"].strip()
+        if not word:
+            raise SettingError(f"question {text!r} has an empty name or value; write it as {EXAMPLE}")
+    return word, found["mark"], found.end()

@@ -1,0 +1,134 @@
+"""Random networks: a random graph with random tables, or a random linear structural model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import MAX_STATES, Label
+from bayescout.errors import SettingError
+from bayescout.graph.dag import Dag
+from bayescout.graph.random import random_dag
+from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.fit import as_dag, refuse_large
+from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network.sampling import generator
+
+PARAMETERS = 1
+"""Added to the seed's entropy, so that parameters and graph use unrelated random numbers."""
+
+
+def random_network(
+    nodes: int | Iterable[Label] = 5,
+    arcs: int | None = None,
+    density: float | None = None,
+    states: int | Sequence[int] = 2,
+    max_parents: int | None = None,
+    kind: Literal["discrete", "gaussian"] = "discrete",
+    concentration: float | None = None,
+    coefficients: tuple[float, float] = (-1.0, 1.0),
+    variances: float | tuple[float, float] = 1.0,
+    seed: int = 0,
+    dag: Any = None,
+) -> DiscreteNetwork | GaussianNetwork:
+    """A random network; `dag` gives the graph, or else `random_dag` draws it with this seed.
+
+    states         of a discrete network: their number, a (low, high) pair to draw each node's number
+                   from, both included, or a list with one number a node. They are labelled s0, s1, ...
+    concentration  None: each row of a table is uniform numbers divided by their sum; a number:
+                   each row is a symmetric Dirichlet draw (1 is uniform over distributions, less is
+                   more deterministic)
+    coefficients   of a Gaussian network: uniform in this range; intercepts are 0
+    variances      of the noise: one number for all, or a range to draw from
+    """
+    generator(seed)
+    graph = random_dag(nodes, arcs, density, max_parents, seed) if dag is None else as_dag(dag)
+    rng = np.random.Generator(np.random.PCG64([int(seed), PARAMETERS]))
+    if kind == "discrete":
+        return _discrete(graph, states, concentration, rng)
+    if kind == "gaussian":
+        return _gaussian(graph, coefficients, variances, rng)
+    raise SettingError(f"unknown kind {kind!r}; choose discrete or gaussian")
+
+
+def _discrete(
+    dag: Dag, states: int | Sequence[int], concentration: float | None, rng: np.random.Generator
+) -> DiscreteNetwork:
+    if concentration is not None and not (_is_number(concentration) and concentration > 0):
+        raise SettingError(f"concentration must be a positive number or None, not {concentration!r}")
+    sizes = _sizes(len(dag), states, rng)
+    for child in range(len(dag)):
+        refuse_large(dag, sizes, child)
+    tables = tuple(
+        _table([sizes[p] for p in parents], sizes[child], concentration, rng)
+        for child, parents in enumerate(dag.parents)
+    )
+    return DiscreteNetwork(dag, tuple(tuple(f"s{k}" for k in range(size)) for size in sizes), tables)
+
+
+def _table(
+    shape: list[int], size: int, concentration: float | None, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    if concentration is not None and size > 1:
+        return rng.dirichlet([concentration] * size, size=tuple(shape))
+    # 1 - [0, 1) is (0, 1]: no row can sum to zero.
+    weights = 1.0 - rng.random((*shape, size))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _sizes(n: int, states: object, rng: np.random.Generator) -> list[int]:
+    """The number of states of each node; a tuple of two is a range, any other sequence one a node."""
+    if isinstance(states, Integral):
+        sizes = [_count(states)] * n
+    elif isinstance(states, tuple) and len(states) == 2:
+        low, high = (_count(value) for value in states)
+        if low > high:
+            raise SettingError(f"states={states} is an empty range; give (fewest, most)")
+        sizes = rng.integers(low, high, size=n, endpoint=True).tolist()
+    elif isinstance(states, list | tuple):
+        sizes = [_count(value) for value in states]
+    else:
+        raise SettingError(f"states must be a number, a (low, high) pair or a list, not {states!r}")
+    if len(sizes) != n:
+        raise SettingError(f"states lists {len(sizes)} numbers for {n} nodes; give one a node")
+    return sizes
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= MAX_STATES:
+        raise SettingError(f"a node has from 1 to {MAX_STATES:,} states, not {value!r}")
+    return int(value)
+
+
+def _gaussian(
+    dag: Dag,
+    coefficients: tuple[float, float],
+    variances: float | tuple[float, float],
+    rng: np.random.Generator,
+) -> GaussianNetwork:
+    weights = tuple(_uniform("coefficients", coefficients, len(parents), rng) for parents in dag.parents)
+    noise = _uniform("variances", variances, len(dag), rng)
+    if (noise < 0).any():
+        raise SettingError(f"variances must not be negative, not {variances!r}")
+    return GaussianNetwork(dag, np.zeros(len(dag)), weights, noise)
+
+
+def _uniform(name: str, limits: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    if _is_number(limits):
+        limits = (limits, limits)
+    if not isinstance(limits, Sequence) or len(limits) != 2 or not all(_is_number(x) for x in limits):
+        raise SettingError(f"{name} must be a (low, high) pair of finite numbers, not {limits!r}")
+    low, high = float(limits[0]), float(limits[1])
+    if low > high:
+        raise SettingError(f"{name}={limits!r} is an empty range; give (low, high)")
+    return rng.uniform(low, high, size=n)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return bool(np.isfinite(float(value)))

@@ -1,0 +1,102 @@
+"""What a score is: a formula over the statistics of a family, and the formula bound to a table.
+
+A `Formula` holds settings and the mathematics and nothing else: one method, `evaluate`. Bound to a
+table it becomes a `Score`, which searches use: counting, batching, caching and threads are there,
+once for all formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from bayescout.data.table import Table
+from bayescout.errors import DataError
+from bayescout.statistics.counts import Counts
+from bayescout.statistics.covariance import Covariance
+from bayescout.statistics.families import Family, FamilyTables, Floats, Ints
+
+Parents = tuple[int, ...]
+Kinds = Literal["discrete", "continuous", "both"]
+
+
+@runtime_checkable
+class Score(Protocol):
+    """Local scores of one data set: nats, larger is better. Only `local` is required of a user's own."""
+
+    def local(self, child: int, parents: Parents) -> float: ...
+
+
+class Formula:
+    """Settings and formula of a decomposable score; frozen dataclasses derive from it.
+
+    `evaluate` turns the statistics of a batch of families into one number each. `kinds` says which
+    columns it is for, `equivalent` whether Markov equivalent graphs score the same, and
+    `likelihood_scale` whether log-likelihood less score is a charge for complexity. All are
+    decomposable: a network's score is the sum over its families.
+    """
+
+    kinds: ClassVar[Kinds] = "discrete"
+    equivalent: ClassVar[bool] = False
+    decomposable: ClassVar[bool] = True
+    likelihood_scale: ClassVar[bool] = True
+
+    def evaluate(self, families: Any) -> Floats:
+        """The local score of each family of the batch, in nats, larger is better."""
+        raise NotImplementedError
+
+    def statistics(self, table: Table) -> Counts | Covariance:
+        """What the formula is computed from."""
+        if self.kinds == "continuous" or (self.kinds == "both" and table.is_continuous):
+            return Covariance(table)
+        if self.kinds == "both" and not table.is_discrete:
+            mixed = next(n for n, s in zip(table.names, table.states, strict=True) if s is None)
+            raise DataError(
+                f"the table mixes discrete and continuous columns ({mixed!r} is continuous): "
+                f"discretise the continuous ones, or declare one kind for all"
+            )
+        return Counts(table)
+
+
+class CountsFunction(Protocol):
+    """A user's own score: a function of the (configurations, child states) counts of one family."""
+
+    def __call__(self, counts: Any) -> float: ...
+
+
+class FunctionFormula(Formula):
+    """A formula from a plain function of one family's counts table.
+
+    Configurations of the parents that never occur may be missing from the table. A family whose
+    value is not a number cannot be scored and counts as minus infinity.
+    """
+
+    def __init__(self, function: CountsFunction) -> None:
+        self.function = function
+
+    def evaluate(self, families: FamilyTables) -> Floats:
+        values = np.array([float(self.function(families.table(i))) for i in range(len(families))])
+        return np.where(np.isnan(values), -np.inf, values)
+
+    def __repr__(self) -> str:
+        return f"FunctionFormula({getattr(self.function, '__name__', self.function)!s})"
+
+
+def require_rows(table: Table, least: int = 2) -> None:
+    """Refuse a table too short to learn anything from."""
+    if table.n_rows < least:
+        raise DataError(f"the table has {table.n_rows} row{'s' if table.n_rows != 1 else ''}; scoring needs at least {least}")
+
+
+class LocalScores(Protocol):
+    """The full interface of a bound score."""
+
+    n_variables: int
+
+    def local(self, child: int, parents: Parents) -> float: ...
+
+    def extensions(self, child: int, parents: Parents, candidates: Ints) -> Floats: ...
+
+    def many(self, families: Sequence[Family]) -> Floats: ...

@@ -1,0 +1,193 @@
+"""The maximised log-likelihood and its penalised forms, for discrete and for Gaussian data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayescout.errors import SettingError
+from bayescout.scores.base import Formula, Kinds
+from bayescout.statistics.families import Families, FamilyTables, Floats
+
+
+@dataclass(frozen=True)
+class LogLikelihood(Formula):
+    r"""The maximised log-likelihood.
+
+    $\sum_{jk} N_{jk} \log (N_{jk} / N_j)$ for discrete data; for Gaussian data
+    $-\frac n2 (\log 2\pi\hat\sigma^2 + 1)$ with the maximum-likelihood residual variance. In nats. It never falls when an arc is added: use it to compare, not to learn.
+    """
+
+    kinds: ClassVar[Kinds] = "both"
+    equivalent: ClassVar[bool] = True
+
+    def evaluate(self, families: Families) -> Floats:
+        return families.log_likelihoods()
+
+
+@dataclass(frozen=True)
+class Penalised(Formula):
+    r"""Log-likelihood less your own charge for each free parameter (Mauá 2015).
+
+    $LL - \psi(N)\,\mathrm{size}$; `charge` is ψ: a number, or a function of N. Parameters are counted over declared states and all
+    parent configurations, $q(r-1)$; a Gaussian family has one a parent, an intercept and a variance.
+    In nats and not doubled: Tetrad's BIC is twice ours, aGrUM's is ours divided by log 2.
+    """
+
+    charge: float | Callable[[float], float] = 1.0
+
+    kinds: ClassVar[Kinds] = "both"
+    equivalent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not callable(self.charge):
+            require_not_negative("charge", self.charge)
+
+    def charge_at(self, total: float, n_variables: int) -> float:
+        """ψ(N): the charge for one free parameter, in nats."""
+        charge = self.charge(total) if callable(self.charge) else self.charge
+        return require_not_negative(f"the charge at N = {total:g}", float(charge))
+
+    def evaluate(self, families: Families) -> Floats:
+        charge = families.rounded(self.charge_at(families.total, families.n_variables))
+        return families.log_likelihoods() - charge * families.parameters()
+
+
+@dataclass(frozen=True)
+class Aic(Penalised):
+    """Akaike's information criterion: a charge of 1 nat a parameter (Akaike 1974).
+
+    Log-likelihood less parameters: larger is better, so it is Akaike's AIC divided by -2.
+    """
+
+    charge: float = 1.0
+
+
+@dataclass(frozen=True)
+class Bic(Penalised):
+    r"""The Bayesian information criterion: a charge of log(N)/2 a parameter (Schwarz 1978).
+
+    The charge is $\lambda \frac{\log N}{2}$; `penalty` is λ: 1 is plain BIC, more gives sparser graphs. Also the MDL score.
+    """
+
+    penalty: float = 1.0
+    charge: ClassVar[float] = 0.0  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        require_not_negative("penalty", self.penalty)
+
+    def charge_at(self, total: float, n_variables: int) -> float:
+        return self.penalty * math.log(total) / 2
+
+
+@dataclass(frozen=True)
+class Ebic(Bic):
+    r"""Extended BIC, for many variables and few rows (Chen & Chen 2008).
+
+    A charge of $\frac{\log N}{2} + \gamma \log p$ a parameter for p variables: Chen & Chen's with the log of the number of models of a size taken as size times log p,
+    so that equivalent graphs score the same; γ = 1 is Foygel & Drton's (2010) at their 0.5.
+    """
+
+    gamma: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_not_negative("gamma", self.gamma)
+
+    def charge_at(self, total: float, n_variables: int) -> float:
+        return super().charge_at(total, n_variables) + self.gamma * math.log(n_variables)
+
+
+@dataclass(frozen=True)
+class LaplaceBic(Formula):
+    r"""BIC computed with Laplace-corrected tables (Lau & Bush 2004).
+
+    $$ \sum_{jk} N_{jk} \log \frac{N_{jk} + 1}{N_j + r} - \lambda \frac{\log N}{2} q (r - 1) $$
+
+    In nats. Not score equivalent, since the correction depends on the direction of arcs.
+    """
+
+    penalty: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_not_negative("penalty", self.penalty)
+
+    def evaluate(self, families: FamilyTables) -> Floats:
+        from bayescout.kernels.reducing import sum_corrected
+
+        grid = families.likelihood_grid
+        out = np.empty((len(families), 2), dtype=np.int64)
+        sum_corrected(families.counts, families.starts, families.states, grid.scale / 2, out)
+        likelihood = 2 * (grid.floats(out[:, 0]) - grid.floats(out[:, 1]))
+        return likelihood - families.rounded(self.penalty * math.log(families.total) / 2) * families.parameters()
+
+
+@dataclass(frozen=True)
+class Entropy(Formula):
+    r"""Minus the entropy of the network's distribution (Blanco, Inza & Larrañaga 2003).
+
+    $-\sum_j \frac{N_j}{N} H(X \mid j)$, in nats a row: the maximised log-likelihood divided by N, which is its conditional-entropy form. It
+    has no penalty, so without an order or a limit on parents it fills the graph.
+    """
+
+    equivalent: ClassVar[bool] = True
+    likelihood_scale: ClassVar[bool] = False
+
+    def evaluate(self, families: FamilyTables) -> Floats:
+        return families.log_likelihoods() / families.total
+
+
+@dataclass(frozen=True)
+class MutualInformation(Formula):
+    r"""Mutual information with a BIC charge (Suhas & Sai Praveen 2016).
+
+    $$ N \cdot I(X; Pa_X) - \alpha \ln N \cdot q (r - 1) $$
+
+    with the plug-in mutual information, weighted by the joint distribution. In nats. It is BIC with
+    penalty 2α less the log-likelihood of the empty graph, so it ranks graphs as BIC does.
+    """
+
+    alpha: float = 0.5
+
+    equivalent: ClassVar[bool] = True
+    likelihood_scale: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_not_negative("alpha", self.alpha)
+
+    def evaluate(self, families: FamilyTables) -> Floats:
+        charge = families.rounded(self.alpha * math.log(families.total))
+        return families.mutual_informations() - charge * families.parameters()
+
+
+@dataclass(frozen=True)
+class NormalisedMutualInformation(Formula):
+    r"""Mutual information a row with a charge that does not depend on N (Suhas & Sai Praveen 2016).
+
+    $$ I(X; Pa_X) - \frac{\alpha}{\prod_i r_i} q (r - 1) $$
+
+    The document's $2^{|\mathcal X|}$ is the number of joint states of binary variables. In nats a row.
+    """
+
+    alpha: float = 1.0
+
+    equivalent: ClassVar[bool] = True
+    likelihood_scale: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_not_negative("alpha", self.alpha)
+
+    def evaluate(self, families: FamilyTables) -> Floats:
+        joint = float(np.exp2(np.log2(families.cards.astype(np.float64)).sum()))
+        return families.mutual_informations() / families.total - self.alpha / joint * families.parameters()
+
+
+def require_not_negative(name: str, value: Any) -> float:
+    """The value, if it is a finite number and not negative."""
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise SettingError(f"{name} must be a number of at least 0, not {value!r}")
+    return float(value)

@@ -1,0 +1,135 @@
+"""A formula bound to a table: counting, batching, caching and threads for every score."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from bayescout.data.table import Table
+from bayescout.errors import SettingError
+from bayescout.scores.base import Formula, Parents, require_rows
+from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
+from bayescout.statistics.families import Family, Floats, Ints
+
+BATCH_CELLS = 1 << 20
+"""Cells counted before they are turned into scores: 8 MB, however many families are asked for."""
+
+SPLIT_ROWS = 2_000_000
+"""Rows times families below which a batch is not worth handing to threads."""
+
+
+class TableScore:
+    """Local scores of one table under one formula.
+
+    Every value asked for is remembered, within a byte limit, by child and parent set. `evaluations`
+    counts families computed, `hits` those answered from memory. Values do not depend on the number of
+    workers, the order of asking or what the cache holds.
+    """
+
+    def __init__(
+        self,
+        formula: Formula,
+        table: Table,
+        workers: int | None = None,
+        cache_bytes: int = DEFAULT_BYTES,
+    ) -> None:
+        require_rows(table)
+        self.formula = formula
+        self.statistics = formula.statistics(table)
+        self.n_variables = self.statistics.n_variables
+        self.workers = check_workers(workers)
+        self._cache = ScoreCache(cache_bytes, self.n_variables)
+        self._rows = table.n_rows
+
+    @property
+    def evaluations(self) -> int:
+        return self._cache.evaluations
+
+    @property
+    def hits(self) -> int:
+        return self._cache.hits
+
+    def local(self, child: int, parents: Parents) -> float:
+        """The score of one family, in nats; larger is better."""
+        return float(self.many([(child, parents)])[0])
+
+    def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
+        """The score of (child, parents + candidate) for each candidate, counted in one pass."""
+        candidates = np.asarray(candidates, dtype=np.int64)
+        row = self._cache.row(child, tuple(sorted(parents)))
+        known = row[candidates]
+        missing = np.isnan(known)
+        self._cache.hits += len(candidates) - int(missing.sum())
+        if missing.any():
+            wanted = candidates[missing]
+            parts = self._run(
+                lambda some: self.formula.evaluate(self.statistics.extensions(child, tuple(sorted(parents)), some)),
+                list(self._slices(child, parents, wanted)),
+            )
+            row[wanted] = np.concatenate(parts)
+            self._cache.evaluations += len(wanted)
+            known = row[candidates]
+        return known
+
+    def many(self, families: Sequence[Family]) -> Floats:
+        """The scores of many families; repeated ones are computed once."""
+        keys = [(child, tuple(sorted(parents))) for child, parents in families]
+        fresh = self._cache.missing(keys)
+        if fresh:
+            parts = self._run(
+                lambda some: self.formula.evaluate(self.statistics.many(some)), list(self._batches(fresh))
+            )
+            self._cache.store(fresh, np.concatenate(parts).tolist())
+        return self._cache.values(keys)
+
+    # ---- splitting work
+
+    def _slices(self, child: int, parents: Parents, candidates: Ints) -> Iterator[Ints]:
+        """Candidates in slices of bounded memory, at least one a worker where the work is large."""
+        most = max(1, BATCH_CELLS // max(1, self._cells(child, parents)) // 4)
+        if self._rows * len(candidates) > SPLIT_ROWS:
+            most = min(most, -(-len(candidates) // self.workers))
+        for begin in range(0, len(candidates), most):
+            yield candidates[begin : begin + most]
+
+    def _batches(self, families: Sequence[Family]) -> Iterator[Sequence[Family]]:
+        """Families in batches of bounded memory, several a worker where the work is large."""
+        most = len(families)
+        if self._rows * len(families) > SPLIT_ROWS:
+            most = -(-len(families) // (4 * self.workers))
+        begin, cells = 0, 0
+        for i, (child, parents) in enumerate(families):
+            size = self._cells(child, parents)
+            if i > begin and (cells + size > BATCH_CELLS or i - begin >= most):
+                yield families[begin:i]
+                begin, cells = i, 0
+            cells += size
+        yield families[begin:]
+
+    def _cells(self, child: int, parents: Parents) -> int:
+        cells = getattr(self.statistics, "cells", None)
+        return min(cells(child, parents), BATCH_CELLS) if cells else 1
+
+    def _run(self, work: Callable[[Any], Floats], items: list[Any]) -> list[Floats]:
+        if len(items) == 1 or self.workers == 1:
+            return [work(item) for item in items]
+        return list(_pool(self.workers).map(work, items))
+
+
+def check_workers(workers: int | None) -> int:
+    """The number of threads: every core this process may use unless said otherwise."""
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if workers < 1:
+        raise SettingError(f"workers must be at least 1, not {workers}")
+    return workers
+
+
+@lru_cache(maxsize=4)
+def _pool(workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="bayescout")

@@ -1,0 +1,119 @@
+"""The score of a whole network: the sum of its local scores, with its parts shown apart."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from bayescout.data import as_table
+from bayescout.data.table import Table
+from bayescout.errors import NetworkError
+from bayescout.graph.dag import Dag
+from bayescout.scores import Formula, LocalScores, ScoreLike, bind
+from bayescout.scores.likelihood import LogLikelihood
+from bayescout.scores.score import TableScore
+
+
+@dataclass(frozen=True)
+class NodeScore:
+    """One node's part: its score and what it is made of, in nats.
+
+    `penalty` is log-likelihood less score: what the score charges for complexity. It is None for a
+    score that is not on the scale of the log-likelihood (an entropy, a mutual information).
+    """
+
+    node: Hashable
+    parents: tuple[Hashable, ...]
+    score: float
+    log_likelihood: float
+    penalty: float | None
+    parameters: float
+
+
+@dataclass(frozen=True)
+class ScoreParts:
+    """A network's score, its log-likelihood, penalty and free parameters, in total and for each node."""
+
+    score_name: str
+    score: float
+    log_likelihood: float
+    penalty: float | None
+    parameters: float
+    rows: float
+    nodes: tuple[NodeScore, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def total(local_scores: LocalScores, dag: Dag) -> float:
+    """The sum of the local scores of a graph whose nodes are the score's variables, in order."""
+    return float(np.sum(local_scores.many(list(enumerate(dag.parents)))))
+
+
+def score(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> float:
+    """The score of a graph (or of the graph of a network) on data, in nats; larger is better.
+
+    `structure` is a `Dag`, or anything with a `.dag`. Where it also has states (a network), they are
+    the declared states of the data, so that a state absent from this sample still counts. Further
+    arguments are those of `as_table`.
+    """
+    dag, table = aligned(structure, data, **table_options)
+    return total(bind(score, table), dag)
+
+
+def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> ScoreParts:
+    """As `score`, with log-likelihood, penalty and free parameters apart, for each node and in total."""
+    dag, table = aligned(structure, data, **table_options)
+    bound = bind(score, table)
+    families = list(enumerate(dag.parents))
+    scores = bound.many(families)
+    formula = getattr(bound, "formula", None)
+    statistics = TableScore(LogLikelihood(), table).statistics.many(families)
+    likelihoods, parameters = statistics.log_likelihoods(), statistics.parameters()
+    on_scale = isinstance(formula, Formula) and formula.likelihood_scale
+    nodes = tuple(
+        NodeScore(
+            dag.nodes[i],
+            tuple(dag.nodes[p] for p in dag.parents[i]),
+            float(scores[i]),
+            float(likelihoods[i]),
+            float(likelihoods[i] - scores[i]) if on_scale else None,
+            float(parameters[i]),
+        )
+        for i in range(len(dag))
+    )
+    return ScoreParts(
+        score_name=score if isinstance(score, str) else repr(score),
+        score=float(scores.sum()),
+        log_likelihood=float(likelihoods.sum()),
+        penalty=float(np.sum(likelihoods - scores)) if on_scale else None,
+        parameters=float(parameters.sum()),
+        rows=table.total_weight,
+        nodes=nodes,
+    )
+
+
+def aligned(structure: Any, data: Any, **table_options: Any) -> tuple[Dag, Table]:
+    """The graph, and the data with exactly its nodes as columns, in its order."""
+    dag: Dag = structure if isinstance(structure, Dag) else structure.dag
+    table = as_table(data, **_with_states(structure, dag, table_options))
+    lacking = [node for node in dag.nodes if node not in table.names]
+    if lacking:
+        names = ", ".join(repr(node) for node in lacking[:5])
+        raise NetworkError(
+            f"the data has no column for node{'s' if len(lacking) > 1 else ''} {names}"
+            f"{', ...' if len(lacking) > 5 else ''}; its columns are {', '.join(map(repr, table.names[:12]))}"
+        )
+    return dag, table.select(dag.nodes)
+
+
+def _with_states(structure: Any, dag: Dag, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the table, with the states a network declares."""
+    states = getattr(structure, "states", None)
+    if states is None or options.get("states") is not None:
+        return dict(options)
+    return {**options, "states": dict(zip(dag.nodes, states, strict=True))}

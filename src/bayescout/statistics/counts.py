@@ -1,0 +1,315 @@
+"""Contingency tables of families, by whichever engine is cheapest for their size.
+
+Small tables are counted from bitmaps, middling ones by one increment a row, and a family whose
+table would be large against the rows from the configurations that occur. All give the same integers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Table
+from bayescout.errors import DataError, TooLargeError
+from bayescout.statistics.families import FamilyTables, Family, Ints
+
+BITMAP_STATES = 16
+"""A variable with more states than this has no bitmaps: they would outgrow its codes."""
+
+DENSE_FLOOR = 4096
+DENSE_CELLS_A_ROW = 4
+DENSE_CEILING = 1 << 24
+"""A table is dense while it has at most max(floor, cells a row * rows) cells, and never above the ceiling."""
+
+FOLD_AT = 32
+"""Duplicate rows are folded into weights when each distinct row stands for at least this many."""
+
+KEY_BITS = 62
+
+
+class Counts:
+    """Counts of families of one discrete table."""
+
+    def __init__(self, table: Table) -> None:
+        _require_discrete(table)
+        codes, weights = _fold(table)
+        self.total = table.total_weight
+        self.cards: Ints = table.cardinalities
+        self._codes = codes
+        self._weights = weights
+        self._widths = np.array([max(1, int(r - 1).bit_length()) for r in self.cards], dtype=np.int64)
+        self._dense_limit = min(DENSE_CEILING, max(DENSE_FLOOR, DENSE_CELLS_A_ROW * self.n_rows))
+        self._layout, self._bitmaps = _bitmaps(codes, self.cards, len(weights) > 0)
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.cards)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows counted: distinct ones where duplicates were folded into weights."""
+        return int(self._codes.shape[1])
+
+    def cells(self, child: int, parents: Sequence[int]) -> int:
+        """The cells of the family's full table: exact, however large."""
+        return math.prod(int(self.cards[i]) for i in (*parents, child))
+
+    def is_dense(self, child: int, parents: Sequence[int]) -> bool:
+        """Whether the family's table is held whole, or only the configurations that occur."""
+        return self.cells(child, parents) <= self._dense_limit
+
+    # ---- tables
+
+    def family(self, child: int, parents: tuple[int, ...]) -> FamilyTables:
+        """The table of one family, the last parent varying fastest."""
+        return self.many([(child, parents)])
+
+    def many(self, families: Sequence[Family]) -> FamilyTables:
+        """The tables of many families, in their order."""
+        dense = [self.is_dense(child, parents) for child, parents in families]
+        if all(dense):
+            return self._dense_tables(families)
+        parts = [
+            self._dense_tables([family]) if is_dense else self._sparse_table(*family)
+            for family, is_dense in zip(families, dense, strict=True)
+        ]
+        return _joined(parts)
+
+    def extensions(self, child: int, parents: tuple[int, ...], candidates: Ints) -> FamilyTables:
+        """The table of (child, parents + candidate) for each candidate, counted together."""
+        base = self.cells(child, parents)
+        dense = self.cards[candidates] <= self._dense_limit // base
+        if not dense.all():
+            return self._mixed_extensions(child, parents, candidates, dense)
+        family = np.array((*parents, child), dtype=np.int64)
+        cells = base * self.cards[candidates]
+        slots = np.concatenate(([0], np.cumsum(cells)))
+        out = np.empty(int(slots[-1]) + base, dtype=self._count_type)
+        by_bits = self._bits_pay(family, candidates, base)
+        if by_bits.all():
+            self._extend_bits(family, candidates, slots, out)
+        else:
+            self._extend_mixed(family, candidates, by_bits, slots, out)
+        return self._batch(child, parents, candidates, out[: slots[-1]], slots)
+
+    # ---- engines
+
+    @property
+    def _count_type(self) -> Any:
+        return self._weights.dtype
+
+    def _bits_pay(self, family: Ints, candidates: Ints, base: int) -> NDArray[np.bool_]:
+        from bayescout.kernels.counting import MASKED_CELLS
+
+        first = self._layout[1]
+        if len(self._weights) or base > MASKED_CELLS or (first[family] < 0).any():
+            return np.zeros(len(candidates), dtype=bool)
+        return (first[candidates] >= 0) & (base * (self.cards[candidates] - 1) <= MASKED_CELLS)
+
+    def _extend_bits(self, family: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]) -> None:
+        from bayescout.kernels.counting import count_bits
+
+        count_bits(self._bitmaps, self._layout[1], self.cards, family, candidates, slots, out)
+
+    def _extend_scatter(self, ids: NDArray[Any], shape: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]) -> None:
+        from bayescout.kernels.counting import count_scatter, count_weighted
+
+        if len(self._weights):
+            count_weighted(self._codes, self.cards, ids, shape, self._weights, candidates, slots, out)
+        else:
+            count_scatter(self._codes, self.cards, ids, shape, candidates, slots, out)
+
+    def _extend_mixed(
+        self, family: Ints, candidates: Ints, by_bits: NDArray[np.bool_], slots: Ints, out: NDArray[Any]
+    ) -> None:
+        """Bits for some candidates and scatter for the others, each into its own part of out."""
+        from bayescout.kernels.counting import number_cells
+
+        base = len(out) - int(slots[-1])
+        r = int(self.cards[family[-1]])
+        for chosen, use_bits in ((by_bits, True), (~by_bits, False)):
+            some = candidates[chosen]
+            if not len(some):
+                continue
+            whole = len(some) == len(candidates)
+            part_slots = slots if whole else np.concatenate(([0], np.cumsum(base * self.cards[some])))
+            part = out if whole else np.empty(int(part_slots[-1]) + base, dtype=out.dtype)
+            if use_bits:
+                self._extend_bits(family, some, part_slots, part)
+            else:
+                ids = np.empty(self.n_rows, dtype=np.uint32)
+                number_cells(self._codes, self.cards, family, ids)
+                self._extend_scatter(ids, np.array([base // r, r]), some, part_slots, part)
+            if not whole:
+                for i, where in enumerate(np.flatnonzero(chosen)):
+                    out[slots[where] : slots[where + 1]] = part[part_slots[i] : part_slots[i + 1]]
+
+    def _dense_tables(self, families: Sequence[Family]) -> FamilyTables:
+        from bayescout.kernels.counting import count_families
+
+        lengths = [len(parents) + 1 for _, parents in families]
+        members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
+        bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        children = members[bounds[1:] - 1]
+        cells = np.multiply.reduceat(self.cards[members], bounds[:-1])
+        starts = np.concatenate(([0], np.cumsum(cells)))
+        out = np.empty(int(starts[-1]), dtype=self._count_type)
+        count_families(self._codes, self._weights, self._bitmaps, self._layout, members, bounds, starts, out)
+        states = self.cards[children]
+        return FamilyTables(out, starts, states, (cells // states).astype(np.float64), self.cards, self.total)
+
+    def _configurations(self, parents: Sequence[int]) -> tuple[Ints, int]:
+        """The occurring configurations of the parents, numbered: one number a row, and how many."""
+        from bayescout.kernels.counting import densify, pack_cells
+
+        keys = np.zeros(self.n_rows, dtype=np.int64)
+        used, block, distinct = 0, [], 1
+        for parent in parents:
+            width = int(self._widths[parent])
+            if used + width > KEY_BITS:
+                pack_cells(self._codes, self._widths, np.array(block, dtype=np.int64), keys)
+                distinct = int(densify(keys, keys))
+                used, block = max(1, (distinct - 1).bit_length()), []
+            block.append(parent)
+            used += width
+        if block:
+            pack_cells(self._codes, self._widths, np.array(block, dtype=np.int64), keys)
+            distinct = int(densify(keys, keys))
+        return keys, distinct
+
+    def _sparse_table(self, child: int, parents: tuple[int, ...]) -> FamilyTables:
+        keys, distinct = self._configurations(parents)
+        return self._counted_with_child(child, parents, keys, distinct)
+
+    def _counted_with_child(self, child: int, parents: tuple[int, ...], keys: Ints, distinct: int) -> FamilyTables:
+        r = int(self.cards[child])
+        if distinct * r > DENSE_CEILING:
+            raise TooLargeError(
+                f"a table of {distinct:,} parent configurations by {r:,} child states has {distinct * r:,} cells, "
+                f"more than the {DENSE_CEILING:,} that are held; merge states of the child, or limit its parents"
+            )
+        ids = (keys * r + self._codes[child]).astype(np.uint32)
+        out = np.empty(distinct * r, dtype=self._count_type)
+        nothing = np.empty(0, dtype=np.int64)
+        slots = np.zeros(1, dtype=np.int64)
+        self._extend_scatter(ids, np.array([distinct, r]), nothing, slots, out)
+        return FamilyTables(
+            out,
+            np.array([0, len(out)]),
+            np.array([r]),
+            np.array([self._all_configurations(parents)]),
+            self.cards,
+            self.total,
+        )
+
+    def _mixed_extensions(
+        self, child: int, parents: tuple[int, ...], candidates: Ints, dense: NDArray[np.bool_]
+    ) -> FamilyTables:
+        """Each candidate by itself: dense where its table is small, else by occurring configurations."""
+        from bayescout.kernels.counting import densify
+
+        keys, _ = self._configurations(parents)
+        parts = []
+        for candidate, is_dense in zip(candidates.tolist(), dense.tolist(), strict=True):
+            if is_dense:
+                parts.append(self._dense_tables([(child, (*parents, candidate))]))
+            else:
+                wider = keys * int(self.cards[candidate]) + self._codes[candidate]
+                distinct = int(densify(wider, wider))
+                parts.append(self._counted_with_child(child, (*parents, candidate), wider, distinct))
+        return _joined(parts)
+
+    def _all_configurations(self, parents: Sequence[int]) -> float:
+        try:
+            return float(math.prod(int(self.cards[i]) for i in parents))
+        except OverflowError:
+            return math.inf
+
+    def _batch(
+        self, child: int, parents: tuple[int, ...], candidates: Ints, counts: NDArray[Any], slots: Ints
+    ) -> FamilyTables:
+        configurations = self._all_configurations(parents) * self.cards[candidates]
+        states = np.full(len(candidates), self.cards[child], dtype=np.int64)
+        return FamilyTables(counts, slots, states, configurations, self.cards, self.total)
+
+
+def dense_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[Any]:
+    """Counts of one family as a (q, r) array, the last parent varying fastest.
+
+    int64, or float64 where the table has fractional row weights. `child` and `parents` are
+    positions in a table whose columns are all discrete.
+    """
+    cards = table.cardinalities
+    config = np.zeros(table.n_rows, dtype=np.int64)
+    for parent in parents:
+        config = config * cards[parent] + table.codes[parent]
+    r = int(cards[child])
+    q = math.prod(int(cards[p]) for p in parents)
+    cells = config * r + table.codes[child]
+    return np.bincount(cells, weights=table.weights, minlength=q * r).reshape(q, r)
+
+
+def _require_discrete(table: Table) -> None:
+    if not table.is_discrete:
+        names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is None]
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        raise DataError(
+            f"column{'s' if len(names) > 1 else ''} {shown} continuous: counting needs discrete columns; "
+            f"discretise them, declare kinds=\"discrete\", or use a Gaussian score on continuous columns only"
+        )
+
+
+def _fold(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The codes and the weights of the rows to count; no weights where each counts once."""
+    weights = np.empty(0, dtype=np.int64) if table.weights is None else _exact_weights(table.weights)
+    joint = math.prod(int(r) for r in table.cardinalities)
+    if joint * FOLD_AT > table.n_rows:
+        return table.codes, weights
+    cells = np.zeros(table.n_rows, dtype=np.int64)
+    for codes, r in zip(table.codes, table.cardinalities, strict=True):
+        cells = cells * r + codes
+    present, where = np.unique(cells, return_index=True)
+    if table.weights is None:
+        folded: NDArray[Any] = np.bincount(cells, minlength=joint)[present].astype(np.int64)
+    else:
+        folded = np.bincount(cells, weights=weights, minlength=joint)[present].astype(weights.dtype)
+    return np.ascontiguousarray(table.codes[:, where]), folded
+
+
+def _exact_weights(weights: NDArray[np.float64]) -> NDArray[Any]:
+    """Whole weights as integers; others on a grid so fine that nothing is lost and their sums are exact."""
+    if np.all(weights == np.floor(weights)):
+        return weights.astype(np.int64)
+    digits = 52 - math.ceil(math.log2(float(weights.sum()) + 1))
+    return np.ldexp(np.rint(np.ldexp(weights, digits)), -digits)
+
+
+def _bitmaps(codes: NDArray[Any], cards: Ints, weighted: bool) -> tuple[Ints, NDArray[np.uint64]]:
+    """One bitmap a state for every variable of few states, and where each variable's begin."""
+    sliced = (cards <= BITMAP_STATES) & (not weighted)
+    sizes = np.where(sliced, cards, 0)
+    first = np.where(sliced, np.cumsum(sizes) - sizes, -1)
+    bitmaps = np.zeros((int(sizes.sum()), (codes.shape[1] + 63) // 64), dtype=np.uint64)
+    if len(bitmaps):
+        from bayescout.kernels.counting import fill_bitmaps
+
+        for variable in np.flatnonzero(sliced):
+            fill_bitmaps(codes, first, variable, bitmaps)
+    return np.stack([cards, first]), bitmaps
+
+
+def _joined(parts: Sequence[FamilyTables]) -> FamilyTables:
+    offsets = np.cumsum([0, *(len(part.counts) for part in parts)])
+    starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
+    return FamilyTables(
+        np.concatenate([part.counts for part in parts]),
+        np.concatenate([*starts, offsets[-1:]]),
+        np.concatenate([part.states for part in parts]),
+        np.concatenate([part.configurations for part in parts]),
+        parts[0].cards,
+        parts[0].total,
+    )

@@ -1,0 +1,164 @@
+"""The sufficient statistics of families: what every score is a function of.
+
+A batch holds the statistics of many families at once, discrete or Gaussian. Both kinds answer
+`log_likelihoods()` and `parameters()`; a score that needs no more works on both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Family = tuple[int, tuple[int, ...]]
+
+LOOKUP_SIZE = 65_536
+
+
+class Families(Protocol):
+    """The statistics of a batch of families."""
+
+    @property
+    def total(self) -> float:
+        """The number of rows, or the sum of their weights."""
+
+    def log_likelihoods(self) -> Floats:
+        """The maximised log-likelihood of each family, in nats."""
+
+    def parameters(self) -> Floats:
+        """The number of free parameters of each family."""
+
+    @property
+    def n_variables(self) -> int:
+        """Variables of the whole table."""
+
+    def rounded(self, value: float) -> float:
+        """A constant on the grid of the log-likelihoods, so that multiples of it add exactly."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The grid on which a score lives: multiples of 2**-digits, so that scores add exactly.
+
+    A sum of terms is taken in whole units of 2**-shift and then rounded to the grid, which is
+    about the spacing of float64 at the largest score possible: nothing is lost, and sums and
+    differences of scores have no rounding error of their own.
+    """
+
+    digits: int
+    shift: int
+
+    @classmethod
+    def for_rows(cls, total: float, nats_per_row: float, most_nats_per_row: float) -> Grid:
+        """For sums near `total * nats_per_row` that never pass `total * most_nats_per_row`."""
+        usual = max(1.0, total * nats_per_row)
+        most = max(2.0, total * most_nats_per_row)
+        return cls(digits=51 - math.ceil(math.log2(usual)), shift=61 - math.ceil(math.log2(most)))
+
+    @property
+    def scale(self) -> float:
+        """Units of a sum in one nat."""
+        return math.ldexp(1.0, self.shift)
+
+    def floats(self, units: Ints) -> Floats:
+        """Sums in units as nats on the grid."""
+        drop = self.shift - self.digits
+        if drop > 0:
+            units = (units + (1 << (drop - 1))) >> drop
+            return np.ldexp(units.astype(np.float64), -self.digits)
+        return np.ldexp(units.astype(np.float64), -self.shift)
+
+    def round(self, value: float) -> float:
+        """The nearest point of the grid."""
+        return math.ldexp(round(math.ldexp(value, self.digits)), -self.digits)
+
+
+@dataclass(frozen=True)
+class FamilyTables:
+    """Contingency tables of a batch of discrete families.
+
+    counts          flat int64 (float64 for fractional row weights): the tables, one after the
+                    other, each of (configurations, child states); a configuration of the parents
+                    that never occurs may be left out
+    starts          (k + 1,) where each table begins
+    states          (k,) child states
+    configurations  (k,) parent configurations in all, occurring or not
+    cards           (p,) states of every variable of the table
+    """
+
+    counts: NDArray[Any]
+    starts: Ints
+    states: Ints
+    configurations: Floats
+    cards: Ints
+    total: float
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def table(self, i: int) -> NDArray[Any]:
+        """The counts of one family as (configurations held, child states)."""
+        flat: NDArray[Any] = self.counts[self.starts[i] : self.starts[i + 1]]
+        return flat.reshape(-1, int(self.states[i]))
+
+    def parameters(self) -> Floats:
+        """q (r - 1): over declared states and all configurations, not only the observed ones."""
+        return np.where(self.states > 1, self.configurations, 0.0) * (self.states - 1)
+
+    def log_likelihoods(self) -> Floats:
+        """Σ N_jk log(N_jk / N_j)."""
+        sums = self._xlogx_sums()
+        grid = self.likelihood_grid
+        return grid.floats(sums[:, 0]) - grid.floats(sums[:, 1])
+
+    def mutual_informations(self) -> Floats:
+        """N · I(child; parents), in nats: the log-likelihood gained over no parents."""
+        sums = self._xlogx_sums()
+        grid = self.likelihood_grid
+        parts = [grid.floats(sums[:, i]) for i in range(3)]
+        everything = grid.round(self.total * math.log(self.total)) if self.total > 0 else 0.0
+        return parts[0] - parts[1] - parts[2] + everything
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.cards)
+
+    def rounded(self, value: float) -> float:
+        return self.likelihood_grid.round(value)
+
+    @property
+    def likelihood_grid(self) -> Grid:
+        return Grid.for_rows(self.total, math.log(self.total + 1), math.log(self.total + 1))
+
+    def _xlogx_sums(self) -> Ints:
+        from bayescout.kernels.reducing import sum_xlogx
+
+        whole = self.counts.dtype == np.int64
+        grid = self.likelihood_grid
+        lookup = _xlogx_lookup(int(self.total) + 1, grid.shift) if whole else _NO_LOOKUP
+        out = np.empty((len(self), 3), dtype=np.int64)
+        sum_xlogx(self.counts, self.starts, self.states, lookup, grid.scale, out)
+        return out
+
+
+_NO_LOOKUP = np.empty(0, dtype=np.int64)
+_lookups: dict[tuple[int, int], Ints] = {}
+
+
+def _xlogx_lookup(size: int, shift: int) -> Ints:
+    """N log N in units of 2**-shift for N below the size, or below LOOKUP_SIZE."""
+    size = min(size, LOOKUP_SIZE)
+    known = _lookups.get((size, shift))
+    if known is None:
+        n = np.arange(size, dtype=np.float64)
+        n[1:] *= np.log(n[1:])
+        known = np.floor(np.ldexp(n, shift) + 0.5).astype(np.int64)
+        if len(_lookups) >= 16:
+            _lookups.clear()
+        _lookups[size, shift] = known
+    return known

@@ -1,0 +1,351 @@
+"""Files become tables: what a cell means, where a mistake is, and that batches do not matter."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from functools import partial
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bayescout.data import as_table, read_table
+from bayescout.data import read as read_module
+from bayescout.data.blocks import read_blocks
+from bayescout.data.text import typed
+from bayescout.errors import (
+    BayescoutError,
+    BayescoutWarning,
+    DataError,
+    FormatError,
+    MissingValueError,
+    SettingError,
+)
+
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+pytestmark = pytest.mark.filterwarnings("ignore:constant columns")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return put
+
+
+def cells_of(texts):
+    """A csv file of one column with a name that needs no quotes."""
+    return "x\n" + "".join(f"{text}\n" for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1", "2", "1"], [1, 2, 1]),
+        (["-1", "+1", "0"], [-1, 1, 0]),
+        ([" 1", "1 ", "2"], [1, 1, 2]),
+        (["007", "7"], ["007", "7"]),
+        (["00", "0"], ["00", "0"]),
+        (["12345678901234567890", "1"], [12345678901234567890, 1]),
+        (["true", "false"], [True, False]),
+        (["TRUE", "FALSE", "TRUE"], [True, False, True]),
+        (["True", "true"], ["True", "true"]),
+        (["true", "1"], ["true", "1"]),
+        (["1.0", "2"], [1.0, 2.0]),
+        (["1e5", ".5", "5.", "-1E-3"], [1e5, 0.5, 5.0, -1e-3]),
+        (["1e999", "1e998", "1.5"], ["1e999", "1e998", "1.5"]),
+        (["NA", "1", "2"], ["NA", "1", "2"]),
+        (["nan", "1.5"], ["nan", "1.5"]),
+        (["None", "nan", "NA"], ["None", "nan", "NA"]),
+        (["inf", "1", "2"], ["inf", "1", "2"]),
+        ([" a", "a"], [" a", "a"]),
+        (["1_000", "1000"], ["1_000", "1000"]),
+        (["٣", "3"], ["٣", "3"]),
+        (["0x1", "1"], ["0x1", "1"]),
+        (["1" * 400, "1"], ["1" * 400, "1"]),
+    ],
+)
+def test_what_the_cells_of_a_column_mean(write, texts, values):
+    column = read_table(write(cells_of(texts))).column("x")
+    assert [(type(v), v) for v in column] == [(type(v), v) for v in values]
+
+
+@given(st.lists(st.text("0123456789+-. eEinfatruTRUE", min_size=1, max_size=5), min_size=1, max_size=6))
+def test_two_texts_become_one_value_only_as_the_same_number(texts):
+    values = typed(texts)
+    for a, x in zip(texts, values, strict=True):
+        for b, y in zip(texts, values, strict=True):
+            if a != b and x == y:
+                assert type(x) in (int, float)
+                assert float(a) == float(b)
+        assert isinstance(x, str | bool) or float(a) == x
+    assert len({type(value) for value in values}) == 1
+
+
+def test_an_infinite_number_is_refused_by_name(write):
+    with pytest.raises(DataError, match=r"data\.csv: column 'x' holds inf in row 1"):
+        read_table(write(cells_of(["1.5", "inf"])))
+
+
+def test_only_an_empty_cell_is_missing(write):
+    path = write('a,b\nNA,1\n,2\n"",2\nx,\n')
+    with pytest.raises(MissingValueError, match=r"data\.csv: missing values in 'a' \(2\), 'b' \(1\)"):
+        read_table(path)
+    assert read_table(path, missing="drop").to_dict() == {"a": ["NA"], "b": [1]}
+    assert read_table(path, missing="state").column("a") == ["NA", "missing", "missing", "x"]
+
+
+def test_declared_missing_values_decide_the_type(write):
+    path = write("a,b\n1,2.5\n?,NA\n2,-999\n")
+    table = read_table(path, missing="drop", missing_values=("?", "NA", -999))
+    assert table.to_dict() == {"a": [1], "b": [2.5]}
+    assert table.missing.counts == (("a", 1), ("b", 2))
+
+
+MANY = [f"{i / 7}" for i in range(300)]
+
+
+def test_many_numbers_are_continuous_and_a_late_text_makes_them_states(write):
+    small = partial(read_blocks, size=50)
+    with mock.patch.object(read_module, "read_blocks", small):
+        assert read_table(write(cells_of(MANY))).column("x") == [float(t) for t in MANY]
+        declared = read_table(write(cells_of([*MANY, "NA", ""])), missing="drop", missing_values=["NA"])
+        assert declared.column("x") == [float(t) for t in MANY]
+        with pytest.warns(BayescoutWarning, match="301 text states because of 'NA'"):
+            table = read_table(write(cells_of([*MANY, "NA", "NA"])))
+        assert table.column("x") == [*MANY, "NA", "NA"]
+        with pytest.raises(DataError, match=r"'x' is to hold numbers but has 'NA' in row 300"):
+            read_table(write(cells_of([*MANY, "NA"])), kinds="continuous")
+
+
+def test_many_integers_are_continuous_unless_declared(write):
+    texts = [str(i) for i in range(101)] * 2
+    assert read_table(write(cells_of(texts))).kinds == ("continuous",)
+    assert read_table(write(cells_of(texts[:100] * 2))).kinds == ("discrete",)
+    assert read_table(write(cells_of(texts)), kinds={"x": "discrete"}).column("x") == [int(t) for t in texts]
+
+
+def test_a_late_leading_zero_makes_a_column_text(write):
+    texts = [*(str(i) for i in range(200)), "007", "007"]
+    with pytest.warns(BayescoutWarning, match="because of '007'"):
+        table = read_table(write(cells_of(texts)))
+    assert table.column("x") == texts
+
+
+def test_too_many_texts_hint_at_the_culprit(write):
+    with pytest.raises(DataError, match=r"nearly all are numbers; declare missing_values=\('NA',\)"):
+        read_table(write(cells_of([*(f"{i}.5" for i in range(66_000)), "NA"])))
+    with pytest.raises(DataError, match="more than 65,536 distinct texts"):
+        read_table(write(cells_of(f"id{i}" for i in range(66_000))))
+
+
+def test_declared_states_decide_the_type(write):
+    path = write(cells_of(["1", "0"]))
+    assert read_table(path, states={"x": ["0", "1", "2"]}).column("x") == ["1", "0"]
+    assert read_table(path, states={"x": [0, 1, 2]}).column("x") == [1, 0]
+    with pytest.raises(DataError, match=r"value 1 .* row 0"):
+        read_table(path, states={"x": [0, 2]})
+
+
+def test_weights_from_a_column(write):
+    table = read_table(write("x,w\na,1\nb,2.5\n"), weights="w")
+    assert table.names == ("x",)
+    assert table.weights.tolist() == [1.0, 2.5]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("tail", ["", "END", "ENDENDEND"])
+def test_line_ends_byte_order_mark_and_tail(write, ends, start, tail):
+    text = start + "a,b\nx,1\ny,2" + tail.replace("END", "\n")
+    assert read_table(write(text.replace("\n", ends))).to_dict() == {"a": ["x", "y"], "b": [1, 2]}
+
+
+def test_quoted_cells_hold_anything(write):
+    text = 'a,"b ""q"", c"\n"x,\ny","1"\n"z ""q""",2\n'
+    assert read_table(write(text)).to_dict() == {"a": ["x,\ny", 'z "q"'], 'b "q", c': [1, 2]}
+
+
+def test_other_layouts(write):
+    expected = {"a": ["x", "y"], "b": [1, 2]}
+    assert read_table(write("a\tb\nx\t1\ny\t2\n", "d.tsv")).to_dict() == expected
+    assert read_table(write("a;b\nx;1\ny;2\n"), separator=";").to_dict() == expected
+    assert read_table(write(gzip.compress(b"a,b\nx,1\ny,2\n"), "d.csv.gz")).to_dict() == expected
+    assert as_table(write("a,b\nx,1\ny,2\n")).to_dict() == expected
+    assert as_table(str(write("a,b\nx,1\ny,2\n", "D.CSV"))).to_dict() == expected
+
+
+@pytest.mark.parametrize("name", ["d.dat", "d.data", "d.txt"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "M B L\n1 0 yes\n0 1 no\n",
+        "  M\tB  L \n\n1  0\tyes\n\n0 1 no",
+        "M, B,L\n1 ,0 , yes\n0,1,no\n\n",
+        "M B L\r\n1 0 yes\r\n0 1 no",
+    ],
+)
+def test_the_data_file(write, text, name):
+    assert read_table(write(text, name)).to_dict() == {"M": [1, 0], "B": [0, 1], "L": ["yes", "no"]}
+
+
+def test_columnar_files_in_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(read_module, "BATCH_ROWS", 7)
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "*": [f"s{i}" for i in rng.integers(0, 5, 100)],
+            "^n.*$": rng.integers(0, 3, 100),
+            "wide": rng.integers(0, 1000, 100),
+            "f": rng.normal(size=100),
+            "b": rng.random(100) < 0.5,
+            "e": pl.Series(["lo", "hi"] * 50, dtype=pl.Enum(["lo", "mid", "hi"])),
+            "late": [*range(60), *range(40)],
+        }
+    )
+    frame.write_parquet(tmp_path / "d.parquet", row_group_size=30)
+    frame.write_ipc(tmp_path / "d.arrow")
+    frame.write_ipc(tmp_path / "d.feather")
+    whole = as_table(frame)
+    for name in ("d.parquet", "d.arrow", "d.feather"):
+        assert read_table(tmp_path / name).fingerprint == whole.fingerprint
+
+
+def test_a_columnar_column_that_turns_continuous_late(tmp_path, monkeypatch):
+    monkeypatch.setattr(read_module, "BATCH_ROWS", 10)
+    cells = [0, 1] * 50 + list(range(150)) + [None]
+    pl.DataFrame({"x": cells, "y": [1, 2, 3] * 83 + [1, 2]}).write_parquet(
+        tmp_path / "d.parquet", row_group_size=20
+    )
+    table = read_table(tmp_path / "d.parquet", missing="drop")
+    assert table.kinds == ("continuous", "discrete")
+    assert table.column("x") == cells[:-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"", "d.csv", "d.csv: is empty"),
+        (b"\n\n", "d.csv", "d.csv: is empty"),
+        (b"a,b\n", "d.csv", "d.csv: has a line of names and no rows"),
+        (b"a b\n", "d.dat", "d.dat: has a line of names and no rows"),
+        (b"a,b\n1,2\n3\n", "d.csv", "d.csv, line 3: 1 cell where the header has 2"),
+        (b"a,b\n1,2,3\n3\n", "d.csv", "d.csv, line 2: 3 cells where the header has 2"),
+        (b"a,b\n1,2\n\n3,4\n", "d.csv", "d.csv, line 3: a blank line"),
+        (b'a,b\n"x\ny",2\n3\n', "d.csv", "d.csv, line 4: 1 cell"),
+        (b"a b\n1 2\n\n3\n", "d.dat", "d.dat, line 4: 1 cell"),
+        (b"a,b\n1,2,\n", "d.dat", "d.dat, line 2: 3 cells"),
+        (b"a,a\n1,2\n", "d.csv", "d.csv, line 1: column name 'a' occurs more than once"),
+        (b"a,,b\n1,2,3\n", "d.csv", "d.csv, line 1: column 2 of 3 has no name"),
+        (b"a,b\n1,2\n1,\xe9\n", "d.csv", "d.csv, line 3: byte 0xe9 is not UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "d.csv", "d.csv, line 1: .*UTF-8"),
+        (b"a,b\rx,y\r", "d.csv", "d.csv, line 1: a carriage return"),
+        (b"a,b\nx\0,y\n", "d.csv", "d.csv, line 2: a zero byte"),
+        (b'a,b\n"x,1\ny,2\n', "d.csv", "d.csv, line 2: a quoted cell is never closed"),
+        (b'a,b\nx "q" z,1\ny,2\n', "d.csv", "d.csv, line 2: a quote inside an unquoted cell"),
+        (b'a,b\n"x" z,1\ny,2\n', "d.csv", "d.csv, line 2: .*quote"),
+        (b"a;b\n1;2\n", "d.csv", "is it separator=';'"),
+        (b"a\tb\n1\t2\n", "d.csv", r"is it separator='\\t'"),
+        (b"not parquet", "d.parquet", "d.parquet: cannot be read as parquet"),
+        (b"PAR1" + b"x" * 100 + b"PAR1", "d.parquet", "d.parquet: cannot be read as parquet"),
+        (b"not arrow at all", "d.arrow", "d.arrow: cannot be read as arrow"),
+        (b"not gzip", "d.csv.gz", "d.csv.gz: cannot be read"),
+        (gzip.compress(b"a,b\n1,2\n" * 99)[:-20], "d.csv.gz", "d.csv.gz: cannot be read"),
+        (b"a,b\n1,2\n", "d.xls", r"unknown extension '\.xls'; known: \.csv, \.tsv, \.parquet"),
+        (b"a,b\n1,2\n", "d", "unknown extension ''"),
+        (b"a,b\n1,2\n", "d.parquet.gz", "unknown extension"),
+    ],
+)  # fmt: skip
+def test_bad_files(write, content, name, message):
+    with pytest.raises(FormatError, match=message) as caught:
+        read_table(write(content, name))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_file_and_a_folder(tmp_path):
+    with pytest.raises(FormatError, match=r"x\.csv: no such file"):
+        read_table(tmp_path / "x.csv")
+    with pytest.raises(FormatError, match="is a folder"):
+        read_table(tmp_path)
+
+
+def test_a_parquet_without_rows(tmp_path):
+    pl.DataFrame({"a": [1]}).clear().write_parquet(tmp_path / "d.parquet")
+    with pytest.raises(FormatError, match="has no rows"):
+        read_table(tmp_path / "d.parquet")
+
+
+@pytest.mark.parametrize("separator", ["", ",,", '"', "\n", "é"])
+def test_bad_separators(write, separator):
+    with pytest.raises(SettingError, match="separator must be one character"):
+        read_table(write("a,b\n1,2\n"), separator=separator)
+
+
+cells = st.text(st.sampled_from('ab01. ,;"\n\té'), max_size=4)
+
+
+@quick
+@given(data=st.data(), size=st.integers(1, 40), always=st.booleans())
+def test_csv_as_the_standard_library_writes_it_in_blocks_of_any_size(write, data, size, always):
+    """Twin: Python's own csv writer and reader; cells read as text."""
+    width = data.draw(st.integers(1, 3))
+    rows = data.draw(st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=8))
+    if width == 1:
+        rows = [row for row in rows if row[0]] or [["x"]]
+    names = [f"n{i}" for i in range(width)]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL if always else csv.QUOTE_MINIMAL)
+    writer.writerows([names, *rows])
+    distinct = {n: sorted({row[i] for row in rows if row[i]}) or ["x"] for i, n in enumerate(names)}
+    with mock.patch.object(read_module, "read_blocks", partial(read_blocks, size=size)):
+        table = read_table(write(stream.getvalue()), missing="state", states=distinct)
+    for i, name in enumerate(names):
+        gone = "missing" if "missing" not in distinct[name] else "missing_2"
+        assert table.column(name) == [row[i] or gone for row in rows]
+
+
+@quick
+@given(
+    content=st.one_of(
+        st.binary(max_size=60),
+        st.text('ab1,"\n\r \t.;\0', max_size=60).map(str.encode),
+        st.lists(
+            st.sampled_from(["1,2", '"a"', '"', "x", "", ",", '"a""b",c', "a,b", "1 2"]), max_size=6
+        ).map(lambda lines: "\n".join(lines).encode()),
+    ),
+    name=st.sampled_from(["d.csv", "d.tsv", "d.dat", "d.parquet", "d.arrow"]),
+    size=st.integers(1, 64),
+)
+@pytest.mark.filterwarnings("ignore::bayescout.errors.BayescoutWarning")
+def test_any_bytes_give_a_table_or_one_clear_line(write, content, name, size):
+    with mock.patch.object(read_module, "read_blocks", partial(read_blocks, size=size)):
+        try:
+            table = read_table(write(content, name), missing="state")
+            outcome = f"{table.n_rows} rows"
+        except BayescoutError as error:
+            outcome = str(error)
+    assert "\n" not in outcome
+    assert outcome != "0 rows"
+
+
+@quick
+@given(data=st.data())
+def test_any_ragged_line_is_found(write, data):
+    width = data.draw(st.integers(2, 4))
+    rows = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
+    lines = [",".join("x" * cells) for cells in rows]
+    path = write("\n".join([",".join("abcd"[:width]), *lines]) + "\n")
+    wrong = [number for number, cells in enumerate(rows, start=2) if cells != width]
+    if not wrong:
+        assert read_table(path).n_rows == len(rows)
+        return
+    with pytest.raises(FormatError, match=rf"line {wrong[0]}: "):
+        read_table(path)

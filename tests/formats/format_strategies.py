@@ -1,0 +1,146 @@
+"""Networks and graphs with every label a file may have to carry, and equality to the last bit."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import numpy as np
+from hypothesis import strategies as st
+
+from bayescout.graph.dag import Dag
+from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.gaussian import GaussianNetwork
+
+NASTY = [
+    "",
+    " ",
+    "a b",
+    "<5",
+    ">=3",
+    "0-5",
+    "50%",
+    "12+",
+    "Asy/Patch",
+    "a//b",
+    "a/*b",
+    "*/",
+    "#a",
+    "a,b",
+    "{",
+    "}",
+    "[x]",
+    "(y|z)",
+    "a|b:c",
+    ";",
+    '"',
+    "\\",
+    '\\"',
+    "\\n",
+    "\n",
+    "\r\n",
+    "\t",
+    "ü",
+    "日本",
+    "\u2028",
+    "\ufeff",
+    "\x00",
+    "\x85",
+    "property",
+    "table",
+    "default",
+    "unknown",
+    "network",
+    "node",
+    "digraph",
+    "None",
+    "True",
+    "1",
+    "1.0",
+    "nan",
+    "N0_7muVerMo",
+    "=",
+    "a=b",
+]
+texts = st.sampled_from(NASTY) | st.text(max_size=6)
+scalars = (
+    texts
+    | st.integers(-(2**70), 2**70)
+    | st.booleans()
+    | st.none()
+    | st.floats(allow_nan=False)
+    | st.dates()
+    | st.datetimes(timezones=st.none() | st.just(UTC)).map(lambda moment: moment.replace(fold=0))
+)
+labels = scalars | st.tuples(scalars, scalars) | st.just(())
+names = st.from_regex(r"[A-Za-z_ü][A-Za-z0-9_. -]{0,5}[a-z0-9]", fullmatch=True)
+
+
+@st.composite
+def dags(draw, labels=labels, min_size=1):
+    """Any graph on up to five nodes; the node order is not a topological one."""
+    nodes = draw(st.lists(labels, min_size=min_size, max_size=5, unique=True))
+    order = draw(st.permutations(range(len(nodes))))
+    parents = [()] * len(nodes)
+    for place, child in enumerate(order):
+        parents[child] = tuple(p for p in order[:place][-3:] if draw(st.booleans()))
+    return Dag(tuple(nodes), tuple(parents))
+
+
+@st.composite
+def discrete_networks(draw, labels=labels):
+    """Tables with zeros, ones, ugly floats, rows a little off one, and undefined rows."""
+    dag = draw(dags(labels))
+    states = tuple(tuple(draw(st.lists(labels, min_size=1, max_size=3, unique=True))) for _ in dag.nodes)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    sharpness = draw(st.sampled_from([0.05, 1.0, 50.0]))
+    off = draw(st.sampled_from([0.0, 1e-16, 4e-13, 6e-13, 9e-13, 1e-8, 9e-7]))
+    tables, masks = [], []
+    for child, parents in enumerate(dag.parents):
+        shape = tuple(len(states[p]) for p in parents)
+        table = rng.dirichlet(np.full(len(states[child]), sharpness), size=shape) * (1 - off)
+        mask = rng.random(shape) < draw(st.sampled_from([0.0, 0.3]))
+        table[mask] = 1 / len(states[child])
+        tables.append(table)
+        masks.append(np.asarray(mask, dtype=bool))
+    return DiscreteNetwork(dag, states, tuple(tables), tuple(masks), name=draw(texts))
+
+
+@st.composite
+def gaussian_networks(draw, labels=labels):
+    dag = draw(dags(labels))
+    number = st.floats(allow_nan=False, allow_infinity=False)
+    positive = st.floats(0, 1e300)
+    return GaussianNetwork(
+        dag,
+        np.array([draw(number) for _ in dag.nodes]),
+        tuple(np.array([draw(number) for _ in parents], dtype=float) for parents in dag.parents),
+        np.array([draw(positive) for _ in dag.nodes]),
+        name=draw(texts),
+    )
+
+
+def typed(label):
+    """A label with its type, all the way down; -0.0 is not 0.0."""
+    if isinstance(label, tuple):
+        return tuple, tuple(typed(part) for part in label)
+    return type(label), repr(label)
+
+
+def same_dag(one, other):
+    assert list(map(typed, one.nodes)) == list(map(typed, other.nodes))
+    assert one.parents == other.parents
+
+
+def same_network(one, other):
+    """Equal in every bit and type."""
+    assert type(one) is type(other)
+    assert one.name == other.name
+    same_dag(one.dag, other.dag)
+    if isinstance(one, GaussianNetwork):
+        assert one.intercepts.tobytes() == other.intercepts.tobytes()
+        assert one.variances.tobytes() == other.variances.tobytes()
+        assert [c.tobytes() for c in one.coefficients] == [c.tobytes() for c in other.coefficients]
+        return
+    assert [list(map(typed, s)) for s in one.states] == [list(map(typed, s)) for s in other.states]
+    for mine, theirs in zip((*one.tables, *one.undefined), (*other.tables, *other.undefined), strict=True):
+        assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())

@@ -1,0 +1,110 @@
+"""Samples: their frequencies, and that they never change."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from tests.network.asia_network import asia
+from tests.network.drawn_networks import discrete_networks
+from tests.reference import networks as reference
+
+from bayescout.errors import BayescoutWarning, SettingError
+from bayescout.graph.dag import Dag
+from bayescout.network import DiscreteNetwork, random_network
+from bayescout.network.sampling import CHUNK
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_joint_frequencies_follow_the_network(seed):
+    """A chi-square test of all joint cells; the seed is fixed, so it cannot fail by chance."""
+    model = random_network(nodes=4, arcs=4, states=(2, 3), seed=seed)
+    n = 20_000
+    table = model.sample(n, seed=seed + 100)
+    joint = reference.joint(model)
+    seen = Counter(map(tuple, table.codes.T.tolist()))
+    observed = [seen[codes] for codes in joint]
+    expected = [n * p for p in joint.values()]
+    kept = [(o, e) for o, e in zip(observed, expected, strict=True) if e >= 5]
+    statistic = sum((o - e) ** 2 / e for o, e in kept)
+    assert stats.chi2.sf(statistic, len(kept) - 1) > 0.001
+
+
+@given(network=discrete_networks(), seed=st.integers(0, 1000))
+def test_only_possible_rows_are_drawn(network, seed):
+    joint = reference.joint(network)
+    for row in network.sample(30, seed).codes.T.tolist():
+        assert joint[tuple(row)] > 0
+
+
+def test_a_sample_is_a_function_of_network_size_and_seed():
+    model = asia()
+    table = model.sample(CHUNK + 5, seed=3)
+    assert table.fingerprint == model.sample(CHUNK + 5, seed=3).fingerprint
+    assert table.fingerprint != model.sample(CHUNK + 5, seed=4).fingerprint
+    assert table.states == model.states
+    # Pinned: rows must be the same on every machine and in every release.
+    assert [int(column.sum()) for column in asia().sample(1000, seed=7).codes] == [
+        992,
+        991,
+        517,
+        944,
+        524,
+        935,
+        899,
+        533,
+    ]
+
+
+def test_a_long_sample_does_not_repeat_itself():
+    table = random_network(nodes=10, arcs=0, states=9, seed=1).sample(2 * CHUNK)
+    assert not np.array_equal(table.codes[:, :CHUNK], table.codes[:, CHUNK:])
+
+
+def test_many_states_fit_their_codes():
+    dag = Dag.empty("a")
+    model = DiscreteNetwork(dag, (tuple(range(300)),), (np.full(300, 1 / 300),))
+    table = model.sample(20_000)
+    assert table.codes.dtype == np.uint16
+    assert set(table.codes[0].tolist()) == set(range(300))
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "3", True])
+def test_a_size_that_is_no_count_is_refused(n):
+    with pytest.raises(SettingError, match="number of rows"):
+        asia().sample(n)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None, True])
+def test_a_seed_that_is_no_count_is_refused(seed):
+    with pytest.raises(SettingError, match="seed"):
+        asia().sample(3, seed)
+
+
+def test_an_empty_sample_is_a_table():
+    assert asia().sample(0).n_rows == 0
+
+
+def test_drawing_from_an_undefined_row_warns_and_not_drawing_from_one_does_not():
+    dag = Dag.from_arcs([("a", "b")])
+    rows = np.array([[0.9, 0.1], [0.5, 0.5]])
+    mask = (np.array(False), np.array([False, True]))
+    reached = DiscreteNetwork(dag, ((0, 1),) * 2, (np.array([0.5, 0.5]), rows), mask)
+    with pytest.warns(BayescoutWarning, match="the sample uses parent configurations of b"):
+        reached.sample(50)
+    never = DiscreteNetwork(dag, ((0, 1),) * 2, (np.array([1.0, 0.0]), rows), mask)
+    assert never.sample(50).n_rows == 50
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gaussian_samples_have_the_mean_and_covariance_of_the_joint(seed):
+    model = random_network(nodes=5, arcs=6, kind="gaussian", variances=(0.5, 2.0), seed=seed)
+    n = 40_000
+    values = model.sample(n, seed=seed).values
+    mean, covariance = model.joint()
+    deviations = np.sqrt(np.diagonal(covariance))
+    assert np.abs((values.mean(axis=1) - mean) / deviations).max() < 5 / np.sqrt(n)
+    scaled = (np.cov(values, bias=True) - covariance) / np.outer(deviations, deviations)
+    assert np.abs(scaled).max() < 8 / np.sqrt(n)

@@ -1,0 +1,54 @@
+"""Hypothesis strategies for the data that scores are tested on."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from bayescout.data.table import Table
+
+
+def table_of(codes, cards, weights=None):
+    """A table of integer codes with all their states declared, occurring or not."""
+    codes = np.ascontiguousarray(codes, dtype=np.uint8 if max(cards) <= 256 else np.uint16)
+    return Table(
+        names=tuple(f"v{i}" for i in range(len(cards))),
+        states=tuple(tuple(range(r)) for r in cards),
+        codes=codes,
+        values=np.zeros((0, codes.shape[1])),
+        weights=None if weights is None else np.asarray(weights, dtype=np.float64),
+    )
+
+
+def continuous_table(columns):
+    columns = np.ascontiguousarray(columns, dtype=np.float64)
+    p, n = columns.shape
+    return Table(tuple(f"x{i}" for i in range(p)), (None,) * p, np.zeros((0, n), np.uint8), columns)
+
+
+@st.composite
+def discrete_tables(draw, min_variables=1, max_variables=5, max_states=4, max_rows=60):
+    """Tables with one-state variables, absent states, empty configurations and noisy copies."""
+    p = draw(st.integers(min_variables, max_variables))
+    n = draw(st.integers(2, max_rows))
+    cards = draw(st.lists(st.integers(1, max_states), min_size=p, max_size=p))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    noise = draw(st.sampled_from([0.0, 0.1, 1.0]))
+    hidden = rng.random(n) ** draw(st.sampled_from([1.0, 4.0]))
+    codes = [
+        np.minimum((np.where(rng.random(n) < noise, rng.random(n), hidden) * r).astype(int), r - 1) for r in cards
+    ]
+    return table_of(codes, cards)
+
+
+@st.composite
+def families(draw, n_variables, max_parents=4):
+    """A child and a set of parents."""
+    child = draw(st.integers(0, n_variables - 1))
+    others = [v for v in range(n_variables) if v != child]
+    parents = draw(st.lists(st.sampled_from(others), unique=True, max_size=max_parents)) if others else []
+    return child, tuple(sorted(parents))
+
+
+def rows_of(table):
+    return [tuple(row) for row in table.codes.T.tolist()]

@@ -1,0 +1,396 @@
+"""Every score against a twin from another definition, and the laws of the theory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from drawn_data import continuous_table, discrete_tables, families, rows_of, table_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import scores as twin
+
+from bayescout.errors import DataError, SettingError, UnknownNameError
+from bayescout.scores import SCORES, Bd, BDeu, BDs, Bge, Bic, Ebic, K2, Penalised, TableScore, bind, formula_named
+from bayescout.scores.nml import log_complexity
+
+DISCRETE = [name for name, formula in SCORES.items() if formula.kinds != "continuous"]
+GAUSSIAN = [name for name, formula in SCORES.items() if formula.kinds != "discrete"]
+
+
+def twin_of(name, rows, cards, child, parents):
+    r, q = cards[child], math.prod(cards[p] for p in parents)
+    n = len(rows)
+    likelihood = twin.log_likelihood(rows, child, parents)
+    size = twin.parameters(cards, child, parents)
+    seen = len({tuple(row[p] for p in parents) for row in rows})
+    if name in ("fnml", "qnml") and (n > 12 or q * r > 8):
+        return None
+    _, configs = twin.counted(rows, child, parents)
+    return {
+        "loglik": lambda: likelihood,
+        "aic": lambda: likelihood - size,
+        "bic": lambda: likelihood - size * math.log(n) / 2,
+        "ebic": lambda: likelihood - size * (math.log(n) / 2 + 0.5 * math.log(len(cards))),
+        "penalised": lambda: likelihood - size,
+        "bic-laplace": lambda: twin.corrected_log_likelihood(rows, child, parents, r) - size * math.log(n) / 2,
+        "k2": lambda: twin.dirichlet(rows, child, parents, r, 1),
+        "bd": lambda: twin.dirichlet(rows, child, parents, r, 1),
+        "bdeu": lambda: twin.dirichlet(rows, child, parents, r, 1 / (q * r)),
+        "bds": lambda: twin.dirichlet(rows, child, parents, r, 1 / (seen * r)),
+        "entropy": lambda: likelihood / n,
+        "mi-bic": lambda: n * twin.mutual_information(rows, child, parents) - 0.5 * math.log(n) * size,
+        "mi-normalised": lambda: twin.mutual_information(rows, child, parents) - size / math.prod(cards),
+        "fnml": lambda: likelihood - sum(math.log(twin.complexity(c, r)) for c in configs.values()),
+        "qnml": lambda: likelihood - math.log(twin.complexity(n, q * r) / twin.complexity(n, q)),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_discrete_score_equals_its_twin(name, data):
+    small = name in ("fnml", "qnml")
+    table = data.draw(discrete_tables(max_rows=12 if small else 60, max_states=2 if small else 4))
+    child, parents = data.draw(families(table.n_columns, max_parents=2 if small else 4))
+    expected = twin_of(name, rows_of(table), table.cardinalities.tolist(), child, parents)
+    if expected is not None:
+        assert bind(name, table).local(child, parents) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_extensions_many_and_local_agree_to_the_bit(name, data):
+    table = data.draw(discrete_tables(min_variables=2))
+    child, parents = data.draw(families(table.n_columns, max_parents=3))
+    others = [v for v in range(table.n_columns) if v != child and v not in parents]
+    if not others:
+        return
+    extended = [(child, tuple(sorted((*parents, x)))) for x in others]
+    by_extension = bind(name, table).extensions(child, parents, others)
+    by_many = bind(name, table).many(extended)
+    one_by_one = [bind(name, table).local(*family) for family in extended]
+    assert by_extension.tolist() == by_many.tolist() == one_by_one
+
+
+@pytest.mark.parametrize("name", [name for name in DISCRETE if SCORES[name].equivalent])
+@settings(max_examples=30)
+@given(data=st.data())
+def test_covered_arc_reversal_leaves_equivalent_scores_unchanged_to_the_bit(name, data):
+    table = data.draw(discrete_tables(min_variables=2))
+    shared = tuple(range(2, data.draw(st.integers(2, table.n_columns))))
+    score = bind(name, table)
+    forward = score.local(0, shared) + score.local(1, (0, *shared))
+    backward = score.local(1, shared) + score.local(0, (1, *shared))
+    if name in ("entropy", "mi-normalised"):  # divided by N or a charge off the grid: rounding is left
+        assert forward == pytest.approx(backward, abs=1e-12)
+    else:
+        assert forward == backward
+
+
+@pytest.mark.parametrize("name", [name for name in DISCRETE if not SCORES[name].equivalent])
+def test_scores_declared_not_equivalent_are_not(name):
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 3, 200)
+    table = table_of([a, np.where(rng.random(200) < 0.8, a % 2, 1), rng.integers(0, 4, 200) * (a == 0)], [3, 2, 4])
+    score = bind(name, table)
+    gaps = [
+        abs(score.local(x, ()) + score.local(y, (x,)) - score.local(y, ()) - score.local(x, (y,)))
+        for x, y in ((0, 1), (0, 2), (1, 2))
+    ]
+    assert max(gaps) > 1e-6 or name == "bds"
+    if name == "bds":  # equivalent until a configuration never occurs
+        both = score.local(0, (1,)) + score.local(2, (0, 1)), score.local(2, (1,)) + score.local(0, (1, 2))
+        assert abs(both[0] - both[1]) > 1e-6
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_row_order_state_names_and_variable_order_do_not_matter(name, data):
+    table = data.draw(discrete_tables())
+    child, parents = data.draw(families(table.n_columns))
+    expected = bind(name, table).local(child, parents)
+    rng = np.random.default_rng(0)
+    codes, cards = np.array(table.codes), table.cardinalities
+    shuffled = table_of(codes[:, rng.permutation(table.n_rows)], cards)
+    assert bind(name, shuffled).local(child, parents) == expected
+    relabelled = table_of([rng.permutation(r)[c] for c, r in zip(codes, cards, strict=True)], cards)
+    assert bind(name, relabelled).local(child, parents) == expected
+    places = rng.permutation(table.n_columns)
+    back = np.argsort(places)
+    moved = table_of(codes[places], cards[places])
+    assert bind(name, moved).local(int(back[child]), tuple(int(back[p]) for p in parents)) == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_whole_row_weights_are_repeated_rows(data):
+    table = data.draw(discrete_tables(max_rows=20))
+    weights = np.array(data.draw(st.lists(st.integers(0, 4), min_size=table.n_rows, max_size=table.n_rows)))
+    if weights.sum() < 2:
+        return
+    codes, cards = np.array(table.codes), table.cardinalities
+    weighted = table_of(codes, cards, weights)
+    repeated = table_of(np.repeat(codes, weights, axis=1), cards)
+    child, parents = data.draw(families(table.n_columns))
+    for name in DISCRETE:
+        assert bind(name, weighted).local(child, parents) == bind(name, repeated).local(child, parents)
+
+
+def test_fractional_weights_scale_the_likelihood():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (3, 50))
+    weights = rng.random(50)
+    half = bind("loglik", table_of(codes, [3, 3, 3], weights / 2)).local(0, (1, 2))
+    assert half == pytest.approx(bind("loglik", table_of(codes, [3, 3, 3], weights)).local(0, (1, 2)) / 2, rel=1e-12)
+    order = rng.permutation(50)
+    shuffled = table_of(codes[:, order], [3, 3, 3], weights[order])
+    assert bind("bdeu", shuffled).local(0, (1,)) == bind("bdeu", table_of(codes, [3, 3, 3], weights)).local(0, (1,))
+    with pytest.raises(DataError, match="whole"):
+        bind("fnml", table_of(codes, [3, 3, 3], weights)).local(0, ())
+
+
+# ---- the traps peers fall into
+
+
+def test_empty_configurations_add_nothing_to_k2_and_bdeu():
+    """Parents with states that never occur: only the prior spread of BDeu may change, K2 not at all."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 2, (3, 100))
+    plain, padded = table_of(codes, [2, 2, 2]), table_of(codes, [2, 9, 9])
+    assert bind("k2", padded).local(0, (1, 2)) == bind("k2", plain).local(0, (1, 2))
+    rows = [tuple(row) for row in codes.T.tolist()]
+    expected = twin.dirichlet(rows, 0, (1, 2), 2, 1 / (81 * 2))
+    assert bind("bdeu", padded).local(0, (1, 2)) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", ["k2", "bdeu", "bic", "fnml", "qnml"])
+def test_useless_parents_are_never_worth_adding(name):
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 3, (7, 300))
+    codes[0] = rng.choice(3, 300, p=[0.85, 0.1, 0.05])
+    score = bind(name, table_of(codes, [3] * 7))
+    values = [score.local(0, tuple(range(1, k + 1))) for k in range(7)]
+    assert max(values[1:]) < values[0] - 1
+
+
+def test_bdeu_with_four_parents_is_exact():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 4, (5, 500))
+    rows = [tuple(row) for row in codes.T.tolist()]
+    for ess in (0.1, 1.0, 10.0):
+        expected = twin.dirichlet(rows, 0, (1, 2, 3, 4), 4, ess / 4**5)
+        assert bind(BDeu(ess=ess), table_of(codes, [4] * 5)).local(0, (1, 2, 3, 4)) == pytest.approx(expected, abs=1e-7)
+
+
+def test_parameters_are_counted_over_declared_states():
+    codes = np.array([[0, 1, 0, 1], [0, 0, 1, 1]])
+    few, declared = bind("bic", table_of(codes, [2, 2])), bind("bic", table_of(codes, [5, 3]))
+    extra = (3 * 4 - 2 * 1) * math.log(4) / 2
+    assert few.local(0, (1,)) - declared.local(0, (1,)) == pytest.approx(extra, abs=1e-9)
+
+
+def test_thirty_parents_are_scored_from_the_configurations_that_occur():
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 3, (31, 200))
+    codes[1:, 100:] = codes[1:, :100]
+    rows = [tuple(row) for row in codes.T.tolist()]
+    parents = tuple(range(1, 31))
+    table = table_of(codes, [3] * 31)
+    assert bind("loglik", table).local(0, parents) == pytest.approx(twin.log_likelihood(rows, 0, parents), abs=1e-8)
+    assert bind("k2", table).local(0, parents) == pytest.approx(twin.dirichlet(rows, 0, parents, 3, 1), abs=1e-8)
+    expected = twin.dirichlet(rows, 0, parents, 3, 3.0**-31)
+    assert bind("bdeu", table).local(0, parents) == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_parent_set_beyond_float_range_is_minus_infinity_not_nan():
+    rng = np.random.default_rng(6)
+    table = table_of(rng.integers(0, 2, (1100, 30)), [2] * 1100)
+    parents = tuple(range(1, 1100))
+    assert bind("bic", table).local(0, parents) == -math.inf
+    assert bind("bdeu", table).local(0, parents) == -math.inf
+    assert math.isfinite(bind("k2", table).local(0, parents))
+
+
+# ---- normalised maximum likelihood
+
+
+@pytest.mark.parametrize(("n", "outcomes"), [(0, 3), (1, 2), (5, 1), (5, 2), (9, 3), (12, 4), (6, 7)])
+def test_parametric_complexity_by_brute_force(n, outcomes):
+    assert math.exp(log_complexity(n, float(outcomes))) == pytest.approx(twin.complexity(n, outcomes), rel=1e-12)
+
+
+def test_asymptotic_complexity_continues_the_exact_one():
+    for n in (100, 10_000):
+        assert log_complexity(n, 10_001.0) == pytest.approx(log_complexity(n, 10_000.0), rel=1e-3)
+
+
+# ---- Gaussian
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic", "ebic"])
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), k=st.integers(0, 4))
+def test_gaussian_scores_equal_least_squares(name, seed, k):
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(5, 40)) * 10.0 ** rng.integers(-1, 2, (5, 1)) + rng.normal(size=(5, 1)) * 100
+    columns[0] += columns[1]
+    parents = tuple(range(1, k + 1))
+    charge = {"loglik": 0, "aic": 1, "bic": math.log(40) / 2, "ebic": math.log(40) / 2 + 0.5 * math.log(5)}[name]
+    expected = twin.gaussian_log_likelihood(columns, 0, parents) - charge * (k + 2)
+    score = bind(name, continuous_table(columns))
+    assert score.local(0, parents) == pytest.approx(expected, abs=1e-5)
+    if k:
+        assert score.extensions(0, parents[:-1], [k])[0] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_gaussian_scores_are_equivalent(name):
+    rng = np.random.default_rng(8)
+    columns = rng.normal(size=(4, 60))
+    columns[1] += 0.7 * columns[0]
+    score = bind(name, continuous_table(columns))
+    for shared in ((), (2,), (2, 3)):
+        forward = score.local(0, shared) + score.local(1, (0, *shared))
+        backward = score.local(1, shared) + score.local(0, (1, *shared))
+        assert forward == pytest.approx(backward, abs=1e-6)
+
+
+def test_bge_is_the_marginal_likelihood_of_sequential_prediction():
+    """One variable: the product of Student t predictive densities of a normal-gamma prior."""
+    from scipy.stats import t as student
+
+    values = np.random.default_rng(9).normal(3, 2, 20)
+    mean, mu_weight, degrees = values.mean(), 1.0, 3.0 - 1 + 1
+    scatter = 1.0 * (3.0 - 1 - 1) / (1.0 + 1)
+    total, centre, weight, spread, nu = 0.0, mean, mu_weight, scatter, degrees
+    for x in values:
+        scale = math.sqrt(spread * (weight + 1) / (weight * nu))
+        total += student.logpdf(x, nu, centre, scale)
+        spread += weight / (weight + 1) * (x - centre) ** 2
+        centre = (weight * centre + x) / (weight + 1)
+        weight, nu = weight + 1, nu + 1
+    assert bind("bge", continuous_table([values])).local(0, ()) == pytest.approx(total, abs=1e-6)
+
+
+def test_collinear_columns_never_give_nan():
+    rng = np.random.default_rng(10)
+    a, b = rng.normal(size=(2, 100))
+    columns = [a, b, a + b, a * 1e-9, a + 1e-13 * b]
+    for name in GAUSSIAN:
+        score = bind(name, continuous_table(columns))
+        values = [score.local(c, tuple(p for p in range(5) if p != c)) for c in range(5)]
+        values += score.extensions(0, (3,), [1, 2, 4]).tolist()
+        assert np.isfinite(values).all()
+    bic = bind("bic", continuous_table(columns))
+    assert bic.local(1, (0, 3)) < bic.local(1, (0,))
+
+
+def test_constant_continuous_column_is_refused():
+    with pytest.raises(DataError, match="constant"):
+        bind("bic", continuous_table([np.ones(10), np.arange(10.0)]))
+
+
+# ---- settings, names and a user's own score
+
+
+def test_bad_settings_are_refused_before_any_data():
+    for make in (
+        lambda: Bic(penalty=-1),
+        lambda: BDeu(ess=0),
+        lambda: BDs(ess=-1),
+        lambda: Bd(alpha=math.nan),
+        lambda: Penalised(charge=-2),
+        lambda: Ebic(gamma=-1),
+        lambda: Bge(iss_mu=0),
+    ):
+        with pytest.raises(SettingError):
+            make()
+    with pytest.raises(UnknownNameError, match="did you mean 'bdeu'"):
+        formula_named("bdue")
+    with pytest.raises(SettingError, match="iss_w"):
+        bind(Bge(iss_w=3.0), continuous_table(np.random.default_rng(0).normal(size=(4, 9))))
+
+
+def test_a_users_function_and_object_are_scores(monkeypatch):
+    table = table_of(np.random.default_rng(0).integers(0, 2, (3, 40)), [2, 2, 2])
+
+    def sharp(counts):
+        totals = counts.sum(axis=1, keepdims=True)
+        shares = counts[counts > 0] / np.broadcast_to(totals, counts.shape)[counts > 0]
+        return float((counts[counts > 0] * np.log(shares)).sum())
+
+    assert bind(sharp, table).local(0, (1, 2)) == pytest.approx(bind("loglik", table).local(0, (1, 2)), abs=1e-9)
+
+    class Own:
+        def local(self, child, parents):
+            return math.nan if len(parents) > 1 else float(child + 10 * sum(parents))
+
+    own = bind(Own(), table)
+    assert own.extensions(0, (), [1, 2]).tolist() == [10.0, 20.0]
+    assert own.local(0, (1, 2)) == -math.inf
+    for wrong in (3, BDeu):
+        with pytest.raises(SettingError):
+            bind(wrong, table)
+
+
+def test_psi_of_the_user_is_charged():
+    table = table_of(np.random.default_rng(0).integers(0, 2, (2, 40)), [2, 2])
+    bic = bind("bic", table).local(0, (1,))
+    assert bind(Penalised(charge=lambda n: math.log(n) / 2), table).local(0, (1,)) == bic
+    assert K2() == K2()
+    assert repr(BDeu(ess=10)) == "BDeu(ess=10)"
+
+
+def test_kinds_are_checked_with_the_way_out():
+    discrete = table_of(np.zeros((2, 4), int), [2, 2])
+    with pytest.raises(DataError, match="continuous"):
+        bind("bge", discrete)
+    with pytest.raises(DataError, match="discret"):
+        bind("bdeu", continuous_table(np.random.default_rng(0).normal(size=(2, 9))))
+
+
+# ---- the engine around the formulas
+
+
+def test_cache_counts_and_changes_nothing():
+    table = table_of(np.random.default_rng(0).integers(0, 3, (6, 200)), [3] * 6)
+    cached, plain = TableScore(BDeu(), table), TableScore(BDeu(), table, cache_bytes=0)
+    for _ in range(2):
+        assert cached.local(0, (1, 2)) == plain.local(0, (2, 1))
+        assert cached.extensions(0, (1,), [2, 3]).tolist() == plain.extensions(0, (1,), [2, 3]).tolist()
+    assert (cached.evaluations, cached.hits) == (3, 3)
+    assert (plain.evaluations, plain.hits) == (6, 0)
+
+
+def test_a_tiny_cache_forgets_but_answers_the_same():
+    table = table_of(np.random.default_rng(0).integers(0, 3, (8, 100)), [3] * 8)
+    asked = [(c, (p,)) for c in range(8) for p in range(8) if c != p] * 3
+    small, large = TableScore(Bic(), table, cache_bytes=2000), TableScore(Bic(), table)
+    for family in asked:
+        assert small.local(*family) == large.local(*family)
+    assert small.evaluations > large.evaluations == 56
+
+
+def test_workers_do_not_change_a_bit():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (40, 60_000))
+    table = table_of(codes, [3] * 40)
+    asked = [(c, tuple(sorted(rng.choice([v for v in range(40) if v != c], 2, False).tolist()))) for c in range(40)]
+    results = []
+    for workers in (1, 2, 5):
+        score = TableScore(BDeu(), table, workers=workers)
+        results.append((score.many(asked).tolist(), score.extensions(0, (1, 2), range(3, 40)).tolist()))
+    assert results[0] == results[1] == results[2]
+    with pytest.raises(SettingError, match="workers"):
+        TableScore(BDeu(), table, workers=0)
+
+
+def test_one_row_is_refused():
+    with pytest.raises(DataError, match="1 row"):
+        bind("bic", table_of([[0], [1]], [2, 2]))
