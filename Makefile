@@ -43,3 +43,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# The other libraries of the field, for benchmarks, in an environment of their own.
+peers:
+	$(PYTHON) -m venv .peers
+	.peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt

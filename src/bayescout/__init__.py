@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from bayescout.formats import read_structure as read_structure
     from bayescout.formats import write_network as write_network
     from bayescout.formats import write_structure as write_structure
+    from bayescout.graph.compare import compare as compare
     from bayescout.graph.dag import Dag as Dag
     from bayescout.graph.pdag import Pdag as Pdag
-    from bayescout.graph.compare import compare as compare
     from bayescout.graph.random import random_dag as random_dag
     from bayescout.network import DiscreteNetwork as DiscreteNetwork
     from bayescout.network import GaussianNetwork as GaussianNetwork

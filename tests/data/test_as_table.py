@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.strategies import tables
 
 from bayescout.data import Table, as_table
 from bayescout.data.columns import MAX_INTEGER_STATES
 from bayescout.errors import BayescoutWarning, DataError, MissingValueError, SettingError, UnknownNameError
+from tests.strategies import tables
 
 BACKENDS = {
     "dict": lambda columns: columns,
@@ -91,6 +91,15 @@ def test_integers_at_the_ends_of_their_type(dtype, cells):
     array = np.array([info.min + cell % (int(info.max) - int(info.min) + 1) for cell in cells], dtype=dtype)
     table = as_table({"x": np.append(array, [info.max, info.max - 1])}, kinds="discrete")
     assert typed_cells(table.column("x")) == typed_cells([*array.tolist(), info.max, info.max - 1])
+
+
+@pytest.mark.filterwarnings("ignore:constant columns")
+@given(st.lists(st.text("ab\U0001f600é ", max_size=3), min_size=1, max_size=8), st.sampled_from("<>"))
+def test_arrays_of_strings(cells, order):
+    cells = [cell.rstrip("\0") for cell in cells] * 2
+    table = as_table({"x": np.array(cells, dtype=f"{order}U3")}, kinds="discrete")
+    assert table.column("x") == cells
+    assert table.states[0] == tuple(sorted(set(cells)))
 
 
 def test_structured_and_masked_arrays():
@@ -283,6 +292,13 @@ def test_infinite_values_are_named(bad):
         as_table({"x": [1.0, 2.0, bad, bad]})
 
 
+def test_an_infinite_value_in_a_dropped_row_does_no_harm():
+    table = as_table({"x": [1.0, 2.0, math.inf], "s": ["a", "b", None]}, missing="drop")
+    assert table.column("x") == [1.0, 2.0]
+    with pytest.raises(DataError, match="'x' holds inf in row 3"):
+        as_table({"x": [1.0, 2.0, None, math.inf]}, missing="drop")
+
+
 @pytest.mark.parametrize("weights", [[1, 0, 2.5], np.array([1, 0, 2.5]), pd.Series([1, 0, 2.5]), (1, 0, 2.5)])
 def test_weights_given_as_numbers(weights):
     table = as_table({"x": ["a", "b", "a"]}, weights=weights)
@@ -379,6 +395,14 @@ def test_a_table_passes_through_and_can_be_redeclared():
     weighted = as_table(table, weights="w")
     assert weighted.names == ("a", "n")
     assert as_table(weighted, kinds={"n": "continuous"}).weights.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_redeclaring_keeps_what_was_said_of_missing_values():
+    table = as_table({"a": ["x", None, "y"], "n": [1, 2, 3]}, missing="drop")
+    assert as_table(table, kinds={"n": "continuous"}).missing == table.missing
+    again = as_table(table, missing="state", missing_values=["y"])
+    assert again.missing.counts == (("a", 1),)
+    assert again.states[0] == ("x", "missing")
 
 
 @given(tables())

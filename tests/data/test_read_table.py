@@ -169,9 +169,27 @@ def test_line_ends_byte_order_mark_and_tail(write, ends, start, tail):
     assert read_table(write(text.replace("\n", ends))).to_dict() == {"a": ["x", "y"], "b": [1, 2]}
 
 
+@pytest.mark.parametrize("size", range(1, 16))
+def test_blank_lines_count_wherever_blocks_end(write, size):
+    with mock.patch.object(read_module, "read_blocks", partial(read_blocks, size=size)):
+        alone = read_table(write("x\na\n\n\nb\n\n\n"), missing="state")
+        assert alone.column("x") == ["a", "missing", "missing", "b"]
+        with pytest.raises(FormatError, match="line 4: a blank line"):
+            read_table(write("x,y\na,1\nb,2\n\n\nc,3\n"))
+        with pytest.raises(FormatError, match="line 6: 1 cell"):
+            read_table(write("x y\na 1\n\nb 2\n\nc\n", "d.dat"))
+
+
 def test_quoted_cells_hold_anything(write):
-    text = 'a,"b ""q"", c"\n"x,\ny","1"\n"z ""q""",2\n'
+    text = 'a,"b ""q"", c"\n"x,\ny",1\n"z ""q""",2\n'
     assert read_table(write(text)).to_dict() == {"a": ["x,\ny", 'z "q"'], 'b "q", c': [1, 2]}
+
+
+def test_quotes_mark_text_unless_the_whole_file_is_quoted(write):
+    assert read_table(write('a,b\n"1",1\n"2",2\n')).to_dict() == {"a": ["1", "2"], "b": [1, 2]}
+    assert read_table(write('"a","b"\n"true",1\n"false",2\n')).column("a") == ["true", "false"]
+    assert read_table(write('"a","b"\n"1","x"\n"2","y"\n')).to_dict() == {"a": [1, 2], "b": ["x", "y"]}
+    assert read_table(write('a,b\n"x,1","2"\n"y\n",3\n')).to_dict() == {"a": ["x,1", "y\n"], "b": ["2", "3"]}
 
 
 def test_other_layouts(write):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.strategies import tables
 
 from bayescout.data import as_table, read_table, write_table
 from bayescout.errors import DataError, FormatError
+from tests.strategies import tables
 
 FORMATS = ["csv", "tsv", "csv.gz", "parquet", "arrow", "dat"]
 quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -72,8 +72,9 @@ def test_parquet_keeps_dates(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "extension", "message"),
     [
-        ({"x": ["1", "2"]}, "csv", "'1' .str. would be read back as 1"),
-        ({"x": ["true", "false"]}, "csv", "would be read back as"),
+        ({"x": ["1", "2"]}, "dat", "'1' .str. would be read back as 1"),
+        ({"x": ["true", "false"]}, "dat", "would be read back as"),
+        ({"x;": ["1", "2"]}, "csv", "quotes would say nothing"),
         ({"x": ["", "a"]}, "csv", "an empty cell means a missing value"),
         ({"x": ["a\rb", "a"]}, "csv", "carriage return"),
         ({"x": ["a b", "a"]}, "dat", "white space"),

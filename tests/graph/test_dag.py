@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graph.drawn_graphs import dags
-from tests.reference import graphs as reference
 
 from bayescout.errors import BayescoutError, CycleError, GraphError, UnknownNameError
 from bayescout.graph.dag import Dag
 from bayescout.graph.orders import is_consistent, peel_roots
+from tests.graph.drawn_graphs import dags
+from tests.reference import graphs as reference
 
 ASIA = Dag.from_arcs(
     [

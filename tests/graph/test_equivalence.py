@@ -1,14 +1,16 @@
+from itertools import combinations, product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.graph.drawn_graphs import dags, pdags
-from tests.reference import graphs as reference
 
 from bayescout.errors import CycleError, GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import consistent_extension, cpdag, meek, skeleton, v_structures
 from bayescout.graph.pdag import Pdag
 from bayescout.graph.random import random_dag
+from tests.graph.drawn_graphs import dags, pdags
+from tests.reference import graphs as reference
 
 
 def as_dag(n, arcs):
@@ -181,6 +183,17 @@ def colliders(pdag):
     bones = {frozenset(edge) for edge in (*pdag.directed, *pdag.undirected)}
     pairs = [(a, b, c) for a, c in pdag.directed for b, d in pdag.directed if c == d and a < b]
     return {(a, b, c) for a, b, c in pairs if frozenset((a, b)) not in bones}
+
+
+def test_meek_settles_every_class_of_four_nodes_under_all_knowledge():
+    for group in reference.equivalence_classes(reference.all_dags(4)):
+        completed = as_dag(4, group[0]).cpdag()
+        for truth, size in product(group, range(len(completed.undirected) + 1)):
+            for told in combinations(completed.undirected, size):
+                known = {edge if edge in truth else edge[::-1] for edge in told}
+                expected = as_pdag(4, reference.union_graph(m for m in group if known <= m))
+                left = tuple(e for e in completed.undirected if e not in told)
+                assert meek(Pdag(completed.nodes, (*completed.directed, *known), left)) == expected
 
 
 @settings(max_examples=300)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graph.drawn_graphs import dags, pdags
 
 from bayescout.errors import GraphError
 from bayescout.graph.compare import compare
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
+from tests.graph.drawn_graphs import dags, pdags
 
 
 def labelled(n):

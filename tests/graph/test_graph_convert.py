@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graph.drawn_graphs import dags, pdags
 
 from bayescout.errors import BayescoutError, CycleError, FormatError, GraphError, MissingExtraError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
+from tests.graph.drawn_graphs import dags, pdags
 
 # ---- adjacency matrices
 

@@ -3,11 +3,11 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graph.drawn_graphs import dags, pdags
 
 from bayescout.errors import BayescoutError, CycleError, GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
+from tests.graph.drawn_graphs import dags, pdags
 
 MIXED = Pdag.from_arcs([("a", "c"), ("b", "c")], [("d", "c")], nodes=["a", "b", "c", "d", "e"])
 

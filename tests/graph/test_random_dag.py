@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference import graphs as reference
 
 from bayescout.errors import BayescoutError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import draw_parents, random_dag
+from tests.reference import graphs as reference
 
 SEEDS = st.integers(0, 2**40)
 

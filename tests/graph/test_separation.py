@@ -3,13 +3,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graph.drawn_graphs import dags, parent_sets
-from tests.reference import graphs as reference
 
 from bayescout.errors import GraphError, UnknownNameError
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import draw_parents
 from bayescout.graph.separation import d_connected
+from tests.graph.drawn_graphs import dags, parent_sets
+from tests.reference import graphs as reference
 
 
 def three_sets(rng, n):

@@ -6,13 +6,13 @@ import polars
 import pyarrow
 import pytest
 from hypothesis import given
-from tests.network.asia_network import asia
-from tests.network.drawn_networks import discrete_networks
 
 from bayescout.errors import BayescoutWarning, DataError, NetworkError, UnknownNameError
 from bayescout.formats import read_network
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, fit
+from tests.network.asia_network import asia
+from tests.network.drawn_networks import discrete_networks
 
 
 def test_equality_looks_at_graph_states_tables_and_undefined_rows():

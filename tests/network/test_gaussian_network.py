@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.network.drawn_networks import continuous_table, gaussian_networks
-from tests.reference import networks as reference
 
 from bayescout.errors import BayescoutWarning, NetworkError, SettingError, UnknownNameError
 from bayescout.graph.dag import Dag
 from bayescout.network import GaussianNetwork
+from tests.network.drawn_networks import continuous_table, gaussian_networks
+from tests.reference import networks as reference
 
 
 def network(arcs, intercepts, coefficients, variances, nodes):
@@ -103,6 +103,10 @@ def test_units_do_not_matter():
     small = network([("x", "y")], [0, 0], [[], [1e18]], [1e-18, 1e18], "xy")
     answer = small.query("x", {"y": 1e9})
     assert (answer.mean, answer.variance) == pytest.approx((5e-10, 5e-19))
+    arcs = [("small", "y"), ("large", "y")]
+    mixed = network(arcs, [0, 0, 0], [[], [], [1e9, 1e-9]], [1e-18, 1e18, 1], ["small", "large", "y"])
+    answer = mixed.query("y", {"small": 1e-9, "large": 1e9})
+    assert (answer.mean, answer.variance) == pytest.approx((2, 1))
 
 
 def test_a_point_mass_has_no_density():

@@ -6,6 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bayescout.errors import BayescoutWarning, NetworkError, SettingError, TooLargeError, UnknownNameError
+from bayescout.graph.dag import Dag
+from bayescout.graph.random import random_dag
+from bayescout.network import DiscreteNetwork, elimination, inference, random_network
 from tests.network.asia_network import asia
 from tests.network.drawn_networks import (
     discrete_networks,
@@ -15,10 +20,6 @@ from tests.network.drawn_networks import (
     small_dags,
 )
 from tests.reference import networks as reference
-
-from bayescout.errors import BayescoutWarning, NetworkError, SettingError, TooLargeError, UnknownNameError
-from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, elimination, inference, random_network
 
 
 @given(data=st.data())
@@ -193,6 +194,8 @@ def test_a_query_too_large_is_refused_before_any_work():
         model.query("p0", evidence)
     with pytest.raises(TooLargeError, match="fewer targets"):
         random_network(nodes=27, arcs=0).query([f"X{i}" for i in range(1, 28)])
+    with pytest.raises(TooLargeError, match="at most 64 targets"):
+        random_network(nodes=65, arcs=0, states=1).query([f"X{i}" for i in range(1, 66)])
 
 
 def test_a_thousand_observations_neither_underflow_nor_lose_the_smaller_side():
@@ -208,9 +211,45 @@ def test_a_thousand_observations_neither_underflow_nor_lose_the_smaller_side():
     assert model.query("class", evidence)["a"] == pytest.approx(0.25)
     assert model.marginals(evidence)["class"]["a"] == pytest.approx(0.25)
     names = tuple(evidence)
-    table = discrete_table(names, [("a", "b")] * n, [[0] * n, [1] * n, [0] * (n - 1) + [1]])
-    expected = [0.25, 0.25, 0.25 * 999**2 / (0.25 * 999**2 + 0.75)]
+    rows = [[0] * n, [1] * n, [0] * (n - 1) + [1], [1] + [0] * (n - 1)]
+    table = discrete_table(names, [("a", "b")] * n, rows)
+    more, less = 0.25 * 999**2 / (0.25 * 999**2 + 0.75), 0.25 / (0.25 + 0.75 * 999**2)
+    expected = [0.25, 0.25, more, less]
     assert model.predict_proba(table, "class")[:, 0] == pytest.approx(expected)
+
+
+def test_a_hidden_variable_below_the_range_of_doubles_is_summed_out():
+    """class -> hidden -> 1000 children: each term of the sum over hidden is below exp(-6000)."""
+    n = 1000
+    dag = Dag.from_arcs([("class", "hidden"), *(("hidden", f"f{i}") for i in range(n))])
+    flat = np.array([[0.001, 0.999], [0.001, 0.999]])
+    link = np.array([[0.9, 0.1], [0.2, 0.8]])
+    model = DiscreteNetwork(dag, ((0, 1),) * (n + 2), (np.array([0.5, 0.5]), link, *([flat] * n)))
+    assert model.query("class", {f"f{i}": 0 for i in range(n)})[0] == pytest.approx(0.5)
+    sharp = np.array([[0.001, 0.999], [0.002, 0.998]])
+    model = DiscreteNetwork(dag, ((0, 1),) * (n + 2), (np.array([0.5, 0.5]), link, *([sharp] * n)))
+    assert model.query("class", {f"f{i}": 0 for i in range(n)})[0] == pytest.approx(1 / 9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_marginals_keep_small_probabilities(seed):
+    model = random_network(nodes=9, arcs=14, states=3, concentration=0.1, seed=seed)
+    row = model.sample(1, seed=seed)
+    evidence = {name: row.column(name)[0] for name in model.nodes[:3]}
+    for label, found in model.marginals(evidence).items():
+        assert found.probabilities == pytest.approx(model.query([label], evidence).probabilities, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_better_of_two_orders_is_taken(seed):
+    dag = random_dag(25, arcs=45, seed=seed)
+    scopes = [tuple(sorted((*parents, child))) for child, parents in enumerate(dag.parents)]
+    sizes = [2 + i % 3 for i in range(len(dag))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(elimination, "TRY_FILL_ABOVE", 0)
+        peak = elimination.plan(scopes, sizes, ()).peak
+    peaks = [elimination._greedy(scopes, sizes, (), c).peak for c in (elimination._weight, elimination._fill)]
+    assert peak == min(peaks)
 
 
 # ---- rows that maximum likelihood left undefined

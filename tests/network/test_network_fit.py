@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.network.drawn_networks import continuous_table, discrete_table, small_dags
-from tests.reference import networks as reference
 
 from bayescout.data import as_table
 from bayescout.errors import (
@@ -20,6 +18,8 @@ from bayescout.errors import (
 )
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork, fit, random_network
+from tests.network.drawn_networks import continuous_table, discrete_table, small_dags
+from tests.reference import networks as reference
 
 
 @st.composite
@@ -191,9 +191,10 @@ def test_a_nearly_collinear_parent_is_no_reason_to_give_up():
     assert model.coefficients[2] == pytest.approx([3, -2], rel=1e-4)
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, 1e20])
-def test_a_constant_column_has_variance_zero_with_a_warning(value):
-    columns = [np.full(7, value), np.arange(7.0)]
+@pytest.mark.parametrize(("value", "n"), [(0.0, 7), (0.1, 5), (0.3, 10), (1e20, 11)])
+def test_a_constant_column_has_variance_zero_with_a_warning(value, n):
+    """Sizes at which the mean of equal numbers rounds to another number."""
+    columns = [np.full(n, value), np.arange(float(n))]
     with pytest.warns(BayescoutWarning, match="'a' is constant"):
         model = fit(Dag.empty("ab"), continuous_table("ab", columns))
     assert (model.intercepts[0], model.variances[0]) == (value, 0.0)
@@ -202,7 +203,17 @@ def test_a_constant_column_has_variance_zero_with_a_warning(value):
         model = fit(Dag.from_arcs([("a", "b")]), continuous_table("ab", columns))
     assert any("collinear or constant" in str(w.message) for w in caught)
     assert model.coefficients[1].tolist() == [0.0]
-    assert model.variances[1] == pytest.approx(4.0)
+    assert model.variances[1] == pytest.approx((n * n - 1) / 12)
+
+
+def test_a_column_that_varies_only_by_rounding_is_constant():
+    """0.1 + 0.2 is not 0.3; as a parent it must not get a coefficient of 1e16."""
+    columns = [[0.3, 0.1 + 0.2] * 5, np.arange(10.0)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = fit(Dag.from_arcs([("a", "b")]), continuous_table("ab", columns))
+    assert len(caught) == 2
+    assert (model.variances[0], model.coefficients[1].tolist()) == (0.0, [0.0])
 
 
 def test_counting_priors_are_for_discrete_data():

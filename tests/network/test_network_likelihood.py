@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bayescout.errors import BayescoutWarning, NetworkError, UnknownNameError
+from bayescout.graph.dag import Dag
+from bayescout.network import DiscreteNetwork, fit
 from tests.network.asia_network import asia
 from tests.network.drawn_networks import (
     continuous_table,
@@ -15,10 +19,6 @@ from tests.network.drawn_networks import (
     gaussian_networks,
 )
 from tests.reference import networks as reference
-
-from bayescout.errors import BayescoutWarning, NetworkError, UnknownNameError
-from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, fit
 
 
 @given(data=st.data())
@@ -81,6 +81,8 @@ def test_unseen_configurations_count_as_uniform_and_are_never_minus_infinity():
     assert found.unseen_rows == 2
     assert found.total == pytest.approx(3 * math.log(0.5) + math.log(0.75) + 2 * math.log(0.5))
     assert found.mean == pytest.approx(found.total / 3)
+    weighted = discrete_table("ab", unseen.states, [[1, 1], [1, 0]], np.array([0.0, 3.0]))
+    assert unseen.log_likelihood(weighted).unseen_rows == 1
 
 
 def test_data_are_matched_by_name_and_value_whatever_their_order():

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from tests.network.asia_network import asia
-from tests.network.drawn_networks import discrete_networks
-from tests.reference import networks as reference
 
 from bayescout.errors import BayescoutWarning, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, random_network
-from bayescout.network.sampling import CHUNK
+from bayescout.network.sampling import CHUNK, _draw, _limits
+from tests.network.asia_network import asia
+from tests.network.drawn_networks import discrete_networks
+from tests.reference import networks as reference
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -37,6 +37,13 @@ def test_only_possible_rows_are_drawn(network, seed):
     joint = reference.joint(network)
     for row in network.sample(30, seed).codes.T.tolist():
         assert joint[tuple(row)] > 0
+
+
+def test_a_state_of_probability_zero_is_not_drawn_even_at_the_ends():
+    out = np.empty(2, dtype=np.uint8)
+    limits = _limits(np.array([0.0, 0.5, 0.5, 0.0]))
+    _draw(np.array([0.0, np.nextafter(1.0, 0.0)]), limits, np.zeros(2, dtype=np.intp), out)
+    assert out.tolist() == [1, 2]
 
 
 def test_a_sample_is_a_function_of_network_size_and_seed():

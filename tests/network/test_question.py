@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.network.asia_network import asia
 
 from bayescout.errors import BayescoutError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork
 from bayescout.network.question import parse
+from tests.network.asia_network import asia
 
 
 def quoted(word):

@@ -24,7 +24,8 @@ def log_likelihood(rows, child, parents):
     """The log-probability of every row under the relative frequencies."""
     cells, configs = counted(rows, child, parents)
     return sum(
-        log(cells[tuple(row[p] for p in parents), row[child]] / configs[tuple(row[p] for p in parents)]) for row in rows
+        log(cells[tuple(row[p] for p in parents), row[child]] / configs[tuple(row[p] for p in parents)])
+        for row in rows
     )
 
 

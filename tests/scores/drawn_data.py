@@ -36,7 +36,8 @@ def discrete_tables(draw, min_variables=1, max_variables=5, max_states=4, max_ro
     noise = draw(st.sampled_from([0.0, 0.1, 1.0]))
     hidden = rng.random(n) ** draw(st.sampled_from([1.0, 4.0]))
     codes = [
-        np.minimum((np.where(rng.random(n) < noise, rng.random(n), hidden) * r).astype(int), r - 1) for r in cards
+        np.minimum((np.where(rng.random(n) < noise, rng.random(n), hidden) * r).astype(int), r - 1)
+        for r in cards
     ]
     return table_of(codes, cards)
 

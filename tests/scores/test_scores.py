@@ -6,14 +6,27 @@ import math
 
 import numpy as np
 import pytest
-from drawn_data import continuous_table, discrete_tables, families, rows_of, table_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import scores as twin
 
 from bayescout.errors import DataError, SettingError, UnknownNameError
-from bayescout.scores import SCORES, Bd, BDeu, BDs, Bge, Bic, Ebic, K2, Penalised, TableScore, bind, formula_named
+from bayescout.scores import (
+    K2,
+    SCORES,
+    Bd,
+    BDeu,
+    BDs,
+    Bge,
+    Bic,
+    Ebic,
+    Penalised,
+    TableScore,
+    bind,
+    formula_named,
+)
 from bayescout.scores.nml import log_complexity
+from tests.reference import scores as twin
+from tests.scores.drawn_data import continuous_table, discrete_tables, families, rows_of, table_of
 
 DISCRETE = [name for name, formula in SCORES.items() if formula.kinds != "continuous"]
 GAUSSIAN = [name for name, formula in SCORES.items() if formula.kinds != "discrete"]
@@ -34,7 +47,9 @@ def twin_of(name, rows, cards, child, parents):
         "bic": lambda: likelihood - size * math.log(n) / 2,
         "ebic": lambda: likelihood - size * (math.log(n) / 2 + 0.5 * math.log(len(cards))),
         "penalised": lambda: likelihood - size,
-        "bic-laplace": lambda: twin.corrected_log_likelihood(rows, child, parents, r) - size * math.log(n) / 2,
+        "bic-laplace": lambda: (
+            twin.corrected_log_likelihood(rows, child, parents, r) - size * math.log(n) / 2
+        ),
         "k2": lambda: twin.dirichlet(rows, child, parents, r, 1),
         "bd": lambda: twin.dirichlet(rows, child, parents, r, 1),
         "bdeu": lambda: twin.dirichlet(rows, child, parents, r, 1 / (q * r)),
@@ -94,7 +109,9 @@ def test_covered_arc_reversal_leaves_equivalent_scores_unchanged_to_the_bit(name
 def test_scores_declared_not_equivalent_are_not(name):
     rng = np.random.default_rng(3)
     a = rng.integers(0, 3, 200)
-    table = table_of([a, np.where(rng.random(200) < 0.8, a % 2, 1), rng.integers(0, 4, 200) * (a == 0)], [3, 2, 4])
+    table = table_of(
+        [a, np.where(rng.random(200) < 0.8, a % 2, 1), rng.integers(0, 4, 200) * (a == 0)], [3, 2, 4]
+    )
     score = bind(name, table)
     gaps = [
         abs(score.local(x, ()) + score.local(y, (x,)) - score.local(y, ()) - score.local(x, (y,)))
@@ -147,10 +164,14 @@ def test_fractional_weights_scale_the_likelihood():
     codes = rng.integers(0, 3, (3, 50))
     weights = rng.random(50)
     half = bind("loglik", table_of(codes, [3, 3, 3], weights / 2)).local(0, (1, 2))
-    assert half == pytest.approx(bind("loglik", table_of(codes, [3, 3, 3], weights)).local(0, (1, 2)) / 2, rel=1e-12)
+    assert half == pytest.approx(
+        bind("loglik", table_of(codes, [3, 3, 3], weights)).local(0, (1, 2)) / 2, rel=1e-12
+    )
     order = rng.permutation(50)
     shuffled = table_of(codes[:, order], [3, 3, 3], weights[order])
-    assert bind("bdeu", shuffled).local(0, (1,)) == bind("bdeu", table_of(codes, [3, 3, 3], weights)).local(0, (1,))
+    assert bind("bdeu", shuffled).local(0, (1,)) == bind("bdeu", table_of(codes, [3, 3, 3], weights)).local(
+        0, (1,)
+    )
     with pytest.raises(DataError, match="whole"):
         bind("fnml", table_of(codes, [3, 3, 3], weights)).local(0, ())
 
@@ -185,7 +206,9 @@ def test_bdeu_with_four_parents_is_exact():
     rows = [tuple(row) for row in codes.T.tolist()]
     for ess in (0.1, 1.0, 10.0):
         expected = twin.dirichlet(rows, 0, (1, 2, 3, 4), 4, ess / 4**5)
-        assert bind(BDeu(ess=ess), table_of(codes, [4] * 5)).local(0, (1, 2, 3, 4)) == pytest.approx(expected, abs=1e-7)
+        assert bind(BDeu(ess=ess), table_of(codes, [4] * 5)).local(0, (1, 2, 3, 4)) == pytest.approx(
+            expected, abs=1e-7
+        )
 
 
 def test_parameters_are_counted_over_declared_states():
@@ -202,8 +225,12 @@ def test_thirty_parents_are_scored_from_the_configurations_that_occur():
     rows = [tuple(row) for row in codes.T.tolist()]
     parents = tuple(range(1, 31))
     table = table_of(codes, [3] * 31)
-    assert bind("loglik", table).local(0, parents) == pytest.approx(twin.log_likelihood(rows, 0, parents), abs=1e-8)
-    assert bind("k2", table).local(0, parents) == pytest.approx(twin.dirichlet(rows, 0, parents, 3, 1), abs=1e-8)
+    assert bind("loglik", table).local(0, parents) == pytest.approx(
+        twin.log_likelihood(rows, 0, parents), abs=1e-8
+    )
+    assert bind("k2", table).local(0, parents) == pytest.approx(
+        twin.dirichlet(rows, 0, parents, 3, 1), abs=1e-8
+    )
     expected = twin.dirichlet(rows, 0, parents, 3, 3.0**-31)
     assert bind("bdeu", table).local(0, parents) == pytest.approx(expected, abs=1e-7)
 
@@ -222,7 +249,9 @@ def test_a_parent_set_beyond_float_range_is_minus_infinity_not_nan():
 
 @pytest.mark.parametrize(("n", "outcomes"), [(0, 3), (1, 2), (5, 1), (5, 2), (9, 3), (12, 4), (6, 7)])
 def test_parametric_complexity_by_brute_force(n, outcomes):
-    assert math.exp(log_complexity(n, float(outcomes))) == pytest.approx(twin.complexity(n, outcomes), rel=1e-12)
+    assert math.exp(log_complexity(n, float(outcomes))) == pytest.approx(
+        twin.complexity(n, outcomes), rel=1e-12
+    )
 
 
 def test_asymptotic_complexity_continues_the_exact_one():
@@ -241,7 +270,9 @@ def test_gaussian_scores_equal_least_squares(name, seed, k):
     columns = rng.normal(size=(5, 40)) * 10.0 ** rng.integers(-1, 2, (5, 1)) + rng.normal(size=(5, 1)) * 100
     columns[0] += columns[1]
     parents = tuple(range(1, k + 1))
-    charge = {"loglik": 0, "aic": 1, "bic": math.log(40) / 2, "ebic": math.log(40) / 2 + 0.5 * math.log(5)}[name]
+    charge = {"loglik": 0, "aic": 1, "bic": math.log(40) / 2, "ebic": math.log(40) / 2 + 0.5 * math.log(5)}[
+        name
+    ]
     expected = twin.gaussian_log_likelihood(columns, 0, parents) - charge * (k + 2)
     score = bind(name, continuous_table(columns))
     assert score.local(0, parents) == pytest.approx(expected, abs=1e-5)
@@ -325,7 +356,9 @@ def test_a_users_function_and_object_are_scores(monkeypatch):
         shares = counts[counts > 0] / np.broadcast_to(totals, counts.shape)[counts > 0]
         return float((counts[counts > 0] * np.log(shares)).sum())
 
-    assert bind(sharp, table).local(0, (1, 2)) == pytest.approx(bind("loglik", table).local(0, (1, 2)), abs=1e-9)
+    assert bind(sharp, table).local(0, (1, 2)) == pytest.approx(
+        bind("loglik", table).local(0, (1, 2)), abs=1e-9
+    )
 
     class Own:
         def local(self, child, parents):
@@ -381,7 +414,9 @@ def test_workers_do_not_change_a_bit():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (40, 60_000))
     table = table_of(codes, [3] * 40)
-    asked = [(c, tuple(sorted(rng.choice([v for v in range(40) if v != c], 2, False).tolist()))) for c in range(40)]
+    asked = [
+        (c, tuple(sorted(rng.choice([v for v in range(40) if v != c], 2, False).tolist()))) for c in range(40)
+    ]
     results = []
     for workers in (1, 2, 5):
         score = TableScore(BDeu(), table, workers=workers)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.scores import counted
-from scores.drawn_data import discrete_tables, families, rows_of, table_of
 
 from bayescout.errors import DataError, TooLargeError
 from bayescout.statistics import counts as engine
 from bayescout.statistics.counts import Counts, dense_counts
+from tests.reference.scores import counted
+from tests.scores.drawn_data import discrete_tables, families, rows_of, table_of
 
 
 def multiset(table):
@@ -25,8 +25,6 @@ def expected_multiset(table, child, parents, weights=None):
     cells, configs = counted(rows_of(table), child, parents, weights)
     r = int(table.cardinalities[child])
     return Counter(row for row in (tuple(cells[c, k] for k in range(r)) for c in configs) if any(row))
-
-
 
 
 @given(data=st.data())
@@ -63,7 +61,9 @@ def test_block_and_word_boundaries(rows):
     table = table_of([rng.integers(0, r, rows) for r in cards], cards)
     counts = Counts(table)
     for child, parents in ((0, ()), (5, ()), (0, (1, 2)), (1, (3, 4)), (3, (0, 1, 2)), (4, (5,))):
-        assert multiset(counts.family(child, parents).table(0)) == multiset(dense_counts(table, child, parents))
+        assert multiset(counts.family(child, parents).table(0)) == multiset(
+            dense_counts(table, child, parents)
+        )
         others = np.array([v for v in range(6) if v != child and v not in parents])
         batch = counts.extensions(child, parents, others)
         for i, x in enumerate(others):
@@ -87,7 +87,9 @@ def test_many_families_of_every_size_in_one_batch():
 @given(data=st.data())
 def test_weighted_counts(data):
     table = data.draw(discrete_tables())
-    weights = data.draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.5]), min_size=table.n_rows, max_size=table.n_rows))
+    weights = data.draw(
+        st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.5]), min_size=table.n_rows, max_size=table.n_rows)
+    )
     if sum(weights) == 0:
         return
     weighted = table_of(np.array(table.codes), table.cardinalities, weights)
@@ -122,7 +124,7 @@ def test_a_child_too_wide_to_hold_is_refused_with_its_size(monkeypatch):
 
 
 def test_continuous_columns_are_named_with_the_way_out():
-    from scores.drawn_data import continuous_table
+    from tests.scores.drawn_data import continuous_table
 
-    with pytest.raises(DataError, match="'x0', 'x1' continuous.*discretise"):
+    with pytest.raises(DataError, match=r"'x0', 'x1' continuous.*discretise"):
         Counts(continuous_table(np.zeros((2, 3))))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from typing import NoReturn
 
 
 def main() -> None:
@@ -11,29 +13,35 @@ def main() -> None:
     from bayescout.cli.app import app
     from bayescout.errors import BayescoutError
 
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
     warnings.simplefilter("always", category=UserWarning)
     try:
-        app(prog_name="bayescout")
+        try:
+            app(prog_name="bayescout")
+        finally:
+            sys.stdout.flush()
     except BayescoutError as error:
-        _fail(str(error))
+        _stop(f"error: {error}", 2)
     except BrokenPipeError:
-        # The reader of our output went away (`bayescout networks | head`): not our user's mistake.
-        sys.stderr.close()
+        # The reader of our output went away (`bayescout networks | head`): nobody's mistake.
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        _drop_output()
+        _stop(f"error: {error}", 2)
     except KeyboardInterrupt:
-        _say("interrupted")
-        sys.exit(130)
+        _stop("interrupted", 130)
 
 
-def _fail(message: str) -> None:
-    _say("error: " + " ".join(message.split()))
-    sys.exit(2)
+def _stop(text: str, code: int) -> NoReturn:
+    _say(text)
+    sys.exit(code)
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"bayescout: {text}\n")
+    sys.stderr.write(f"bayescout: {' '.join(text.split())}\n")
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
-    _say("warning: " + " ".join(str(message).split()))
+def _drop_output() -> None:
+    """Keep Python from complaining again when it closes standard output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

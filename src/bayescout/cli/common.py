@@ -32,13 +32,17 @@ class Kind(StrEnum):
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 MissingOption = Annotated[
-    Missing, typer.Option(help="What to do with missing values: refuse, drop their rows, or give them a state.")
+    Missing,
+    typer.Option(help="What to do with missing values: refuse, drop their rows, or give them a state."),
 ]
 MissingValues = Annotated[
-    list[str] | None, typer.Option("--na", help="A text that also means missing, such as ? or NA; may be repeated.")
+    list[str] | None,
+    typer.Option("--na", help="A text that also means missing, such as ? or NA; may be repeated."),
 ]
 KindOption = Annotated[Kind | None, typer.Option("--kind", help="Read every column as this kind.")]
-Output = Annotated[str | None, typer.Option("--output", "-o", help="The file to write; its ending says the format.")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", help="The file to write; its ending says the format.")
+]
 
 
 def open_graph(text: str) -> Network | Dag:

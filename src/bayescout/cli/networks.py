@@ -19,7 +19,6 @@ from bayescout.cli.common import (
     print_json,
     table_options,
 )
-from bayescout.errors import FormatError
 from bayescout.formats import format_of, open_network, write_network, write_structure
 from bayescout.formats import networks as shipped
 from bayescout.graph.compare import compare as compare_graphs
@@ -28,10 +27,15 @@ from bayescout.network import DiscreteNetwork, GaussianNetwork
 from bayescout.network import fit as fit_network
 
 StructureArgument = Annotated[
-    str, typer.Argument(help="A network or structure file, a shipped network's name, or a string such as [A][B|A].")
+    str,
+    typer.Argument(
+        help="A network or structure file, a shipped network's name, or a string such as [A][B|A]."
+    ),
 ]
 NetworkArgument = Annotated[str, typer.Argument(help="A network file, or a shipped network's name.")]
-DataArgument = Annotated[str, typer.Argument(help="A data file: csv, tsv, parquet, arrow, or white-space separated.")]
+DataArgument = Annotated[
+    str, typer.Argument(help="A data file: csv, tsv, parquet, arrow, or white-space separated.")
+]
 
 MANY_NODES = 12
 """A network with more nodes than this shows its tables only when asked for them."""
@@ -84,7 +88,9 @@ def sample(
     elif output:
         sys.stdout.write(f"{n:,} rows of {len(model.nodes)} columns written to {output}\n")
     else:
-        sys.stdout.write(table.to_csv())
+        from bayescout.data.write import write_csv
+
+        write_csv(table, sys.stdout.buffer)
 
 
 def query(
@@ -120,8 +126,12 @@ def compare(
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A network or structure file, or a shipped name.")],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="The file to write; its ending says the format.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="A network or structure file, or a shipped name.")
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT", help="The file to write; its ending says the format.")
+    ],
     json: Json = False,
 ) -> None:
     """Write a network or structure in another format."""
@@ -139,7 +149,9 @@ def convert(
         return
     sys.stdout.write(f"written to {target}\n")
     if dropped:
-        sys.stderr.write(f"bayescout: note: {target} holds the structure only; the parameters were left out\n")
+        sys.stderr.write(
+            f"bayescout: note: {target} holds the structure only; the parameters were left out\n"
+        )
 
 
 def show(
@@ -166,7 +178,8 @@ def networks(json: Json = False) -> None:
         print_json({"networks": [asdict(info) for info in infos]})
         return
     rows = [
-        (i.name, i.kind, i.nodes, i.arcs, f"{i.parameters:,}", i.max_in_degree, i.max_cardinality or "-") for i in infos
+        (i.name, i.kind, i.nodes, i.arcs, f"{i.parameters:,}", i.max_in_degree, i.max_cardinality or "-")
+        for i in infos
     ]
     columns = ["name", "kind", "nodes", "arcs", "parameters", "most parents", "most states"]
     console().print(grid("Benchmark networks", columns, rows, numbers=5))

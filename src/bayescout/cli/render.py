@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from bayescout.graph.compare import Comparison
-from bayescout.network import Distribution, DiscreteNetwork, GaussianDistribution, GaussianNetwork
+from bayescout.network import DiscreteNetwork, Distribution, GaussianDistribution, GaussianNetwork
 
 PLAIN_WIDTH = 160
 """The width of tables when the output is not a terminal."""
@@ -25,7 +25,9 @@ def console() -> Console:
 
 def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: int = 0) -> Grid:
     """A table whose last `numbers` columns are figures, set to the right."""
-    table = Grid(title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    table = Grid(
+        title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False
+    )
     for i, column in enumerate(columns):
         right = i >= len(columns) - numbers
         table.add_column(escape(column), justify="right" if right else "left", no_wrap=right)
@@ -57,7 +59,8 @@ def cpt_grid(network: DiscreteNetwork, node: Any) -> Grid:
 def equations_grid(network: GaussianNetwork, nodes: Sequence[Any]) -> Grid:
     """One linear equation a node."""
     rows = [
-        (node, network.equation(node), f"{float(network.variances[network.dag.index(node)]):.4g}") for node in nodes
+        (node, network.equation(node), f"{float(network.variances[network.dag.index(node)]):.4g}")
+        for node in nodes
     ]
     return grid("Linear-Gaussian equations", ["node", "mean", "variance"], rows, numbers=1)
 

@@ -104,10 +104,11 @@ _IN_NATS = ("score", "log_likelihood", "penalty")
 def _in_unit(parts: dict[str, Any], unit: float) -> dict[str, Any]:
     """The parts with their logarithms in another base."""
     changed = {
-        key: None if value is None else value / unit if key in _IN_NATS else value for key, value in parts.items()
+        key: None if value is None else value / unit if key in _IN_NATS else value
+        for key, value in parts.items()
     }
-    if "nodes" in changed:
-        changed["nodes"] = [_in_unit(node, unit) for node in changed["nodes"]]
+    if "nodes" in parts:
+        changed["nodes"] = [_in_unit(node, unit) for node in parts["nodes"]]
     return changed
 
 
@@ -116,13 +117,23 @@ def _print(found: list[Any], unit: float, base: Base, nodes: bool) -> None:
 
     def shown(parts: Any) -> list[str]:
         penalty = "-" if parts.penalty is None else f"{parts.penalty / unit:,.3f}"
-        return [f"{parts.log_likelihood / unit:,.3f}", penalty, f"{parts.parameters:,.0f}", f"{parts.score / unit:,.3f}"]
+        return [
+            f"{parts.log_likelihood / unit:,.3f}",
+            penalty,
+            f"{parts.parameters:,.0f}",
+            f"{parts.score / unit:,.3f}",
+        ]
 
     figures = ["log-likelihood", "penalty", "parameters", "score"]
     logs = {"e": "natural logarithms", "2": "bits", "10": "base-10 logarithms"}[base.value]
     out = console()
     out.print(
-        grid(f"Scores, {logs}, larger is better", ["name", *figures], [(p.score_name, *shown(p)) for p in found], 4)
+        grid(
+            f"Scores, {logs}, larger is better",
+            ["name", *figures],
+            [(p.score_name, *shown(p)) for p in found],
+            4,
+        )
     )
     for parts in found if nodes else ():
         rows = [(node.node, ", ".join(map(str, node.parents)), *shown(node)) for node in parts.nodes]

@@ -153,6 +153,24 @@ def read_header(form: TextFormat, first: Block) -> tuple[list[str], Block]:
     return names, Block(first.lines[size:], first.first_line + reader.line_num)
 
 
+def quoted_cells(form: TextFormat, lines: bytes) -> list[bool]:
+    """For each cell of the first record whether it stands in quotes."""
+    separator, inside, at_start = ord(form.separator), False, True
+    quoted = [False]
+    for byte in lines:
+        if byte == _LINE_END and not inside:
+            break
+        if byte == separator and not inside:
+            quoted.append(False)
+            at_start = True
+            continue
+        if byte == _QUOTE and form.quotes:
+            inside = not inside
+            quoted[-1] = quoted[-1] or at_start
+        at_start = False
+    return quoted
+
+
 def _end_of_line(lines: bytes, number: int) -> int:
     at = 0
     for _ in range(number):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,10 @@ def as_table(
         columns.append(column)
     if isinstance(data, Table) and weights is None:
         row_weights = data.weights
-    return assemble(columns, missing, row_weights, weight_name)
+    table = assemble(columns, missing, row_weights, weight_name)
+    if isinstance(data, Table) and not table.missing.counts:
+        return replace(table, missing=data.missing)  # what was done when it was made still holds
+    return table
 
 
 def listed(missing_values: Any) -> tuple[Any, ...]:

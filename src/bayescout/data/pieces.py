@@ -34,8 +34,6 @@ def add_array(column: Column, array: NDArray[Any], mask: NDArray[np.bool_] | Non
         _add_integers(column, array.astype(np.uint8), mask, as_value=bool)
     elif kind in "iu":
         _add_integers(column, np.ascontiguousarray(array), mask, as_value=int)
-    elif kind == "U" and mask is None:
-        add_polars(column, _polars_strings(array))
     else:
         cells = _dates(array) if kind in "mM" else array.tolist()
         if mask is not None:
@@ -47,12 +45,6 @@ def _dates(array: NDArray[Any]) -> list[Any]:
     """datetime and date objects; units finer than they hold stay NumPy scalars."""
     listed = array.tolist()
     return list(array) if any(isinstance(cell, int) for cell in listed) else list(listed)
-
-
-def _polars_strings(array: NDArray[Any]) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(values=array.tolist(), dtype=pl.String)
 
 
 def _add_integers(

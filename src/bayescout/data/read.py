@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescout.data.assemble import assemble, check_policy
-from bayescout.data.blocks import Block, TextFormat, check_file, parse_block, read_blocks, read_header
+from bayescout.data.blocks import (
+    Block,
+    TextFormat,
+    check_file,
+    parse_block,
+    quoted_cells,
+    read_blocks,
+    read_header,
+)
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.encode import DeclaredStates, Kinds, listed, split_weights
 from bayescout.data.pieces import add_polars
@@ -45,7 +53,9 @@ def read_table(
 
     In text only an empty cell is missing, and what `missing_values` declares: NA, None and nan are
     states. Cells that are all integers become integers, all true or false booleans, all numbers
-    floats, and otherwise the column is text. The other arguments are those of `as_table`.
+    floats, and otherwise the column is text. A column whose cells stand in quotes is text whatever they
+    look like, unless the whole file, names and all, is in quotes. The other arguments are those of
+    `as_table`.
     """
     check_policy(missing)
     path = Path(path)
@@ -96,9 +106,10 @@ def _read_text(form: TextFormat, declared: _Declared) -> _Read:
         if first is None:
             raise form.error("is empty; a line of names and at least one row are needed")
         form = _with_commas(form, first)
-        quoted = b'"' in first.lines.partition(b"\n")[0]
+        header = quoted_cells(form, first.lines)
         names, first = read_header(form, first)
-        _check_header(form, names, quoted)
+        _check_header(form, names, any(header))
+        as_text |= _kept_as_text(names, header, quoted_cells(form, first.lines))
         of_column, weight_name, row_weights = _declare(names, declared)
         columns = [TextColumn(name, *of_column(name), as_text=name in as_text) for name in names]
         try:
@@ -107,6 +118,13 @@ def _read_text(form: TextFormat, declared: _Declared) -> _Read:
             as_text.add(str(again.name))
             continue
         return list(columns), weight_name, row_weights
+
+
+def _kept_as_text(names: Sequence[str], header: Sequence[bool], record: Sequence[bool]) -> set[str]:
+    """The columns whose cells stand in quotes: quotes mark text, unless the whole file is in quotes."""
+    if all(header) and all(record):
+        return set()
+    return {name for name, quoted in zip(names, record, strict=False) if quoted}
 
 
 def _with_commas(form: TextFormat, first: Block) -> TextFormat:

@@ -92,7 +92,22 @@ def _check_text(table: Table, loose: bool) -> None:
         texts = [_text(name, state) for state in found]
         for text in texts:
             _check_cell(name, text, loose)
+        if not loose and all(type(state) is str for state in found):
+            continue  # written in quotes where the texts alone would be taken for something else
         _check_same(name, found, typed(texts))
+    if not loose and all(
+        _is_quoted(str(n)) and _needs_quotes(s) for n, s in zip(table.names, table.states, strict=True)
+    ):
+        raise DataError(
+            "every name and every state would stand in quotes, and quotes would say nothing: write parquet"
+        )
+
+
+def _needs_quotes(states: States | None) -> bool:
+    """Whether a state might be taken for a number or a boolean, so that the column stands in quotes."""
+    if states is None or not all(type(state) is str for state in states):
+        return False
+    return any(type(typed([str(state)])[0]) is not str for state in states)
 
 
 def _text(name: Label, state: Any) -> str:
@@ -155,12 +170,18 @@ def _write_text(table: Table, path: Path, separator: str, compressed: bool, loos
             _write_rows(table, raw, separator, loose)
 
 
+def write_csv(table: Table, stream: IO[bytes]) -> None:
+    """The table as csv to an open stream, as `write_table` writes it to a file."""
+    _check_text(table, loose=False)
+    _write_rows(table, stream, ",", loose=False)
+
+
 def _write_rows(table: Table, stream: IO[bytes], separator: str, loose: bool) -> None:
     import polars as pl
 
     stream.write(separator.join(_quoted(str(name), loose) for name in table.names).encode() + b"\n")
     texts = [
-        None if states is None else pl.Series([_readable(state) for state in states], dtype=pl.String)
+        None if states is None else pl.Series(_cells(states, separator, loose), dtype=pl.String)
         for states in table.states
     ]
     for start in range(0, table.n_rows, ROWS_AT_ONCE):
@@ -176,19 +197,30 @@ def _write_rows(table: Table, stream: IO[bytes], separator: str, loose: bool) ->
             stream,
             include_header=False,
             separator=separator,
-            quote_style="never" if loose else "necessary",
+            quote_style="never",
         )
 
 
-def _readable(state: Any) -> str:
-    return str(state).lower() if isinstance(state, bool) else str(state)
+def _cells(states: States, separator: str, loose: bool) -> list[str]:
+    """The states as a reader gets them back: in quotes where they must be, or would be taken for numbers."""
+    texts = [str(state).lower() if isinstance(state, bool) else str(state) for state in states]
+    if loose:
+        return texts
+    quote = _needs_quotes(states)
+    return [_in_quotes(t) if quote or any(c in t for c in (separator, '"', "\n")) else t for t in texts]
+
+
+def _is_quoted(name: str) -> bool:
+    """Whether a name stands in quotes, which also tell a reader that ';' is no separator."""
+    return not all(c.isalnum() or c in "_-. " for c in name)
 
 
 def _quoted(name: str, loose: bool) -> str:
-    """A name in quotes unless it is plain: quotes also tell a reader that ';' is no separator."""
-    if loose or all(c.isalnum() or c in "_-. " for c in name):
-        return name
-    return '"' + name.replace('"', '""') + '"'
+    return _in_quotes(name) if _is_quoted(name) and not loose else name
+
+
+def _in_quotes(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
@@ -196,8 +228,7 @@ def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
         if states is None:
             _check_finite(table, name)
         elif not all(type(state) is str for state in states):
-            found = occurring(states, table.array(name))
-            _check_same(name, found, _through_polars(name, found))
+            _check_same(name, states, _through_polars(name, states))
     frame = table.to_polars()
     with atomic_write(path) as stream:
         if parquet:

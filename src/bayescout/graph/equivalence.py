@@ -157,18 +157,14 @@ def _touched(marks: Marks, child: int) -> list[Pair]:
 
 def _must_point(marks: Marks, a: int, b: int) -> bool:
     """Whether one of the four rules turns a - b into a -> b."""
-    parents, children, friends = marks.parents, marks.children, marks.friends
-    if any(not marks.linked(c, b) for c in parents[a]):  # rule 1: c -> a - b
-        return True
-    if not children[a].isdisjoint(parents[b]):  # rule 2: a -> c -> b
-        return True
-    through = friends[a] & parents[b]
-    if any(
-        not marks.linked(c, d) for c, d in combinations(sorted(through), 2)
-    ):  # rule 3: a - c -> b, a - d -> b
-        return True
-    return any(  # rule 4: a - c -> d -> b, a - d
-        not marks.linked(c, b) for d in parents[b] if marks.linked(a, d) for c in parents[d] & friends[a]
+    parents, friends, linked = marks.parents, marks.friends, marks.linked
+    through = combinations(friends[a] & parents[b], 2)
+    before = (c for d in parents[b] for c in parents[d] & friends[a])
+    return (
+        any(not linked(c, b) for c in parents[a])  # rule 1: c -> a - b
+        or not marks.children[a].isdisjoint(parents[b])  # rule 2: a -> c -> b
+        or any(not linked(c, d) for c, d in through)  # rule 3: a - c -> b and a - d -> b
+        or any(not linked(c, b) for c in before)  # rule 4: a - c -> d -> b
     )
 
 

@@ -134,21 +134,32 @@ def number_cells(codes, cards, family, ids):
 
 
 @kernel
-def pack_cells(codes, widths, variables, keys):
-    """Append the codes of the variables to the keys, each in its own bits.
+def pack_cells(codes, variables, shifts, keys):
+    """The codes of the variables, each in its own bits of the row's key.
 
-    widths  (p,) int64    bits that hold a code of each variable
-    keys    (n,) int64    changed in place; the caller has checked that all bits fit in 63
+    variables  (k,) int64
+    shifts     (k,) int64        the bit, counted over all words, where each variable's code begins
+    keys       (words, n) int64  overwritten; no code crosses a word
     """
-    n = keys.shape[0]
-    for begin in range(0, n, 4096):
-        end = min(n, begin + 4096)
-        block = keys[begin:end]
-        for variable in variables:
-            width = widths[variable]
-            column = codes[variable, begin:end]
+    keys[:] = 0
+    for begin in range(0, keys.shape[1], 2048):
+        end = min(keys.shape[1], begin + 2048)
+        for i in range(variables.shape[0]):
+            word, shift = shifts[i] >> 6, shifts[i] & 63
+            column = codes[variables[i], begin:end]
+            block = keys[word, begin:end]
             for row in range(end - begin):
-                block[row] = (block[row] << width) | np.int64(column[row])
+                block[row] |= np.int64(column[row]) << shift
+
+
+@kernel
+def append_cells(ids, column, states, out):
+    """ids * states + column: one more variable behind the numbered ones.
+
+    ids  (n,) int32; out  (n,) uint32, overwritten; the caller has checked that it fits
+    """
+    for row in range(ids.shape[0]):
+        out[row] = np.uint32(ids[row]) * np.uint32(states) + np.uint32(column[row])
 
 
 @kernel
@@ -217,51 +228,60 @@ def count_weighted(codes, cards, ids, shape, weights, candidates, starts, out):
 
 @kernel
 def densify(keys, ids):
-    """Number the distinct keys 0, 1, ... in order of appearance; returns how many there are.
+    """Number the distinct columns of keys 0, 1, ... in order of appearance; returns how many there are.
 
-    keys  (n,) int64, not negative
-    ids   (n,) int64   overwritten; may be keys itself
+    keys  (words, n) int64
+    ids   (n,) int32   overwritten
 
-    Open addressing with linear probing, key and number side by side, in a table that grows
-    when half full: few distinct keys stay in the first-level cache whatever the number of rows.
+    Open addressing with linear probing in a table that grows when half full, so that few distinct
+    keys stay in the first-level cache. A slot holds half a hash and a number; where the hash agrees
+    the whole key is compared with the first row of that number, so no collision can merge two keys.
     """
+    words, n = keys.shape
+    first = np.empty(n, dtype=np.int32)
     bits = 10
-    slots = np.full((1 << bits, 2), -1, dtype=np.int64)
+    slots = np.zeros(1 << bits, dtype=np.uint64)
     distinct = 0
-    for row in range(keys.shape[0]):
-        key = keys[row]
-        slot = _slot_of(slots, key, bits)
-        if slots[slot, 0] == -1:
-            if 2 * distinct >= slots.shape[0]:
-                bits += 3
-                slots = _grown(slots, bits)
-                slot = _slot_of(slots, key, bits)
-            slots[slot, 0] = key
-            slots[slot, 1] = distinct
+    for row in range(n):
+        mixed = np.uint64(0)
+        for word in range(words):
+            mixed = (mixed ^ np.uint64(keys[word, row])) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(32)
+        mixed = (mixed * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(32)
+        slot = mixed >> np.uint64(32 - bits)
+        found = np.int32(-1)
+        while slots[slot] != 0:
+            if slots[slot] >> np.uint64(32) == mixed:
+                number = np.int32(slots[slot] & np.uint64(0xFFFFFFFF)) - np.int32(1)
+                same = True
+                for word in range(words):
+                    same = same and keys[word, first[number]] == keys[word, row]
+                if same:
+                    found = number
+                    break
+            slot = (slot + np.uint64(1)) & np.uint64(slots.shape[0] - 1)
+        if found < 0:
+            found = np.int32(distinct)
+            first[found] = row
             distinct += 1
-        ids[row] = slots[slot, 1]
+            slots[slot] = (mixed << np.uint64(32)) | np.uint64(distinct)
+            if 2 * distinct >= slots.shape[0]:
+                bits += 2
+                slots = _grown(slots, bits)
+        ids[row] = found
     return distinct
 
 
 @kernel
-def _slot_of(slots, key, bits):
-    """Where the key is, or the free slot where it would go."""
-    last = np.uint64(slots.shape[0] - 1)
-    slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
-    while slots[slot, 0] != key and slots[slot, 0] != -1:
-        slot = (slot + np.uint64(1)) & last
-    return slot
-
-
-@kernel
 def _grown(slots, bits):
-    """The same hash table with room for 2**bits slots."""
-    wider = np.full((1 << bits, 2), -1, dtype=np.int64)
+    """The same hash table with 2**bits slots."""
+    wider = np.zeros(1 << bits, dtype=np.uint64)
     for old in range(slots.shape[0]):
-        if slots[old, 0] != -1:
-            slot = _slot_of(wider, slots[old, 0], bits)
-            wider[slot, 0] = slots[old, 0]
-            wider[slot, 1] = slots[old, 1]
+        if slots[old] != 0:
+            slot = (slots[old] >> np.uint64(32)) >> np.uint64(32 - bits)
+            while wider[slot] != 0:
+                slot = (slot + np.uint64(1)) & np.uint64(wider.shape[0] - 1)
+            wider[slot] = slots[old]
     return wider
 
 
@@ -280,6 +300,9 @@ def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out
     """
     cards, first = layout[0], layout[1]
     ids = np.empty(0, dtype=np.uint32)
+    shape = np.empty(2, dtype=np.int64)
+    nothing = np.empty(0, dtype=np.int64)
+    origin = np.zeros(1, dtype=np.int64)
     for f in range(bounds.shape[0] - 1):
         family = members[bounds[f] : bounds[f + 1]]
         child = family[-1]
@@ -290,9 +313,7 @@ def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out
         if ids.shape[0] == 0:
             ids = np.empty(codes.shape[1], dtype=np.uint32)
         number_cells(codes, cards, family, ids)
-        shape = np.array([table.shape[0] // cards[child], cards[child]])
-        nothing = np.empty(0, dtype=np.int64)
-        origin = np.zeros(1, dtype=np.int64)
+        shape[0], shape[1] = table.shape[0] // cards[child], cards[child]
         if weights.shape[0] == 0:
             count_scatter(codes, cards, ids, shape, nothing, origin, table)
         else:
@@ -312,18 +333,23 @@ def bits_pay(cards, first, family):
 
 @kernel
 def _count_family_bits(bitmaps, first, cards, family, table):
-    """count_bits for one family: its last parent is the candidate of the rest."""
+    """count_bits for one family: its last parent is the candidate of the rest.
+
+    Copies are spelled out: slice assignment would make numba compile its error messages, for seconds.
+    """
     k = family.shape[0]
-    base = np.empty(max(1, k - 1), dtype=np.int64)
-    base[: k - 2] = family[: k - 2]
-    base[-1] = family[k - 1]
-    cells = 1
-    for variable in base:
-        cells *= cards[variable]
+    starts = np.zeros(min(k, 2), dtype=np.int64)
     if k == 1:
-        count_bits(bitmaps, first, cards, base, family[:0], np.zeros(1, dtype=np.int64), table)
+        count_bits(bitmaps, first, cards, family, family[:0], starts, table)
         return
-    starts = np.array([0, table.shape[0]])
+    base = np.empty(k - 1, dtype=np.int64)
+    cells = cards[family[k - 1]]
+    for i in range(k - 2):
+        base[i] = family[i]
+        cells *= cards[family[i]]
+    base[k - 2] = family[k - 1]
+    starts[1] = table.shape[0]
     room = np.empty(table.shape[0] + cells, dtype=table.dtype)
     count_bits(bitmaps, first, cards, base, family[k - 2 : k - 1], starts, room)
-    table[:] = room[: table.shape[0]]
+    for cell in range(table.shape[0]):
+        table[cell] = room[cell]

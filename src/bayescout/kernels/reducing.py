@@ -126,7 +126,10 @@ def log_gamma(x):
         x += 1.0
     y = 1.0 / (x * x)
     series = 1.0 / 156.0
-    series = 1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y * (1.0 / 1680.0 - y * (1.0 / 1188.0 - y * (691.0 / 360360.0 - y * series)))))
+    series = 1.0 / 12.0 - y * (
+        1.0 / 360.0
+        - y * (1.0 / 1260.0 - y * (1.0 / 1680.0 - y * (1.0 / 1188.0 - y * (691.0 / 360360.0 - y * series))))
+    )
     value = (x - 0.5) * math.log(x) - x + HALF_LOG_TWO_PI + series / x
     return value - math.log(product) if product != 1.0 else value
 
@@ -152,7 +155,7 @@ def sum_regret(counts, starts, states, scale, out):
         r = states[t]
         units = np.int64(0)
         for begin in range(starts[t], starts[t + 1], r):
-            total = 0
+            total = np.int64(0)
             for k in range(r):
                 total += counts[begin + k]
             units += _fixed(log_regret(total, r), scale)

@@ -200,7 +200,8 @@ def calibrate(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, Arra
 
     Each step of an elimination is a cluster; what it sums out is its message to the cluster that
     next uses one of its variables. Downwards a cluster receives its parent's belief divided by the
-    message it sent, 0/0 being 0. Raises `UnderflowRisk` where linear arithmetic cannot be trusted.
+    message it sent, 0/0 being 0. The factors must be connected: then impossible evidence empties every
+    marginal. Raises `UnderflowRisk` where linear arithmetic cannot be trusted.
     """
     clusters, messages, left = [], [], list(factors)
     for variable in order:
@@ -210,8 +211,6 @@ def calibrate(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, Arra
         clusters.append(cluster)
         messages.append(message)
         left.append(message)
-    # A constant factor is zero only where the evidence is impossible; it then empties every belief.
-    possible = float(all(float(factor.values) > 0 for factor in left))
     position = {variable: i for i, variable in enumerate(order)}
     beliefs: list[Factor] = list(clusters)
     marginals: dict[int, Array] = {}
@@ -220,7 +219,7 @@ def calibrate(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, Arra
             parent = beliefs[min(position[v] for v in messages[i].scope)]
             beliefs[i] = rescaled(multiply([clusters[i], _downwards(parent, messages[i])]))
         others = tuple(axis for axis, v in enumerate(beliefs[i].scope) if v != order[i])
-        marginals[order[i]] = beliefs[i].values.sum(axis=others) * possible
+        marginals[order[i]] = beliefs[i].values.sum(axis=others)
     return marginals
 
 

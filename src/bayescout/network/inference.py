@@ -30,6 +30,9 @@ from bayescout.network.elimination import (
     sum_product,
 )
 
+MAX_TARGETS = 64
+"""The answer has one axis a target; NumPy allows 64."""
+
 MAX_FACTOR = 2**26
 """The most entries one table of an elimination may have (512 MiB of doubles)."""
 
@@ -161,6 +164,8 @@ def query(network: DiscreteNetwork, targets: Sequence[int], evidence: Mapping[in
     targets are checked too, save where the check alone would need too large a table: there the
     answer is the one d-separation gives.
     """
+    if len(targets) > MAX_TARGETS:
+        raise TooLargeError(f"a query has at most {MAX_TARGETS} targets, not {len(targets)}; ask for fewer")
     nodes = ancestral(network, (*targets, *evidence))
     fixed = with_constants(network, nodes, evidence)
     free = tuple(sorted(t for t in targets if t not in fixed))

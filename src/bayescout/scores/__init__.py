@@ -10,7 +10,7 @@ from bayescout.errors import SettingError, UnknownNameError
 from bayescout.scores.base import Formula, FunctionFormula, LocalScores, Score
 from bayescout.scores.bge import Bge
 from bayescout.scores.custom import CustomScore
-from bayescout.scores.dirichlet import Bd, BDeu, BDs, K2
+from bayescout.scores.dirichlet import K2, Bd, BDeu, BDs
 from bayescout.scores.likelihood import (
     Aic,
     Bic,
@@ -56,7 +56,7 @@ def formula_named(name: str, **settings: Any) -> Formula:
 
 
 def bind(score: ScoreLike, table: Table, workers: int | None = None) -> LocalScores:
-    """A score ready to be asked: a name, a formula, a function of a counts table, or an object with `local`."""
+    """A score ready to be asked: from a name, a formula, a function of counts, or an object with `local`."""
     if isinstance(score, str):
         score = formula_named(score)
     if isinstance(score, type):
@@ -68,13 +68,36 @@ def bind(score: ScoreLike, table: Table, workers: int | None = None) -> LocalSco
     if callable(score):
         return TableScore(FunctionFormula(score), table, workers)
     raise SettingError(
-        f"a score is a name, a formula, a function of a counts table or an object with local(child, parents), "
+        f"a score is a name, a formula, a function of counts or an object with local(child, parents), "
         f"not {type(score).__name__}"
     )
 
 
 __all__ = [
-    "SCORES", "Aic", "BDeu", "BDs", "Bd", "Bge", "Bic", "CustomScore", "Ebic", "Entropy", "Fnml", "Formula",
-    "FunctionFormula", "K2", "LaplaceBic", "LocalScores", "LogLikelihood", "MutualInformation",
-    "NormalisedMutualInformation", "Penalised", "Qnml", "Score", "ScoreLike", "TableScore", "bind", "formula_named",
+    "K2",
+    "SCORES",
+    "Aic",
+    "BDeu",
+    "BDs",
+    "Bd",
+    "Bge",
+    "Bic",
+    "CustomScore",
+    "Ebic",
+    "Entropy",
+    "Fnml",
+    "Formula",
+    "FunctionFormula",
+    "LaplaceBic",
+    "LocalScores",
+    "LogLikelihood",
+    "MutualInformation",
+    "NormalisedMutualInformation",
+    "Penalised",
+    "Qnml",
+    "Score",
+    "ScoreLike",
+    "TableScore",
+    "bind",
+    "formula_named",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ once for all formulas.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -60,12 +60,6 @@ class Formula:
         return Counts(table)
 
 
-class CountsFunction(Protocol):
-    """A user's own score: a function of the (configurations, child states) counts of one family."""
-
-    def __call__(self, counts: Any) -> float: ...
-
-
 class FunctionFormula(Formula):
     """A formula from a plain function of one family's counts table.
 
@@ -73,7 +67,7 @@ class FunctionFormula(Formula):
     value is not a number cannot be scored and counts as minus infinity.
     """
 
-    def __init__(self, function: CountsFunction) -> None:
+    def __init__(self, function: Callable[[Any], float]) -> None:
         self.function = function
 
     def evaluate(self, families: FamilyTables) -> Floats:
@@ -87,7 +81,9 @@ class FunctionFormula(Formula):
 def require_rows(table: Table, least: int = 2) -> None:
     """Refuse a table too short to learn anything from."""
     if table.n_rows < least:
-        raise DataError(f"the table has {table.n_rows} row{'s' if table.n_rows != 1 else ''}; scoring needs at least {least}")
+        raise DataError(
+            f"the table has {table.n_rows} row{'s' * (table.n_rows != 1)}; scoring needs at least {least}"
+        )
 
 
 class LocalScores(Protocol):

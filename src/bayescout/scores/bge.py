@@ -46,7 +46,9 @@ class Bge(Formula):
         """α_w and t."""
         degrees = n_variables + 2.0 if self.iss_w is None else float(self.iss_w)
         if degrees <= n_variables + 1:
-            raise SettingError(f"iss_w must be more than {n_variables + 1} for {n_variables} variables, not {degrees:g}")
+            raise SettingError(
+                f"iss_w must be more than {n_variables + 1} for {n_variables} variables, not {degrees:g}"
+            )
         return degrees, self.iss_mu * (degrees - n_variables - 1) / (self.iss_mu + 1)
 
     def statistics(self, table: Table) -> Covariance:

@@ -39,7 +39,9 @@ class CustomScore:
         own = getattr(self.score, "extensions", None)
         wanted = [int(c) for c in candidates]
         if own is not None:
-            return _scorable(np.asarray(own(child, parents, np.asarray(wanted, dtype=np.int64)), dtype=np.float64))
+            return _scorable(
+                np.asarray(own(child, parents, np.asarray(wanted, dtype=np.int64)), dtype=np.float64)
+            )
         return self.many([(child, (*parents, candidate)) for candidate in wanted])
 
     def many(self, families: Sequence[Family]) -> Floats:

@@ -64,7 +64,8 @@ class Bd(Dirichlet):
 class K2(Bd):
     r"""The K2 score: a uniform prior over each row of the tables (Cooper & Herskovits 1992).
 
-    $\log \prod_j \frac{(r-1)!}{(N_j + r - 1)!} \prod_k N_{jk}!$, in nats; `Bd` with alpha = 1. Blanco et al. print the first fraction upside down, and their figures are base-10 logarithms.
+    $\log \prod_j \frac{(r-1)!}{(N_j + r - 1)!} \prod_k N_{jk}!$, in nats; `Bd` with alpha = 1.
+    Blanco et al. print the first fraction upside down, and their figures are base-10 logarithms.
     """
 
     alpha: ClassVar[float] = 1.0  # type: ignore[misc]
@@ -77,8 +78,9 @@ class K2(Bd):
 class BDeu(Dirichlet):
     """Bayesian Dirichlet equivalent uniform (Buntine 1991; Heckerman, Geiger & Chickering 1995).
 
-    Prior counts ess / (q r) in every cell. `ess` is the equivalent sample size; larger values give denser graphs. q counts every parent
-    configuration, occurring or not. Score equivalent. No structure prior: causal-learn's adds one.
+    Prior counts ess / (q r) in every cell; q counts every parent configuration, occurring or not.
+    `ess` is the equivalent sample size; larger values give denser graphs. In nats. Score equivalent. No
+    structure prior: causal-learn's adds one.
     """
 
     ess: float = 1.0

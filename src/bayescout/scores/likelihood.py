@@ -19,7 +19,8 @@ class LogLikelihood(Formula):
     r"""The maximised log-likelihood.
 
     $\sum_{jk} N_{jk} \log (N_{jk} / N_j)$ for discrete data; for Gaussian data
-    $-\frac n2 (\log 2\pi\hat\sigma^2 + 1)$ with the maximum-likelihood residual variance. In nats. It never falls when an arc is added: use it to compare, not to learn.
+    $-\frac n2 (\log 2\pi\hat\sigma^2 + 1)$ with the maximum-likelihood residual variance. In nats.
+    It never falls when an arc is added: use it to compare, not to learn.
     """
 
     kinds: ClassVar[Kinds] = "both"
@@ -33,8 +34,8 @@ class LogLikelihood(Formula):
 class Penalised(Formula):
     r"""Log-likelihood less your own charge for each free parameter (Mauá 2015).
 
-    $LL - \psi(N)\,\mathrm{size}$; `charge` is ψ: a number, or a function of N. Parameters are counted over declared states and all
-    parent configurations, $q(r-1)$; a Gaussian family has one a parent, an intercept and a variance.
+    $LL - \psi(N)\,\mathrm{size}$; `charge` is ψ: a number, or a function of N. Parameters are
+    counted over declared states and all parent configurations, $q(r-1)$; a Gaussian family has one a parent, an intercept and a variance.
     In nats and not doubled: Tetrad's BIC is twice ours, aGrUM's is ours divided by log 2.
     """
 
@@ -71,7 +72,8 @@ class Aic(Penalised):
 class Bic(Penalised):
     r"""The Bayesian information criterion: a charge of log(N)/2 a parameter (Schwarz 1978).
 
-    The charge is $\lambda \frac{\log N}{2}$; `penalty` is λ: 1 is plain BIC, more gives sparser graphs. Also the MDL score.
+    The charge is $\lambda \frac{\log N}{2}$; `penalty` is λ: 1 is plain BIC, more gives
+    sparser graphs. Also the MDL score.
     """
 
     penalty: float = 1.0
@@ -88,8 +90,8 @@ class Bic(Penalised):
 class Ebic(Bic):
     r"""Extended BIC, for many variables and few rows (Chen & Chen 2008).
 
-    A charge of $\frac{\log N}{2} + \gamma \log p$ a parameter for p variables: Chen & Chen's with the log of the number of models of a size taken as size times log p,
-    so that equivalent graphs score the same; γ = 1 is Foygel & Drton's (2010) at their 0.5.
+    A charge of $\frac{\log N}{2} + \gamma \log p$ a parameter for p variables: Chen & Chen's
+    with the log of the number of models of a size taken as size times log p, so that equivalent graphs score the same; γ = 1 is Foygel & Drton's (2010) at their 0.5.
     """
 
     gamma: float = 0.5
@@ -123,15 +125,17 @@ class LaplaceBic(Formula):
         out = np.empty((len(families), 2), dtype=np.int64)
         sum_corrected(families.counts, families.starts, families.states, grid.scale / 2, out)
         likelihood = 2 * (grid.floats(out[:, 0]) - grid.floats(out[:, 1]))
-        return likelihood - families.rounded(self.penalty * math.log(families.total) / 2) * families.parameters()
+        return (
+            likelihood - families.rounded(self.penalty * math.log(families.total) / 2) * families.parameters()
+        )
 
 
 @dataclass(frozen=True)
 class Entropy(Formula):
     r"""Minus the entropy of the network's distribution (Blanco, Inza & Larrañaga 2003).
 
-    $-\sum_j \frac{N_j}{N} H(X \mid j)$, in nats a row: the maximised log-likelihood divided by N, which is its conditional-entropy form. It
-    has no penalty, so without an order or a limit on parents it fills the graph.
+    $-\sum_j \frac{N_j}{N} H(X \mid j)$, in nats a row: the maximised log-likelihood
+    divided by N, which is its conditional-entropy form. It has no penalty, so without an order or a limit on parents it fills the graph.
     """
 
     equivalent: ClassVar[bool] = True

@@ -57,7 +57,7 @@ class Qnml(Formula):
             families.rounded(log_complexity(n, joint)) - families.rounded(log_complexity(n, configurations))
             for joint, configurations in zip(outcomes.tolist(), families.configurations.tolist(), strict=True)
         ]
-        return families.log_likelihoods() - np.array(cost)
+        return families.log_likelihoods() - np.array(cost, dtype=np.float64)
 
 
 @lru_cache(maxsize=65_536)

@@ -19,7 +19,7 @@ from bayescout.statistics.families import Family, Floats, Ints
 BATCH_CELLS = 1 << 20
 """Cells counted before they are turned into scores: 8 MB, however many families are asked for."""
 
-SPLIT_ROWS = 2_000_000
+SPLIT_ROWS = 40_000_000
 """Rows times families below which a batch is not worth handing to threads."""
 
 
@@ -68,7 +68,9 @@ class TableScore:
         if missing.any():
             wanted = candidates[missing]
             parts = self._run(
-                lambda some: self.formula.evaluate(self.statistics.extensions(child, tuple(sorted(parents)), some)),
+                lambda some: self.formula.evaluate(
+                    self.statistics.extensions(child, tuple(sorted(parents)), some)
+                ),
                 list(self._slices(child, parents, wanted)),
             )
             row[wanted] = np.concatenate(parts)

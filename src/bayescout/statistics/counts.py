@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
-from bayescout.statistics.families import FamilyTables, Family, Ints
+from bayescout.statistics.families import Family, FamilyTables, Ints
 
 BITMAP_STATES = 16
 """A variable with more states than this has no bitmaps: they would outgrow its codes."""
@@ -41,6 +41,7 @@ class Counts:
         self.cards: Ints = table.cardinalities
         self._codes = codes
         self._weights = weights
+        self._sizes: list[int] = self.cards.tolist()
         self._widths = np.array([max(1, int(r - 1).bit_length()) for r in self.cards], dtype=np.int64)
         self._dense_limit = min(DENSE_CEILING, max(DENSE_FLOOR, DENSE_CELLS_A_ROW * self.n_rows))
         self._layout, self._bitmaps = _bitmaps(codes, self.cards, len(weights) > 0)
@@ -56,7 +57,7 @@ class Counts:
 
     def cells(self, child: int, parents: Sequence[int]) -> int:
         """The cells of the family's full table: exact, however large."""
-        return math.prod(int(self.cards[i]) for i in (*parents, child))
+        return math.prod([self._sizes[i] for i in parents]) * self._sizes[child]
 
     def is_dense(self, child: int, parents: Sequence[int]) -> bool:
         """Whether the family's table is held whole, or only the configurations that occur."""
@@ -108,14 +109,17 @@ class Counts:
         first = self._layout[1]
         if len(self._weights) or base > MASKED_CELLS or (first[family] < 0).any():
             return np.zeros(len(candidates), dtype=bool)
-        return (first[candidates] >= 0) & (base * (self.cards[candidates] - 1) <= MASKED_CELLS)
+        few: NDArray[np.bool_] = base * (self.cards[candidates] - 1) <= MASKED_CELLS
+        return np.asarray(few & (first[candidates] >= 0))
 
     def _extend_bits(self, family: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]) -> None:
         from bayescout.kernels.counting import count_bits
 
         count_bits(self._bitmaps, self._layout[1], self.cards, family, candidates, slots, out)
 
-    def _extend_scatter(self, ids: NDArray[Any], shape: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]) -> None:
+    def _extend_scatter(
+        self, ids: NDArray[Any], shape: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]
+    ) -> None:
         from bayescout.kernels.counting import count_scatter, count_weighted
 
         if len(self._weights):
@@ -162,37 +166,40 @@ class Counts:
         states = self.cards[children]
         return FamilyTables(out, starts, states, (cells // states).astype(np.float64), self.cards, self.total)
 
-    def _configurations(self, parents: Sequence[int]) -> tuple[Ints, int]:
+    def _configurations(self, parents: Sequence[int]) -> tuple[NDArray[np.int32], int]:
         """The occurring configurations of the parents, numbered: one number a row, and how many."""
         from bayescout.kernels.counting import densify, pack_cells
 
-        keys = np.zeros(self.n_rows, dtype=np.int64)
-        used, block, distinct = 0, [], 1
+        shifts, used = [], 0
         for parent in parents:
             width = int(self._widths[parent])
-            if used + width > KEY_BITS:
-                pack_cells(self._codes, self._widths, np.array(block, dtype=np.int64), keys)
-                distinct = int(densify(keys, keys))
-                used, block = max(1, (distinct - 1).bit_length()), []
-            block.append(parent)
+            if used % 64 + width > KEY_BITS:
+                used += 64 - used % 64
+            shifts.append(used)
             used += width
-        if block:
-            pack_cells(self._codes, self._widths, np.array(block, dtype=np.int64), keys)
-            distinct = int(densify(keys, keys))
-        return keys, distinct
+        keys = np.empty((used // 64 + 1, self.n_rows), dtype=np.int64)
+        pack_cells(self._codes, np.array(parents, dtype=np.int64), np.array(shifts, dtype=np.int64), keys)
+        ids = np.empty(self.n_rows, dtype=np.int32)
+        return ids, int(densify(keys, ids))
 
     def _sparse_table(self, child: int, parents: tuple[int, ...]) -> FamilyTables:
-        keys, distinct = self._configurations(parents)
-        return self._counted_with_child(child, parents, keys, distinct)
+        numbers, distinct = self._configurations(parents)
+        return self._counted_with_child(child, parents, numbers, distinct)
 
-    def _counted_with_child(self, child: int, parents: tuple[int, ...], keys: Ints, distinct: int) -> FamilyTables:
+    def _counted_with_child(
+        self, child: int, parents: tuple[int, ...], numbers: NDArray[np.int32], distinct: int
+    ) -> FamilyTables:
+        from bayescout.kernels.counting import append_cells
+
         r = int(self.cards[child])
         if distinct * r > DENSE_CEILING:
             raise TooLargeError(
-                f"a table of {distinct:,} parent configurations by {r:,} child states has {distinct * r:,} cells, "
-                f"more than the {DENSE_CEILING:,} that are held; merge states of the child, or limit its parents"
+                f"a table of {distinct:,} parent configurations by {r:,} child states has "
+                f"{distinct * r:,} cells, more than the {DENSE_CEILING:,} that are held; merge states of the "
+                f"child, or limit its parents"
             )
-        ids = (keys * r + self._codes[child]).astype(np.uint32)
+        ids = np.empty(self.n_rows, dtype=np.uint32)
+        append_cells(numbers, self._codes[child], r, ids)
         out = np.empty(distinct * r, dtype=self._count_type)
         nothing = np.empty(0, dtype=np.int64)
         slots = np.zeros(1, dtype=np.int64)
@@ -210,29 +217,24 @@ class Counts:
         self, child: int, parents: tuple[int, ...], candidates: Ints, dense: NDArray[np.bool_]
     ) -> FamilyTables:
         """Each candidate by itself: dense where its table is small, else by occurring configurations."""
-        from bayescout.kernels.counting import densify
-
-        keys, _ = self._configurations(parents)
         parts = []
         for candidate, is_dense in zip(candidates.tolist(), dense.tolist(), strict=True):
             if is_dense:
                 parts.append(self._dense_tables([(child, (*parents, candidate))]))
             else:
-                wider = keys * int(self.cards[candidate]) + self._codes[candidate]
-                distinct = int(densify(wider, wider))
-                parts.append(self._counted_with_child(child, (*parents, candidate), wider, distinct))
+                parts.append(self._sparse_table(child, (*parents, candidate)))
         return _joined(parts)
 
     def _all_configurations(self, parents: Sequence[int]) -> float:
         try:
-            return float(math.prod(int(self.cards[i]) for i in parents))
+            return float(math.prod([self._sizes[i] for i in parents]))
         except OverflowError:
             return math.inf
 
     def _batch(
         self, child: int, parents: tuple[int, ...], candidates: Ints, counts: NDArray[Any], slots: Ints
     ) -> FamilyTables:
-        configurations = self._all_configurations(parents) * self.cards[candidates]
+        configurations = self._all_configurations(parents) * self.cards[candidates].astype(np.float64)
         states = np.full(len(candidates), self.cards[child], dtype=np.int64)
         return FamilyTables(counts, slots, states, configurations, self.cards, self.total)
 
@@ -259,7 +261,7 @@ def _require_discrete(table: Table) -> None:
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         raise DataError(
             f"column{'s' if len(names) > 1 else ''} {shown} continuous: counting needs discrete columns; "
-            f"discretise them, declare kinds=\"discrete\", or use a Gaussian score on continuous columns only"
+            f'discretise them, declare kinds="discrete", or use a Gaussian score on continuous columns only'
         )
 
 
@@ -277,7 +279,9 @@ def _fold(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
         folded: NDArray[Any] = np.bincount(cells, minlength=joint)[present].astype(np.int64)
     else:
         folded = np.bincount(cells, weights=weights, minlength=joint)[present].astype(weights.dtype)
-    return np.ascontiguousarray(table.codes[:, where]), folded
+    codes = np.ascontiguousarray(table.codes[:, where])
+    codes.flags.writeable = False  # as the table's own: one compiled kernel serves both
+    return codes, folded
 
 
 def _exact_weights(weights: NDArray[np.float64]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from bayescout.errors import DataError
 from bayescout.statistics.families import Family, Floats, Ints
 
 RESIDUAL_FLOOR = 1e-10
-"""A residual variance below this share of the variable's own counts as this share: beyond it lies rounding."""
+"""A residual variance below this share of the variable's own counts as this share: the rest is rounding."""
 
 GRID_DIGITS = 24
 """Gaussian scores are rounded to 2**-24 nats, far below any difference that means something."""
@@ -51,7 +51,7 @@ class FamilyRegressions:
 
     def parameters(self) -> Floats:
         """A coefficient for each parent, an intercept and a variance."""
-        return self.n_parents + 2.0
+        return (self.n_parents + 2).astype(np.float64)
 
     def log_likelihoods(self) -> Floats:
         """-n/2 (log(2 pi s^2) + 1) at the maximum-likelihood variance s^2, in nats.
@@ -61,7 +61,8 @@ class FamilyRegressions:
         """
         half = self.total / 2
         own = half * (np.log(2 * math.pi * self.scales[self.children]) + 1)
-        return on_grid(-half * np.log(self.residuals)) - on_grid(own)
+        gained: Floats = on_grid(-half * np.log(self.residuals)) - on_grid(own)
+        return gained
 
 
 def on_grid(values: Any) -> Any:
@@ -120,7 +121,9 @@ class Covariance:
         return self._batch(out, sizes, np.full(len(candidates), child, dtype=np.int64))
 
     def _batch(self, out: Floats, n_parents: Ints, children: Ints) -> FamilyRegressions:
-        return FamilyRegressions(out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.scales, self.total)
+        return FamilyRegressions(
+            out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.scales, self.total
+        )
 
 
 def centred_scatter(table: Table) -> Floats:
@@ -137,7 +140,8 @@ def _require_continuous(table: Table) -> None:
         names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is not None]
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         raise DataError(
-            f"column{'s' if len(names) > 1 else ''} {shown} discrete: a Gaussian score needs continuous columns; "
+            f"column{'s' if len(names) > 1 else ''} {shown} discrete: a Gaussian score needs continuous "
+            f"columns; "
             f'declare kinds="continuous", or discretise the others and use a discrete score'
         )
 

@@ -1,0 +1,220 @@
+"""What is known before the search: required and forbidden arcs, tiers, an order, limits on parents.
+
+`Knowledge` speaks in labels and is checked against itself when made and against the table when used;
+`Rules` is the same in integers, and all that searches see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.errors import KnowledgeError, UnknownNameError
+from bayescout.graph.orders import find_cycle
+
+Label = Hashable
+Arc = tuple[Label, Label]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Prior knowledge, in labels; every search obeys it and every result keeps it.
+
+    required, forbidden  (parent, child) arcs
+    tiers                groups of labels: no arc from a later group into an earlier one; a variable in
+                         no group is free
+    order                all variables, parents before children: only forward arcs
+    max_parents          the largest number of parents of every node, or {label: number}
+    """
+
+    required: tuple[Arc, ...] = ()
+    forbidden: tuple[Arc, ...] = ()
+    tiers: tuple[tuple[Label, ...], ...] = ()
+    order: tuple[Label, ...] | None = None
+    max_parents: int | Mapping[Label, int] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("required", "forbidden"):
+            object.__setattr__(self, name, tuple(_pair(arc, name) for arc in getattr(self, name)))
+        object.__setattr__(self, "tiers", tuple(tuple(tier) for tier in self.tiers))
+        if self.order is not None:
+            object.__setattr__(self, "order", tuple(self.order))
+        if isinstance(self.max_parents, Mapping):
+            object.__setattr__(self, "max_parents", dict(self.max_parents))
+        self._check_limits()
+        self._check_groups()
+        self._check_arcs()
+
+    def _check_limits(self) -> None:
+        limits = self.max_parents
+        values = limits.values() if isinstance(limits, Mapping) else [] if limits is None else [limits]
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise KnowledgeError(f"max_parents must be a whole number of at least 0, not {value!r}")
+
+    def _check_groups(self) -> None:
+        for name, labels in (
+            ("the order", self.order or ()),
+            ("tiers", tuple(x for t in self.tiers for x in t)),
+        ):
+            seen: set[Label] = set()
+            for label in labels:
+                if label in seen:
+                    raise KnowledgeError(f"{label!r} occurs twice in {name}; list every variable once")
+                seen.add(label)
+
+    def _check_arcs(self) -> None:
+        forbidden = set(self.forbidden)
+        rank = {label: i for i, label in enumerate(self.order or ())}
+        tier = {label: i for i, labels in enumerate(self.tiers) for label in labels}
+        for parent, child in self.required:
+            arc = f"{parent} -> {child}"
+            if parent == child:
+                raise KnowledgeError(f"required arc {arc} is a loop; an arc joins two variables")
+            if (parent, child) in forbidden:
+                raise KnowledgeError(f"arc {arc} is both required and forbidden; drop one of the two")
+            if rank.get(parent, -1) > rank.get(child, len(rank)):
+                raise KnowledgeError(
+                    f"required arc {arc} goes against the order, which has {child} before {parent}"
+                )
+            if tier.get(parent, -1) > tier.get(child, len(tier)):
+                raise KnowledgeError(
+                    f"required arc {arc} goes from tier {tier[parent] + 1} back to tier {tier[child] + 1}"
+                )
+        _check_required_cycle(self.required)
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Knowledge()
+
+    def compile(self, names: Sequence[Label]) -> Rules:
+        """The same in positions of these variables; unknown labels and impossible limits are named."""
+        position = {name: i for i, name in enumerate(names)}
+        self._check_known(position, names)
+        n = len(names)
+        allowed = ~np.eye(n, dtype=bool)
+        required = np.zeros((n, n), dtype=bool)
+        for parent, child in self.forbidden:
+            allowed[position[parent], position[child]] = False
+        self._forbid_by_groups(allowed, position)
+        for parent, child in self.required:
+            required[position[parent], position[child]] = True
+        limits = self._limits(position, n)
+        over = np.flatnonzero(required.sum(axis=0) > limits)
+        if len(over):
+            child = names[int(over[0])]
+            raise KnowledgeError(
+                f"{child!r} has {int(required[:, over[0]].sum())} required parents but max_parents is "
+                f"{int(limits[over[0]])}; raise the limit or require fewer"
+            )
+        order = None if self.order is None else tuple(position[label] for label in self.order)
+        return Rules(allowed, required, limits, order)
+
+    def _check_known(self, position: Mapping[Label, int], names: Sequence[Label]) -> None:
+        limited = self.max_parents if isinstance(self.max_parents, Mapping) else {}
+        labels = [
+            *(label for arc in (*self.required, *self.forbidden) for label in arc),
+            *(label for tier in self.tiers for label in tier),
+            *(self.order or ()),
+            *limited,
+        ]
+        for label in labels:
+            if label not in position:
+                raise UnknownNameError("variable", label, names, "the knowledge")
+        if self.order is not None and len(self.order) != len(names):
+            absent = next(name for name in names if name not in set(self.order))
+            raise KnowledgeError(f"the order lacks {absent!r}; it must list all {len(names)} variables")
+
+    def _forbid_by_groups(self, allowed: Bools, position: Mapping[Label, int]) -> None:
+        for late, tier in enumerate(self.tiers):
+            for early in self.tiers[:late]:
+                for parent in tier:
+                    for child in early:
+                        allowed[position[parent], position[child]] = False
+        if self.order is not None:
+            rank = np.empty(len(self.order), dtype=np.int64)
+            rank[[position[label] for label in self.order]] = np.arange(len(self.order))
+            allowed &= rank[:, None] < rank[None, :]
+
+    def _limits(self, position: Mapping[Label, int], n: int) -> NDArray[np.int64]:
+        limits = np.full(n, n - 1, dtype=np.int64)
+        if isinstance(self.max_parents, Mapping):
+            for label, value in self.max_parents.items():
+                limits[position[label]] = min(value, n - 1)
+        elif self.max_parents is not None:
+            limits[:] = min(self.max_parents, n - 1)
+        return limits
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON and for reports."""
+        limits = self.max_parents
+        return {
+            "required": [list(arc) for arc in self.required],
+            "forbidden": [list(arc) for arc in self.forbidden],
+            "tiers": [list(tier) for tier in self.tiers],
+            "order": None if self.order is None else list(self.order),
+            "max_parents": [[k, v] for k, v in limits.items()] if isinstance(limits, Mapping) else limits,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Knowledge in integers.
+
+    allowed      (n, n) bool   allowed[parent, child]: the arc may be in the graph
+    required     (n, n) bool   the arc must be in the graph
+    max_parents  (n,) int64
+    order        the variables, parents first, where the order is known
+    """
+
+    allowed: Bools
+    required: Bools
+    max_parents: NDArray[np.int64]
+    order: tuple[int, ...] | None = None
+    required_parents: tuple[tuple[int, ...], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        sets = tuple(tuple(np.flatnonzero(column).tolist()) for column in self.required.T)
+        object.__setattr__(self, "required_parents", sets)
+
+    @property
+    def n(self) -> int:
+        return len(self.max_parents)
+
+    def broken_by(self, parents: Sequence[Sequence[int]]) -> str | None:
+        """What a graph breaks, in positions, or None when it keeps every rule."""
+        for child, own in enumerate(parents):
+            for parent in own:
+                if not self.allowed[parent, child]:
+                    return f"has the forbidden arc {parent} -> {child}"
+            for parent in self.required_parents[child]:
+                if parent not in own:
+                    return f"lacks the required arc {parent} -> {child}"
+            if len(own) > self.max_parents[child]:
+                return f"gives {child} {len(own)} parents, more than {self.max_parents[child]}"
+        return None
+
+
+def _pair(arc: Iterable[Label], name: str) -> Arc:
+    try:
+        parent, child = arc
+    except (TypeError, ValueError):
+        raise KnowledgeError(f"a {name} arc is a (parent, child) pair, not {arc!r}") from None
+    return parent, child
+
+
+def _check_required_cycle(required: Sequence[Arc]) -> None:
+    labels = list(dict.fromkeys(label for arc in required for label in arc))
+    position = {label: i for i, label in enumerate(labels)}
+    parents: list[list[int]] = [[] for _ in labels]
+    for parent, child in required:
+        parents[position[child]].append(position[parent])
+    cycle = find_cycle(parents)
+    if cycle:
+        path = " -> ".join(str(labels[i]) for i in cycle)
+        raise KnowledgeError(f"the required arcs form a cycle: {path}; drop one of them")

@@ -1,0 +1,267 @@
+"""The command line: each command does its job, JSON is JSON alone, mistakes give one line and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import bayescout as bs
+from bayescout.cli.app import app
+from bayescout.errors import BayescoutError
+
+
+def run(*arguments):
+    """A command in this process; errors of ours come through as they are raised."""
+    done = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    return done.exit_code, done.stdout
+
+
+def run_json(*arguments):
+    code, out = run(*arguments, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def command(*arguments, **options):
+    """A command in a process of its own, as a user starts it."""
+    return subprocess.run(
+        [sys.executable, "-c", "from bayescout.cli import main; main()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def asia(tmp_path_factory):
+    path = tmp_path_factory.mktemp("asia") / "asia.csv"
+    bs.load_network("asia").sample(800, seed=3).save(path)
+    return path
+
+
+def test_networks_lists_what_is_shipped():
+    listed = run_json("networks")["networks"]
+    assert {"name", "kind", "nodes", "arcs", "parameters"} <= set(listed[0])
+    assert len(listed) == 28
+    code, out = run("networks")
+    assert code == 0
+    assert "alarm" in out
+    assert "munin4" in out
+
+
+def test_sample_is_what_python_samples(tmp_path):
+    code, out = run("sample", "asia", "-n", 50, "--seed", 7, "-o", tmp_path / "a.csv")
+    assert code == 0
+    assert "50 rows of 8 columns" in out
+    states = dict(zip(bs.load_network("asia").nodes, bs.load_network("asia").states, strict=True))
+    read = bs.as_table(tmp_path / "a.csv", states=states)
+    assert read.to_dict() == bs.load_network("asia").sample(50, seed=7).to_dict()
+
+
+def test_sample_to_standard_output_is_csv():
+    code, out = run("sample", "asia", "-n", 3, "--seed", 7)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0] == "asia,tub,smoke,lung,bronc,either,xray,dysp"
+    assert len(lines) == 4
+
+
+def test_fit_writes_what_python_fits(asia, tmp_path):
+    code, out = run("fit", "asia", asia, "-o", tmp_path / "fitted.bif", "--prior", "laplace")
+    assert code == 0
+    assert "P(dysp | bronc, either)" in out
+    truth = bs.load_network("asia")
+    states = dict(zip(truth.nodes, truth.states, strict=True))
+    expected = bs.fit(truth.dag, bs.as_table(asia, states=states), prior="laplace")
+    assert bs.read_network(tmp_path / "fitted.bif").equals(expected)
+
+
+def test_undefined_rows_are_shown_as_dashes(tmp_path):
+    (tmp_path / "d.csv").write_text("A,B\nx,u\nx,v\nx,u\n")
+    (tmp_path / "s.bif").write_text(
+        "network n {} variable A { type discrete [2] { x, y }; } variable B { type discrete [2] { u, v }; } "
+        "probability (A) { table 0.5, 0.5; } probability (B | A) { (x) 0.5, 0.5; (y) 0.5, 0.5; }"
+    )
+    code, out = run("fit", tmp_path / "s.bif", tmp_path / "d.csv")
+    assert code == 0
+    assert "0.6667   0.3333" in out
+    assert "---      ---" in out
+    assert run_json("fit", tmp_path / "s.bif", tmp_path / "d.csv")["undefined_rows"] == 1
+
+
+def test_query_answers():
+    answer = run_json("query", "asia", "lung | smoke=yes")
+    assert answer["answer"] == [
+        {"states": {"lung": "yes"}, "probability": pytest.approx(0.1)},
+        {"states": {"lung": "no"}, "probability": pytest.approx(0.9)},
+    ]
+    code, out = run("query", "asia", "lung, tub | xray=yes")
+    assert code == 0
+    assert "P(lung, tub | xray=yes)" in out
+    gaussian = run_json("query", "ecoli70", "lacY | eutG=1.5")
+    assert set(gaussian["answer"]["lacY"]) >= {"mean", "variance"}
+
+
+def test_compare_counts_arcs(tmp_path):
+    found = run_json("compare", "[A][B|A][C|B]", "[A][B|A][C|A]")
+    assert (found["missing"], found["extra"], found["shd"]) == ([["A", "C"]], [["B", "C"]], 2)
+    assert run_json("compare", "asia", "asia")["shd"] == 0
+    code, out = run("compare", "[A][B|A]", "[B][A|B]")
+    assert code == 0
+    assert "reversed" in out
+
+
+def test_convert_between_formats(tmp_path):
+    run("convert", "asia", tmp_path / "a.json")
+    run("convert", tmp_path / "a.json", tmp_path / "a.bif")
+    assert bs.read_network(tmp_path / "a.bif").equals(bs.load_network("asia"))
+    done = command("convert", "asia", tmp_path / "a.dot")
+    assert done.returncode == 0
+    assert "parameters were left out" in done.stderr
+    assert bs.read_structure(tmp_path / "a.dot") == bs.load_network("asia").dag
+    assert run_json("convert", "asia", tmp_path / "b.structure")["parameters_dropped"] is True
+
+
+def test_show_tables_and_equations():
+    code, out = run("show", "asia", "lung")
+    assert code == 0
+    assert "P(lung | smoke)" in out
+    assert "0.1000" in out
+    _, large = run("show", "alarm")
+    assert "37 nodes" in large
+    assert "P(" not in large
+    _, gaussian = run("show", "ecoli70", "yceP")
+    assert "yceP" in gaussian
+
+
+def test_score_parts_and_bases(asia):
+    nats = run_json("score", "asia", asia, "--score", "bic,k2,bdeu")
+    bits = run_json("score", "asia", asia, "--score", "bic", "--log-base", "2")
+    bic = nats["scores"][0]
+    assert [s["score_name"] for s in nats["scores"]] == ["bic", "k2", "bdeu"]
+    assert bic["score"] == pytest.approx(bic["log_likelihood"] - bic["penalty"])
+    assert bits["scores"][0]["score"] == pytest.approx(bic["score"] / 0.6931471805599453)
+    assert bic["parameters"] == 18
+    assert sum(node["score"] for node in bic["nodes"]) == pytest.approx(bic["score"])
+    assert bic["score"] == bs.score(bs.load_network("asia"), asia, "bic")
+    code, out = run("score", "asia", asia, "--nodes")
+    assert code == 0
+    assert "node by node" in out
+
+
+def test_scores_lists_every_score():
+    from bayescout.scores import SCORES
+
+    assert [row["name"] for row in run_json("scores")["scores"]] == list(SCORES)
+    code, out = run("scores")
+    assert code == 0
+    assert "$" not in out  # formulas belong to the documentation
+
+
+# ---- mistakes
+
+
+def bad_inputs(folder: Path):
+    """(name, arguments, what the line must say) of every mistake."""
+    files = {
+        "empty.csv": "",
+        "header.csv": "asia,tub\n",
+        "ragged.csv": "A,B\n0,1\n0,1,1\n",
+        "twice.csv": "A,A\n0,1\n1,1\n",
+        "one.csv": "A,B\nx,y\n",
+        "missing.csv": "A,B\n0,1\n,1\n1,0\n1,1\n0,1\n",
+        "other.csv": "P,Q\n0,1\n1,0\n",
+        "cut.bif": "network n {} variable A { type discrete [2] { x",
+        "cycle.bif": "network n {} variable A { type discrete [1] { x }; } "
+        "variable B { type discrete [1] { y }; } "
+        "probability (A | B) { (y) 1.0; } probability (B | A) { (x) 1.0; }",
+        "sum.bif": "network n {} variable A { type discrete [2] { x, y }; } "
+        "probability (A) { table 0.5, 0.6; }",
+        "fine.csv": "A,B\n0,1\n1,1\n1,0\n0,1\n",
+        "ids.csv": "A,B\n" + "".join(f"name{i},{i % 2}\n" for i in range(30)),
+        "strange.xyz": "A\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    (folder / "latin.csv").write_bytes("A,B\nö,1\nx,0\n".encode("latin-1"))
+    two = "[A][B|A]"
+    return [
+        ("empty file", ["fit", two, folder / "empty.csv"], "empty.csv"),
+        ("header only", ["fit", two, folder / "header.csv"], "header.csv"),
+        ("ragged rows", ["fit", two, folder / "ragged.csv"], "line 3"),
+        ("duplicate columns", ["fit", two, folder / "twice.csv"], "'A'"),
+        ("one row", ["fit", two, folder / "one.csv"], "row"),
+        ("missing values", ["fit", two, folder / "missing.csv"], "drop"),
+        ("not utf-8", ["fit", two, folder / "latin.csv"], "UTF-8"),
+        ("identifiers", ["fit", two, folder / "ids.csv"], "'A'"),
+        ("unknown ending", ["fit", two, folder / "strange.xyz"], ".xyz"),
+        ("no such data", ["fit", two, folder / "nothing.csv"], "nothing.csv"),
+        ("data of another network", ["fit", two, folder / "other.csv"], "'A'"),
+        ("truncated BIF", ["show", folder / "cut.bif"], "cut.bif"),
+        ("cyclic BIF", ["show", folder / "cycle.bif"], "cycle"),
+        ("rows not summing to one", ["show", folder / "sum.bif"], "1.1"),
+        ("unknown network", ["show", "alram"], "alarm"),
+        ("unknown node", ["query", "asia", "lungs"], "lung"),
+        ("unknown state", ["query", "asia", "lung | smoke=maybe"], "smoke"),
+        ("unknown score", ["score", two, folder / "fine.csv", "--score", "bick"], "bic"),
+        ("unknown prior", ["fit", two, folder / "fine.csv", "--prior", "nothing"], "laplace"),
+        ("cyclic modelstring", ["compare", "[A|B][B|A]", two], "A"),
+        ("unwritable folder", ["fit", two, folder / "fine.csv", "-o", folder / "no" / "x.bif"], "no"),
+        ("structure has no parameters", ["query", two, "A"], "[A][B|A]"),
+    ]
+
+
+def test_every_mistake_says_where_and_what(tmp_path):
+    for name, arguments, said in bad_inputs(tmp_path):
+        with pytest.raises(BayescoutError) as caught:
+            run(*arguments)
+        message = str(caught.value)
+        assert said in message, f"{name}: {message}"
+        assert "\n" not in message.strip(), name
+        assert len(message) > 20, name
+    assert not list(tmp_path.glob("*.bif.*"))
+
+
+def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(tmp_path):
+    done = command("show", "alram", "--json")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("bayescout: error:")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_wrong_usage_is_exit_code_2():
+    assert command("fit").returncode == 2
+    assert command("nonsense").returncode == 2
+    assert command("sample", "asia", "-n", "0").returncode == 2
+
+
+def test_warnings_are_one_line(tmp_path):
+    (tmp_path / "constant.csv").write_text("A,B\n0,x\n1,x\n1,x\n")
+    done = command("fit", "[A][B|A]", tmp_path / "constant.csv", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["parameters"] >= 1
+    assert done.stderr.startswith("bayescout: warning:")
+    assert "'B'" in done.stderr
+
+
+def test_a_full_disk_is_a_clear_error():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from bayescout.cli import main; main()", "networks", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr

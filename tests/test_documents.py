@@ -1,0 +1,65 @@
+"""The README's code, the examples and the architecture page do what they say."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def python_blocks(name):
+    return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_readme_code_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = python_blocks("README.md")
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "HYPOVOLEMIA" in printed
+    assert (tmp_path / "alarm-fitted.bif").exists()
+
+
+def test_readme_commands_exist():
+    from bayescout.cli.app import app
+
+    known = {command.callback.__name__ for command in app.registered_commands}
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^    bayescout ([a-z]+)", text, flags=re.MULTILINE))
+    assert named
+    assert named <= known
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_run(script, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_the_score_of_the_architecture_page_works():
+    from dataclasses import dataclass
+
+    from bayescout.scores import Formula, bind
+    from bayescout.statistics.families import FamilyTables, Floats
+    from tests.scores.drawn_data import table_of
+
+    (block,) = [b for b in python_blocks("ARCHITECTURE.md") if "class Charged" in b]
+    names = {"dataclass": dataclass, "Formula": Formula, "FamilyTables": FamilyTables, "Floats": Floats}
+    exec(compile("from __future__ import annotations\n" + block, "ARCHITECTURE.md", "exec"), names)
+    table = table_of([[0, 1, 0, 1], [0, 0, 1, 1]], [2, 2])
+    score = bind(names["Charged"](charge=2.0), table)
+    assert score.local(0, (1,)) == bind("loglik", table).local(0, (1,)) - 4
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
