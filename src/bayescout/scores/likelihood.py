@@ -35,7 +35,8 @@ class Penalised(Formula):
     r"""Log-likelihood less your own charge for each free parameter (Mauá 2015).
 
     $LL - \psi(N)\,\mathrm{size}$; `charge` is ψ: a number, or a function of N. Parameters are
-    counted over declared states and all parent configurations, $q(r-1)$; a Gaussian family has one a parent, an intercept and a variance.
+    counted over declared states and all parent configurations, $q(r-1)$; a Gaussian family has one a
+    parent, an intercept and a variance.
     In nats and not doubled: Tetrad's BIC is twice ours, aGrUM's is ours divided by log 2.
     """
 
@@ -91,7 +92,8 @@ class Ebic(Bic):
     r"""Extended BIC, for many variables and few rows (Chen & Chen 2008).
 
     A charge of $\frac{\log N}{2} + \gamma \log p$ a parameter for p variables: Chen & Chen's
-    with the log of the number of models of a size taken as size times log p, so that equivalent graphs score the same; γ = 1 is Foygel & Drton's (2010) at their 0.5.
+    with the log of the number of models of a size taken as size times log p, so that equivalent graphs
+    score the same; γ = 1 is Foygel & Drton's (2010) at their 0.5.
     """
 
     gamma: float = 0.5
@@ -126,7 +128,8 @@ class LaplaceBic(Formula):
         sum_corrected(families.counts, families.starts, families.states, grid.scale / 2, out)
         likelihood = 2 * (grid.floats(out[:, 0]) - grid.floats(out[:, 1]))
         return (
-            likelihood - families.rounded(self.penalty * math.log(families.total) / 2) * families.parameters()
+            likelihood - families.rounded(self.penalty * math.log(families.total) / 2) *
+    families.parameters()
         )
 
 
@@ -135,7 +138,8 @@ class Entropy(Formula):
     r"""Minus the entropy of the network's distribution (Blanco, Inza & Larrañaga 2003).
 
     $-\sum_j \frac{N_j}{N} H(X \mid j)$, in nats a row: the maximised log-likelihood
-    divided by N, which is its conditional-entropy form. It has no penalty, so without an order or a limit on parents it fills the graph.
+    divided by N, which is its conditional-entropy form. It has no penalty, so without an order or a
+    limit on parents it fills the graph.
     """
 
     equivalent: ClassVar[bool] = True
