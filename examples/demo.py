@@ -17,7 +17,7 @@ def main(folder: Path = Path("demo")) -> None:
     data.save(folder / "alarm.csv")
     out.print(f"sampled {data} from alarm and wrote {folder / 'alarm.csv'}", markup=False)
 
-    model = bs.fit(truth.dag, folder / "alarm.csv", prior="bdeu")
+    model = bs.fit(truth.dag, data, prior="bdeu")
     model.save(folder / "alarm-fitted.bif")
     out.print(f"fitted {model.n_parameters} parameters and wrote {folder / 'alarm-fitted.bif'}\n")
 

@@ -33,7 +33,7 @@ def level(part):
 
 
 def modules():
-    return [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+    return sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
 def imported(path):

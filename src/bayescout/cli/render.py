@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table as Grid
+from rich.text import Text
 
 from bayescout.graph.compare import Comparison
 from bayescout.network import DiscreteNetwork, Distribution, GaussianDistribution, GaussianNetwork
@@ -23,17 +24,15 @@ def console() -> Console:
     return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
 
 
-def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: int = 0) -> Grid:
-    """A table whose last `numbers` columns are figures, set to the right."""
-    table = Grid(
-        title=escape(title), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False
-    )
+def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: int = 0) -> Group:
+    """A titled table whose last `numbers` columns are figures, set to the right."""
+    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
         right = i >= len(columns) - numbers
         table.add_column(escape(column), justify="right" if right else "left", no_wrap=right)
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
-    return table
+    return Group(Text(title, style="bold"), table)
 
 
 def probability(value: float | None) -> str:
@@ -43,7 +42,7 @@ def probability(value: float | None) -> str:
     return f"{value:.4f}" if value == 0 or value >= 0.00005 else f"{value:.1e}"
 
 
-def cpt_grid(network: DiscreteNetwork, node: Any) -> Grid:
+def cpt_grid(network: DiscreteNetwork, node: Any) -> Group:
     """P(node | parents), one row a parent configuration."""
     cpt = network.cpt(node)
     rows = []
@@ -56,7 +55,7 @@ def cpt_grid(network: DiscreteNetwork, node: Any) -> Grid:
     return grid(title, columns, rows, numbers=len(cpt.states))
 
 
-def equations_grid(network: GaussianNetwork, nodes: Sequence[Any]) -> Grid:
+def equations_grid(network: GaussianNetwork, nodes: Sequence[Any]) -> Group:
     """One linear equation a node."""
     rows = [
         (node, network.equation(node), f"{float(network.variances[network.dag.index(node)]):.4g}")
@@ -65,7 +64,7 @@ def equations_grid(network: GaussianNetwork, nodes: Sequence[Any]) -> Grid:
     return grid("Linear-Gaussian equations", ["node", "mean", "variance"], rows, numbers=1)
 
 
-def answer_grid(answer: Distribution | GaussianDistribution, title: str) -> Grid:
+def answer_grid(answer: Distribution | GaussianDistribution, title: str) -> Group:
     """The answer of a query."""
     if isinstance(answer, GaussianDistribution):
         rows = [
@@ -77,7 +76,7 @@ def answer_grid(answer: Distribution | GaussianDistribution, title: str) -> Grid
     return grid(title, columns, [(*states, probability(p)) for states, p in answer.rows()], numbers=1)
 
 
-def comparison_grids(found: Comparison) -> list[Grid]:
+def comparison_grids(found: Comparison) -> list[Group]:
     """The measures, then the arcs that differ."""
     figures = [
         ("SHD of the graphs", found.shd),

@@ -128,8 +128,7 @@ class LaplaceBic(Formula):
         sum_corrected(families.counts, families.starts, families.states, grid.scale / 2, out)
         likelihood = 2 * (grid.floats(out[:, 0]) - grid.floats(out[:, 1]))
         return (
-            likelihood - families.rounded(self.penalty * math.log(families.total) / 2) *
-    families.parameters()
+            likelihood - families.rounded(self.penalty * math.log(families.total) / 2) * families.parameters()
         )
 
 
