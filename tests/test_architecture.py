@@ -19,6 +19,8 @@ LAYERS = [
     {"network", "formats"},
     {"search"},
     {"evaluate"},
+    {"explain"},
+    {"result"},
     {"learn"},
     {"experiments"},
     {"plots", "report"},

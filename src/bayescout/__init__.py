@@ -8,10 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# At once and not when first used: the module and the function have the same name, and a later import
+# of the module would put itself in the function's place. It is light.
+from bayescout.learn import learn
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from bayescout import scores as scores
+    from bayescout import search as search
     from bayescout.data import Discretiser as Discretiser
     from bayescout.data import Table as Table
     from bayescout.data import as_table as as_table
@@ -34,8 +39,10 @@ if TYPE_CHECKING:
     from bayescout.network import GaussianNetwork as GaussianNetwork
     from bayescout.network import fit as fit
     from bayescout.network import random_network as random_network
+    from bayescout.result import Result as Result
     from bayescout.scores.whole import score as score
     from bayescout.scores.whole import score_parts as score_parts
+    from bayescout.search.knowledge import Knowledge as Knowledge
 
 _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
@@ -48,12 +55,14 @@ _HOMES = {
     "bayescout.graph.pdag": ("Pdag",),
     "bayescout.graph.random": ("random_dag",),
     "bayescout.network": ("DiscreteNetwork", "GaussianNetwork", "fit", "random_network"),
+    "bayescout.result": ("Result",),
     "bayescout.scores.whole": ("score", "score_parts"),
+    "bayescout.search.knowledge": ("Knowledge",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("scores",)
+_MODULES = ("scores", "search")
 
-__all__ = ["__version__", *sorted([*_HOME_OF, *_MODULES])]  # noqa: PLE0604
+__all__ = ["__version__", "learn", *sorted([*_HOME_OF, *_MODULES])]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:

@@ -265,3 +265,101 @@ def test_a_full_disk_is_a_clear_error():
         )
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
+
+
+# ---- learning
+
+
+def test_learn_gives_what_python_learns(asia, tmp_path):
+    found = run_json(
+        "learn", asia, "--search", "tabu", "--score", "bdeu", "--option", "length=7", "--seed", 3
+    )
+    expected = bs.learn(asia, bs.search.Tabu(length=7), "bdeu", seed=3)
+    assert found["score"] == expected.score
+    assert [tuple(arc) for arc in found["arcs"]] == list(expected.dag.arcs())
+    wanted = {"search", "score_name", "score", "arcs", "seconds", "iterations", "operations", "evaluations"}
+    assert wanted | {"stop_reason", "seed"} <= set(found)
+    assert (found["search"], found["score_name"], found["seed"]) == ("tabu", "bdeu", 3)
+
+
+def test_learn_keeps_knowledge_and_writes_a_network(asia, tmp_path):
+    (tmp_path / "tiers.txt").write_text("asia, smoke\ntub, lung, bronc\n\neither,xray,dysp\n")
+    found = run_json(
+        "learn", asia, "--require", "asia->tub", "--forbid", "smoke->bronc", "--tiers", tmp_path / "tiers.txt",
+        "--max-parents", 2, "--top", 3, "-o", tmp_path / "net.bif",
+    )  # fmt: skip
+    arcs = {tuple(arc) for arc in found["arcs"]}
+    assert ("asia", "tub") in arcs
+    assert ("smoke", "bronc") not in arcs
+    assert len(found["top"]) == 3
+    network = bs.read_network(tmp_path / "net.bif")
+    assert set(network.dag.arcs()) == arcs
+    assert network.query("dysp | smoke=yes")["yes"] > 0
+    (tmp_path / "order.txt").write_text("\n".join(bs.load_network("asia").dag.order()))
+    k2 = run_json("learn", asia, "--search", "k2", "--score", "k2", "--order", tmp_path / "order.txt")
+    assert k2["iterations"] == 8
+    code, out = run("learn", asia, "--max-steps", 2, "-o", tmp_path / "net.dot")
+    assert code == 0
+    assert "max_steps" in out
+    assert bs.read_structure(tmp_path / "net.dot").n_arcs == 2
+
+
+def test_learn_goes_on_from_a_checkpoint(asia, tmp_path):
+    path = tmp_path / "run.json"
+    run_json("learn", asia, "--max-steps", 3, "--checkpoint", path)
+    resumed = run_json("learn", asia, "--checkpoint", path)
+    whole = run_json("learn", asia)
+    assert {k: v for k, v in resumed.items() if k != "seconds"} == {
+        k: v for k, v in whole.items() if k != "seconds"
+    }
+
+
+def test_ctrl_c_keeps_the_best_so_far(tmp_path):
+    import signal
+    import time
+
+    bs.load_network("alarm").sample(2000, seed=1).save(tmp_path / "a.csv")
+    code = "from bayescout.cli import main; main()"
+    arguments = ["learn", str(tmp_path / "a.csv"), "--option", "restarts=100000", "--json"]
+    checkpoint = tmp_path / "run.json"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments, "--checkpoint", str(checkpoint)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not checkpoint.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert json.loads(out)["stop_reason"] == "interrupted"
+    assert "interrupted" in err
+    assert "Traceback" not in err
+
+
+def test_searches_lists_every_search():
+    from bayescout.search import SEARCHES
+
+    assert [row["name"] for row in run_json("searches")["searches"]] == list(SEARCHES)
+    code, out = run("searches")
+    assert code == 0
+    assert "hill-climb" in out
+
+
+def test_learning_mistakes_are_named(asia):
+    for arguments, said in (
+        (["--search", "hill-climbing"], "hill-climb"),
+        (["--option", "speed=9"], "restarts, perturb"),
+        (["--option", "restarts"], "key=value"),
+        (["--option", "restarts=-1"], "at least 0"),
+        (["--score-option", "ess=1"], "no setting 'ess'"),
+        (["--require", "asia=>tub"], "parent->child"),
+        (["--require", "asia->tubs"], "tub"),
+        (["--require", "asia->tub", "--require", "tub->asia"], "cycle"),
+        (["--tiers", "nowhere.txt"], "nowhere.txt"),
+        (["--search", "k2"], "order"),
+        (["--start", "full"], "full"),
+    ):
+        with pytest.raises(BayescoutError) as caught:
+            run("learn", asia, *arguments)
+        assert said in str(caught.value), str(caught.value)

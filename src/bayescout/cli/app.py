@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bayescout.cli import networks, scoring
+from bayescout.cli import learning, networks, scoring
 
 app = typer.Typer(
     name="bayescout",
@@ -13,7 +13,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (*networks.COMMANDS, *scoring.COMMANDS):
+for command in (*learning.COMMANDS, *networks.COMMANDS, *scoring.COMMANDS):
     app.command()(command)
 
 

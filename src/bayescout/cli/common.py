@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from bayescout.errors import BayescoutError
+from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork
@@ -77,3 +77,34 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, bool)):
         return value
     return str(value)
+
+
+def label_named(text: str, names: Sequence[Any]) -> Any:
+    """The label that reads as the text."""
+    for name in names:
+        if str(name) == text:
+            return name
+    raise UnknownNameError("name", text, names)
+
+
+def split_arc(text: str, names: Sequence[Any]) -> tuple[Any, Any]:
+    """An arc written a->b; a name may itself hold the arrow, so every place is tried."""
+    for place in range(len(text)):
+        if text.startswith("->", place):
+            parent, child = text[:place].strip(), text[place + 2 :].strip()
+            known = {str(name) for name in names}
+            if (parent in known and child in known) or "->" not in child:
+                return label_named(parent, names), label_named(child, names)
+    raise SettingError(f"an arc is written parent->child, not {text!r}")
+
+
+def as_setting(text: str) -> Any:
+    """A setting's value: a number, true or false, or the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

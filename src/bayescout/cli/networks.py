@@ -15,6 +15,7 @@ from bayescout.cli.common import (
     MissingValues,
     Network,
     Output,
+    label_named,
     open_graph,
     print_json,
     table_options,
@@ -164,7 +165,7 @@ def show(
     if json:
         print_json(_described(model))
         return
-    _show(model, [_node_named(model, text) for text in nodes or []])
+    _show(model, [label_named(text, model.nodes) for text in nodes or []])
 
 
 def networks(json: Json = False) -> None:
@@ -186,16 +187,6 @@ def networks(json: Json = False) -> None:
 
 
 COMMANDS = (fit, sample, query, compare, convert, show, networks)
-
-
-def _node_named(model: Network, text: str) -> Any:
-    """The node whose label reads as the text."""
-    from bayescout.errors import UnknownNameError
-
-    for node in model.nodes:
-        if str(node) == text:
-            return node
-    raise UnknownNameError("node", text, model.nodes, "the network")
 
 
 def _show(model: Network, nodes: list[Any]) -> None:

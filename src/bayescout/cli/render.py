@@ -26,7 +26,7 @@ def console() -> Console:
 
 def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: int = 0) -> Group:
     """A titled table whose last `numbers` columns are figures, set to the right."""
-    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_header=any(columns))
     for i, column in enumerate(columns):
         right = i >= len(columns) - numbers
         table.add_column(escape(column), justify="right" if right else "left", no_wrap=right)
@@ -98,4 +98,27 @@ def comparison_grids(found: Comparison) -> list[Group]:
     ]
     if wrong:
         grids.append(grid("Arcs that differ", ["how", "arc"], wrong))
+    return grids
+
+
+def result_grids(result: Any) -> list[Any]:
+    """What was learned: figures, arcs by child, and the best networks where more than one was kept."""
+    figures = [
+        ("search", result.settings.search),
+        (f"score ({result.settings.score})", f"{result.score:,.3f}"),
+        ("arcs", result.dag.n_arcs),
+        ("seconds", f"{result.seconds:.3g}"),
+        ("steps", f"{result.counters.iterations:,}"),
+        ("families scored", f"{result.counters.evaluations:,}"),
+        ("stopped", result.stop_reason),
+    ]
+    if result.gap is not None:
+        figures.append(("gap", f"{result.gap:,.3f}"))
+    arcs = [
+        (node, ", ".join(str(parent) for parent in result.dag.parents_of(node))) for node in result.dag.nodes
+    ]
+    grids = [grid("Learned", ["", ""], figures, numbers=1), grid("Network", ["node", "parents"], arcs)]
+    if len(result.top) > 1:
+        rows = [(i + 1, entry.dag.n_arcs, f"{entry.score:,.3f}") for i, entry in enumerate(result.top)]
+        grids.append(grid("The best networks", ["rank", "arcs", "score"], rows, numbers=3))
     return grids

@@ -14,14 +14,15 @@ from bayescout.errors import FormatError
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], text: bool = False) -> Iterator[IO[Any]]:
+def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool = True) -> Iterator[IO[Any]]:
     """A stream whose content becomes the file at `path` when the block ends well.
 
     The content goes to a temporary file in the same folder, is flushed to the disk, and
     takes the place of `path` in one step; when the block raises, nothing is left behind and an
     old file stays as it was. Text is UTF-8 with "\\n" line ends. A link is followed; a
     device or pipe such as /dev/stdout is written directly, since it cannot be replaced.
-    An old file's permissions are kept.
+    An old file's permissions are kept. Without `durable` the disk is not waited for: the file
+    then outlives a killed process, but not always a power cut.
     """
     target = Path(os.path.realpath(path))
     mode = _mode_of(target, path)
@@ -37,7 +38,8 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False) -> Iterator[I
                     os.chmod(temporary, stat.S_IMODE(mode))
                 yield stream
                 stream.flush()
-                os.fsync(stream.fileno())
+                if durable:
+                    os.fsync(stream.fileno())
             os.replace(temporary, target)
         except BaseException:
             with suppress(OSError):

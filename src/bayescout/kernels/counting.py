@@ -10,13 +10,8 @@ bit-sliced about 0.002 ns a row and cell, scatter 0.5 to 1 ns a row, sparse abou
 import numpy as np
 
 from bayescout.kernels.jit import kernel
+from bayescout.kernels.limits import MASK_WORDS, MASKED_CELLS
 from bayescout.kernels.popcount import popcount
-
-MASK_WORDS = 8192
-"""Words of scratch for the masks of one block of rows (64 KiB: stays in the second-level cache)."""
-
-MASKED_CELLS = 192
-"""Cells of a table up to which masks are cheaper than scatter (0.0025 ns a row and cell to 0.55 ns a row)."""
 
 
 @kernel

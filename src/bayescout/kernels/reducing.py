@@ -20,16 +20,23 @@ def _fixed(value, scale):
 
 
 @kernel
-def sum_xlogx(counts, starts, states, lookup, scale, out):
+def _on_grid(units, drop, unit):
+    """A sum of units as nats: rounded to the grid, which is 2**drop units wide."""
+    return ((units + (np.int64(1) << (drop - 1))) >> drop) * unit
+
+
+@kernel
+def sum_xlogx(counts, starts, states, lookup, grid, out):
     """For each table the sums of N log N over its cells, its configurations and its child margin.
 
     counts  flat int64|float64   tables of (configurations, states), one after the other
     starts  (k + 1,) int64
     states  (k,) int64           child states of each table
     lookup  (m,) int64           N log N in units for N < m; empty for fractional counts
-    scale   float                units in one nat
-    out     (k, 3) int64         overwritten: cells, configurations, child margin
+    grid    (3,) float64         units in one nat; units a step of the grid, as a power of two; the step
+    out     (3, k) float64       overwritten: cells, configurations, child margin, in nats
     """
+    scale, drop, step = grid[0], np.int64(grid[1]), grid[2]
     for t in range(starts.shape[0] - 1):
         r = states[t]
         table = counts[starts[t] : starts[t + 1]]
@@ -47,7 +54,9 @@ def sum_xlogx(counts, starts, states, lookup, scale, out):
         child = np.int64(0)
         for k in range(r):
             child += _xlogx(margin[k], lookup, scale)
-        out[t, 0], out[t, 1], out[t, 2] = cells, configs, child
+        out[0, t] = _on_grid(cells, drop, step)
+        out[1, t] = _on_grid(configs, drop, step)
+        out[2, t] = _on_grid(child, drop, step)
 
 
 @kernel
@@ -58,11 +67,12 @@ def _xlogx(count, lookup, scale):
 
 
 @kernel
-def sum_corrected(counts, starts, states, scale, out):
+def sum_corrected(counts, starts, states, grid, out):
     """For each table the sums of N log(N + 1) over cells and N log(N + r) over configurations.
 
-    Arguments as in sum_xlogx; out is (k, 2).
+    Arguments as in sum_xlogx; out is (2, k).
     """
+    scale, drop, step = grid[0], np.int64(grid[1]), grid[2]
     for t in range(starts.shape[0] - 1):
         r = states[t]
         table = counts[starts[t] : starts[t + 1]]
@@ -75,22 +85,24 @@ def sum_corrected(counts, starts, states, scale, out):
                 total += count
                 cells += _fixed(count * math.log(count + 1.0), scale)
             configs += _fixed(total * math.log(total + float(r)), scale)
-        out[t, 0], out[t, 1] = cells, configs
+        out[0, t] = _on_grid(cells, drop, step)
+        out[1, t] = _on_grid(configs, drop, step)
 
 
 @kernel
-def sum_gamma(counts, starts, states, priors, scale, out):
+def sum_gamma(counts, starts, states, priors, grid, out):
     """For each table the Dirichlet terms of its cells and of its configurations.
 
     A term is log Γ(N + a) - log Γ(a), with the prior count a of the cell or configuration.
 
-    priors  (k, 2) float64   a of a cell and of a configuration
-    out     (k, 2) int64     overwritten: cells, configurations
+    priors  (2, k) float64   a of a cell and of a configuration
+    out     (2, k) float64   overwritten: cells, configurations, in nats
     """
+    scale, drop, step = grid[0], np.int64(grid[1]), grid[2]
     for t in range(starts.shape[0] - 1):
         r = states[t]
         table = counts[starts[t] : starts[t + 1]]
-        a, b = priors[t, 0], priors[t, 1]
+        a, b = priors[0, t], priors[1, t]
         log_gamma_a, log_gamma_b = log_gamma(a), log_gamma(b)
         cells = np.int64(0)
         configs = np.int64(0)
@@ -103,7 +115,8 @@ def sum_gamma(counts, starts, states, priors, scale, out):
                     cells += _fixed(_rise(count, a, log_gamma_a), scale)
             if total > 0:
                 configs += _fixed(_rise(total, b, log_gamma_b), scale)
-        out[t, 0], out[t, 1] = cells, configs
+        out[0, t] = _on_grid(cells, drop, step)
+        out[1, t] = _on_grid(configs, drop, step)
 
 
 @kernel
@@ -149,8 +162,9 @@ def observed_configurations(counts, starts, states, out):
 
 
 @kernel
-def sum_regret(counts, starts, states, scale, out):
-    """For each table the sum over its configurations of log C(N, r); out (k,) int64."""
+def sum_regret(counts, starts, states, grid, out):
+    """For each table the sum over its configurations of log C(N, r); out (k,) float64, in nats."""
+    scale, drop, step = grid[0], np.int64(grid[1]), grid[2]
     for t in range(starts.shape[0] - 1):
         r = states[t]
         units = np.int64(0)
@@ -159,7 +173,7 @@ def sum_regret(counts, starts, states, scale, out):
             for k in range(r):
                 total += counts[begin + k]
             units += _fixed(log_regret(total, r), scale)
-        out[t] = units
+        out[t] = _on_grid(units, drop, step)
 
 
 @kernel

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bayescout.data.table import Table
-from bayescout.errors import SettingError, UnknownNameError
-from bayescout.scores.base import Formula, FunctionFormula, LocalScores, Score
+from bayescout.errors import SettingError
+from bayescout.scores.base import Formula, FunctionFormula, LocalScores, Score, make_named
 from bayescout.scores.bge import Bge
 from bayescout.scores.custom import CustomScore
 from bayescout.scores.dirichlet import K2, Bd, BDeu, BDs
@@ -50,9 +50,8 @@ ScoreLike = str | Formula | Score | Callable[[Any], float]
 
 def formula_named(name: str, **settings: Any) -> Formula:
     """The formula of a registered name, with its settings."""
-    if name not in SCORES:
-        raise UnknownNameError("score", name, SCORES)
-    return SCORES[name](**settings)
+    made: Formula = make_named("score", SCORES, name, settings)
+    return made
 
 
 def bind(score: ScoreLike, table: Table, workers: int | None = None) -> LocalScores:

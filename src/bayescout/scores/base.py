@@ -7,13 +7,14 @@ once for all formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from bayescout.data.table import Table
-from bayescout.errors import DataError
+from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.families import Family, FamilyTables, Floats, Ints
@@ -76,6 +77,18 @@ class FunctionFormula(Formula):
 
     def __repr__(self) -> str:
         return f"FunctionFormula({getattr(self.function, '__name__', self.function)!s})"
+
+
+def make_named(kind: str, registry: Mapping[str, Any], name: str, settings: Mapping[str, Any]) -> Any:
+    """An instance of a registered class with its settings; a name or setting that is not known is named."""
+    if name not in registry:
+        raise UnknownNameError(kind, name, registry)
+    known = [f.name for f in fields(registry[name])]
+    for setting in settings:
+        if setting not in known:
+            shown = ", ".join(known) or "none"
+            raise SettingError(f"{kind} {name!r} has no setting {setting!r}; its settings: {shown}")
+    return registry[name](**settings)
 
 
 def require_rows(table: Table, least: int = 2) -> None:

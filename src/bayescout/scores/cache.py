@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayescout.errors import SettingError
-from bayescout.statistics.families import Family, Floats
+from bayescout.statistics.families import Family, Floats, Ints
 
 DEFAULT_BYTES = 256 << 20
 """The default limit of a cache."""
@@ -36,17 +36,18 @@ class ScoreCache:
         self._rows: dict[Family, Floats] = {}
         self._fresh: dict[Family, float] = {}
 
-    def row(self, child: int, parents: tuple[int, ...]) -> Floats:
-        """The row of extensions of a family; what the caller writes into it is remembered."""
-        key = (child, parents)
-        row = self._rows.get(key)
-        if row is None:
+    def row(self, child: int, parents: tuple[int, ...]) -> Floats | None:
+        """The row of extensions of a family, if there is one; what is written into it is remembered."""
+        return self._rows.get((child, parents))
+
+    def store_row(self, child: int, parents: tuple[int, ...], candidates: Ints, values: Floats) -> None:
+        """Remember new extensions of a family that has no row yet."""
+        self._make_room(self._row_bytes)
+        if self._row_bytes <= self.limit:
             row = np.full(self._n, np.nan)
-            self._make_room(self._row_bytes)
-            if self._row_bytes <= self.limit:
-                self._rows[key] = row
-                self._bytes += self._row_bytes
-        return row
+            row[candidates] = values
+            self._rows[child, parents] = row
+            self._bytes += self._row_bytes
 
     def missing(self, keys: Sequence[Family]) -> list[Family]:
         """The distinct families not remembered, in order of first appearance."""

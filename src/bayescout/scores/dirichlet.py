@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -31,13 +32,13 @@ class Dirichlet(Formula):
 
         cells = self.cell_prior(families)
         scorable = cells > 0
-        priors = np.empty((len(families), 2))
-        priors[:, 0] = np.where(scorable, cells, 1.0)
-        priors[:, 1] = self.configuration_prior(families, priors[:, 0])
-        grid = _grid(families.total)
-        out = np.empty((len(families), 2), dtype=np.int64)
-        sum_gamma(families.counts, families.starts, families.states, priors, grid.scale, out)
-        return np.where(scorable, grid.floats(out[:, 0]) - grid.floats(out[:, 1]), -np.inf)
+        priors = np.empty((2, len(families)))
+        priors[0] = np.where(scorable, cells, 1.0)
+        priors[1] = self.configuration_prior(families, priors[0])
+        out = np.empty_like(priors)
+        grid = _grid(families.total).for_kernel
+        sum_gamma(families.counts, families.starts, families.states, priors, grid, out)
+        return np.where(scorable, out[0] - out[1], -np.inf)
 
     def configuration_prior(self, families: FamilyTables, cells: Floats) -> Floats:
         return cells * families.states
@@ -119,6 +120,7 @@ class BDs(Dirichlet):
         return self.ess / (np.maximum(seen, 1) * families.states)
 
 
+@lru_cache(maxsize=16)
 def _grid(total: float) -> Grid:
     """Room for prior counts as small as float64 has them: no term passes 700 nats a row."""
     nats = math.log(total + 1)

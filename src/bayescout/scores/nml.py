@@ -31,10 +31,9 @@ class Fnml(Formula):
         from bayescout.kernels.reducing import sum_regret
 
         _require_whole(families)
-        grid = families.likelihood_grid
-        out = np.empty(len(families), dtype=np.int64)
-        sum_regret(families.counts, families.starts, families.states, grid.scale, out)
-        return families.log_likelihoods() - grid.floats(out)
+        out = np.empty(len(families))
+        sum_regret(families.counts, families.starts, families.states, families.grid.for_kernel, out)
+        return families.log_likelihoods() - out
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
@@ -61,22 +61,25 @@ class TableScore:
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
         """The score of (child, parents + candidate) for each candidate, counted in one pass."""
         candidates = np.asarray(candidates, dtype=np.int64)
-        row = self._cache.row(child, tuple(sorted(parents)))
-        known = row[candidates]
-        missing = np.isnan(known)
-        self._cache.hits += len(candidates) - int(missing.sum())
-        if missing.any():
-            wanted = candidates[missing]
-            parts = self._run(
-                lambda some: self.formula.evaluate(
-                    self.statistics.extensions(child, tuple(sorted(parents)), some)
-                ),
-                list(self._slices(child, parents, wanted)),
-            )
-            row[wanted] = np.concatenate(parts)
-            self._cache.evaluations += len(wanted)
-            known = row[candidates]
-        return known
+        parents = tuple(sorted(parents))
+        row = self._cache.row(child, parents)
+        if row is None:
+            found = self._extended(child, parents, candidates)
+            self._cache.store_row(child, parents, candidates, found)
+            return found
+        missing = candidates[np.isnan(row[candidates])]
+        self._cache.hits += len(candidates) - len(missing)
+        if len(missing):
+            row[missing] = self._extended(child, parents, missing)
+        return row[candidates]
+
+    def _extended(self, child: int, parents: Parents, candidates: Ints) -> Floats:
+        self._cache.evaluations += len(candidates)
+        parts = self._run(
+            lambda some: self.formula.evaluate(self.statistics.extensions(child, parents, some)),
+            self._slices(child, parents, candidates),
+        )
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def many(self, families: Sequence[Family]) -> Floats:
         """The scores of many families; repeated ones are computed once."""
@@ -84,38 +87,38 @@ class TableScore:
         fresh = self._cache.missing(keys)
         if fresh:
             parts = self._run(
-                lambda some: self.formula.evaluate(self.statistics.many(some)), list(self._batches(fresh))
+                lambda some: self.formula.evaluate(self.statistics.many(some)), self._batches(fresh)
             )
             self._cache.store(fresh, np.concatenate(parts).tolist())
         return self._cache.values(keys)
 
     # ---- splitting work
 
-    def _slices(self, child: int, parents: Parents, candidates: Ints) -> Iterator[Ints]:
+    def _slices(self, child: int, parents: Parents, candidates: Ints) -> list[Ints]:
         """Candidates in slices of bounded memory, at least one a worker where the work is large."""
-        most = max(1, BATCH_CELLS // max(1, self._cells(child, parents)) // 4)
+        most = max(1, BATCH_CELLS // (4 * self._cells(child, parents)))
         if self._rows * len(candidates) > SPLIT_ROWS:
             most = min(most, -(-len(candidates) // self.workers))
-        for begin in range(0, len(candidates), most):
-            yield candidates[begin : begin + most]
+        return [candidates[begin : begin + most] for begin in range(0, len(candidates), most)]
 
-    def _batches(self, families: Sequence[Family]) -> Iterator[Sequence[Family]]:
+    def _batches(self, families: Sequence[Family]) -> list[Sequence[Family]]:
         """Families in batches of bounded memory, several a worker where the work is large."""
         most = len(families)
         if self._rows * len(families) > SPLIT_ROWS:
             most = -(-len(families) // (4 * self.workers))
+        batches: list[Sequence[Family]] = []
         begin, cells = 0, 0
         for i, (child, parents) in enumerate(families):
             size = self._cells(child, parents)
             if i > begin and (cells + size > BATCH_CELLS or i - begin >= most):
-                yield families[begin:i]
+                batches.append(families[begin:i])
                 begin, cells = i, 0
             cells += size
-        yield families[begin:]
+        return [*batches, families[begin:]]
 
     def _cells(self, child: int, parents: Parents) -> int:
-        cells = getattr(self.statistics, "cells", None)
-        return min(cells(child, parents), BATCH_CELLS) if cells else 1
+        """Cells of the family's table, as far as they matter for the size of a batch."""
+        return min(self.statistics.cells(child, parents), BATCH_CELLS)
 
     def _run(self, work: Callable[[Any], Floats], items: list[Any]) -> list[Floats]:
         if len(items) == 1 or self.workers == 1:

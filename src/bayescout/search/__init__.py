@@ -1,0 +1,59 @@
+"""Searches: one file an algorithm, the registry, knowledge and the protocol they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bayescout.scores.base import make_named
+from bayescout.search.annealing import Annealing
+from bayescout.search.first_ascent import FirstAscent
+from bayescout.search.hill_climb import HillClimb
+from bayescout.search.knowledge import Knowledge, Rules
+from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
+from bayescout.search.problem import CountingScore, Problem, Search, State
+from bayescout.search.tabu import Tabu
+
+SEARCHES: dict[str, Callable[..., Any]] = {
+    "hill-climb": HillClimb,
+    "first-ascent": FirstAscent,
+    "tabu": Tabu,
+    "annealing": Annealing,
+    "k2": K2,
+    "k2-random": K2Random,
+    "order-sample": OrderSample,
+    "order-climb": OrderClimb,
+}
+"""Every search by name: adding one is a file and a line here."""
+
+
+def search_named(name: str, **settings: Any) -> Search:
+    """The search of a registered name, with its settings."""
+    made: Search = make_named("search", SEARCHES, name, settings)
+    return made
+
+
+def name_of(search: Search) -> str:
+    """The registered name of a search, or the name of its class."""
+    return next((name for name, made in SEARCHES.items() if type(search) is made), type(search).__name__)
+
+
+__all__ = [
+    "K2",
+    "SEARCHES",
+    "Annealing",
+    "CountingScore",
+    "FirstAscent",
+    "HillClimb",
+    "K2Random",
+    "Knowledge",
+    "OrderClimb",
+    "OrderSample",
+    "Problem",
+    "Rules",
+    "Search",
+    "State",
+    "Tabu",
+    "name_of",
+    "search_named",
+]  # fmt: skip

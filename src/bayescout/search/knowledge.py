@@ -187,16 +187,16 @@ class Rules:
         return len(self.max_parents)
 
     def broken_by(self, parents: Sequence[Sequence[int]]) -> str | None:
-        """What a graph breaks, in positions, or None when it keeps every rule."""
+        """What a graph breaks, with {i} for the name of variable i, or None when it keeps every rule."""
         for child, own in enumerate(parents):
             for parent in own:
                 if not self.allowed[parent, child]:
-                    return f"has the forbidden arc {parent} -> {child}"
+                    return f"has the forbidden arc {{{parent}}} -> {{{child}}}"
             for parent in self.required_parents[child]:
                 if parent not in own:
-                    return f"lacks the required arc {parent} -> {child}"
+                    return f"lacks the required arc {{{parent}}} -> {{{child}}}"
             if len(own) > self.max_parents[child]:
-                return f"gives {child} {len(own)} parents, more than {self.max_parents[child]}"
+                return f"gives {{{child}}} {len(own)} parents, more than {self.max_parents[child]}"
         return None
 
 

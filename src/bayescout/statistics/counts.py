@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
-from bayescout.statistics.families import Family, FamilyTables, Ints
+from bayescout.kernels.limits import MASKED_CELLS
+from bayescout.statistics.families import Family, FamilyTables, Grid, Ints
 
 BITMAP_STATES = 16
 """A variable with more states than this has no bitmaps: they would outgrow its codes."""
@@ -35,9 +36,13 @@ class Counts:
     """Counts of families of one discrete table."""
 
     def __init__(self, table: Table) -> None:
+        from bayescout.kernels import counting
+
         _require_discrete(table)
+        self._kernels = counting
         codes, weights = _fold(table)
         self.total = table.total_weight
+        self.grid = Grid.for_rows(self.total, math.log(self.total + 1), math.log(self.total + 1))
         self.cards: Ints = table.cardinalities
         self._codes = codes
         self._weights = weights
@@ -45,6 +50,7 @@ class Counts:
         self._widths = np.array([max(1, int(r - 1).bit_length()) for r in self.cards], dtype=np.int64)
         self._dense_limit = min(DENSE_CEILING, max(DENSE_FLOOR, DENSE_CELLS_A_ROW * self.n_rows))
         self._layout, self._bitmaps = _bitmaps(codes, self.cards, len(weights) > 0)
+        self._all_sliced = bool((self._layout[1] >= 0).all())
 
     @property
     def n_variables(self) -> int:
@@ -83,29 +89,31 @@ class Counts:
     def extensions(self, child: int, parents: tuple[int, ...], candidates: Ints) -> FamilyTables:
         """The table of (child, parents + candidate) for each candidate, counted together."""
         base = self.cells(child, parents)
-        dense = self.cards[candidates] <= self._dense_limit // base
-        if not dense.all():
-            return self._mixed_extensions(child, parents, candidates, dense)
+        states = self.cards[candidates]
+        most = int(states.max(initial=1))
+        if base * most > self._dense_limit:
+            return self._mixed_extensions(child, parents, candidates, states <= self._dense_limit // base)
         family = np.array((*parents, child), dtype=np.int64)
-        cells = base * self.cards[candidates]
-        slots = np.concatenate(([0], np.cumsum(cells)))
-        out = np.empty(int(slots[-1]) + base, dtype=self._count_type)
-        by_bits = self._bits_pay(family, candidates, base)
-        if by_bits.all():
+        slots = np.zeros(len(candidates) + 1, dtype=np.int64)
+        np.cumsum(base * states, out=slots[1:])
+        out = np.empty(int(slots[-1]) + base, dtype=self._weights.dtype)
+        if self._all_sliced and base * (most - 1) <= MASKED_CELLS >= base:
             self._extend_bits(family, candidates, slots, out)
         else:
-            self._extend_mixed(family, candidates, by_bits, slots, out)
-        return self._batch(child, parents, candidates, out[: slots[-1]], slots)
+            self._extend_mixed(family, candidates, self._bits_pay(family, candidates, base), slots, out)
+        return FamilyTables(
+            out[: slots[-1]],
+            slots,
+            np.full(len(candidates), self._sizes[child]),
+            self._all_configurations(parents) * states.astype(np.float64),
+            self.cards,
+            self.total,
+            self.grid,
+        )
 
     # ---- engines
 
-    @property
-    def _count_type(self) -> Any:
-        return self._weights.dtype
-
     def _bits_pay(self, family: Ints, candidates: Ints, base: int) -> NDArray[np.bool_]:
-        from bayescout.kernels.counting import MASKED_CELLS
-
         first = self._layout[1]
         if len(self._weights) or base > MASKED_CELLS or (first[family] < 0).any():
             return np.zeros(len(candidates), dtype=bool)
@@ -113,26 +121,22 @@ class Counts:
         return np.asarray(few & (first[candidates] >= 0))
 
     def _extend_bits(self, family: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]) -> None:
-        from bayescout.kernels.counting import count_bits
-
-        count_bits(self._bitmaps, self._layout[1], self.cards, family, candidates, slots, out)
+        self._kernels.count_bits(self._bitmaps, self._layout[1], self.cards, family, candidates, slots, out)
 
     def _extend_scatter(
         self, ids: NDArray[Any], shape: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]
     ) -> None:
-        from bayescout.kernels.counting import count_scatter, count_weighted
-
         if len(self._weights):
-            count_weighted(self._codes, self.cards, ids, shape, self._weights, candidates, slots, out)
+            self._kernels.count_weighted(
+                self._codes, self.cards, ids, shape, self._weights, candidates, slots, out
+            )
         else:
-            count_scatter(self._codes, self.cards, ids, shape, candidates, slots, out)
+            self._kernels.count_scatter(self._codes, self.cards, ids, shape, candidates, slots, out)
 
     def _extend_mixed(
         self, family: Ints, candidates: Ints, by_bits: NDArray[np.bool_], slots: Ints, out: NDArray[Any]
     ) -> None:
         """Bits for some candidates and scatter for the others, each into its own part of out."""
-        from bayescout.kernels.counting import number_cells
-
         base = len(out) - int(slots[-1])
         r = int(self.cards[family[-1]])
         for chosen, use_bits in ((by_bits, True), (~by_bits, False)):
@@ -146,30 +150,30 @@ class Counts:
                 self._extend_bits(family, some, part_slots, part)
             else:
                 ids = np.empty(self.n_rows, dtype=np.uint32)
-                number_cells(self._codes, self.cards, family, ids)
+                self._kernels.number_cells(self._codes, self.cards, family, ids)
                 self._extend_scatter(ids, np.array([base // r, r]), some, part_slots, part)
             if not whole:
                 for i, where in enumerate(np.flatnonzero(chosen)):
                     out[slots[where] : slots[where + 1]] = part[part_slots[i] : part_slots[i + 1]]
 
     def _dense_tables(self, families: Sequence[Family]) -> FamilyTables:
-        from bayescout.kernels.counting import count_families
-
         lengths = [len(parents) + 1 for _, parents in families]
         members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
         bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
         children = members[bounds[1:] - 1]
         cells = np.multiply.reduceat(self.cards[members], bounds[:-1])
         starts = np.concatenate(([0], np.cumsum(cells)))
-        out = np.empty(int(starts[-1]), dtype=self._count_type)
-        count_families(self._codes, self._weights, self._bitmaps, self._layout, members, bounds, starts, out)
+        out = np.empty(int(starts[-1]), dtype=self._weights.dtype)
+        self._kernels.count_families(
+            self._codes, self._weights, self._bitmaps, self._layout, members, bounds, starts, out
+        )
         states = self.cards[children]
-        return FamilyTables(out, starts, states, (cells // states).astype(np.float64), self.cards, self.total)
+        return FamilyTables(
+            out, starts, states, (cells // states).astype(np.float64), self.cards, self.total, self.grid
+        )
 
     def _configurations(self, parents: Sequence[int]) -> tuple[NDArray[np.int32], int]:
         """The occurring configurations of the parents, numbered: one number a row, and how many."""
-        from bayescout.kernels.counting import densify, pack_cells
-
         shifts, used = [], 0
         for parent in parents:
             width = int(self._widths[parent])
@@ -178,9 +182,11 @@ class Counts:
             shifts.append(used)
             used += width
         keys = np.empty((used // 64 + 1, self.n_rows), dtype=np.int64)
-        pack_cells(self._codes, np.array(parents, dtype=np.int64), np.array(shifts, dtype=np.int64), keys)
+        self._kernels.pack_cells(
+            self._codes, np.array(parents, dtype=np.int64), np.array(shifts, dtype=np.int64), keys
+        )
         ids = np.empty(self.n_rows, dtype=np.int32)
-        return ids, int(densify(keys, ids))
+        return ids, int(self._kernels.densify(keys, ids))
 
     def _sparse_table(self, child: int, parents: tuple[int, ...]) -> FamilyTables:
         numbers, distinct = self._configurations(parents)
@@ -189,8 +195,6 @@ class Counts:
     def _counted_with_child(
         self, child: int, parents: tuple[int, ...], numbers: NDArray[np.int32], distinct: int
     ) -> FamilyTables:
-        from bayescout.kernels.counting import append_cells
-
         r = int(self.cards[child])
         if distinct * r > DENSE_CEILING:
             raise TooLargeError(
@@ -199,8 +203,8 @@ class Counts:
                 f"child, or limit its parents"
             )
         ids = np.empty(self.n_rows, dtype=np.uint32)
-        append_cells(numbers, self._codes[child], r, ids)
-        out = np.empty(distinct * r, dtype=self._count_type)
+        self._kernels.append_cells(numbers, self._codes[child], r, ids)
+        out = np.empty(distinct * r, dtype=self._weights.dtype)
         nothing = np.empty(0, dtype=np.int64)
         slots = np.zeros(1, dtype=np.int64)
         self._extend_scatter(ids, np.array([distinct, r]), nothing, slots, out)
@@ -211,6 +215,7 @@ class Counts:
             np.array([self._all_configurations(parents)]),
             self.cards,
             self.total,
+            self.grid,
         )
 
     def _mixed_extensions(
@@ -230,13 +235,6 @@ class Counts:
             return float(math.prod([self._sizes[i] for i in parents]))
         except OverflowError:
             return math.inf
-
-    def _batch(
-        self, child: int, parents: tuple[int, ...], candidates: Ints, counts: NDArray[Any], slots: Ints
-    ) -> FamilyTables:
-        configurations = self._all_configurations(parents) * self.cards[candidates].astype(np.float64)
-        states = np.full(len(candidates), self.cards[child], dtype=np.int64)
-        return FamilyTables(counts, slots, states, configurations, self.cards, self.total)
 
 
 def dense_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[Any]:
@@ -316,4 +314,5 @@ def _joined(parts: Sequence[FamilyTables]) -> FamilyTables:
         np.concatenate([part.configurations for part in parts]),
         parts[0].cards,
         parts[0].total,
+        parts[0].grid,
     )

@@ -96,6 +96,10 @@ class Covariance:
     def n_variables(self) -> int:
         return len(self.scales)
 
+    def cells(self, child: int, parents: Sequence[int]) -> int:
+        """A regression takes no room to speak of."""
+        return 1
+
     def family(self, child: int, parents: tuple[int, ...]) -> FamilyRegressions:
         return self.many([(child, parents)])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,18 +61,12 @@ class Grid:
         most = max(2.0, total * most_nats_per_row)
         return cls(digits=51 - math.ceil(math.log2(usual)), shift=61 - math.ceil(math.log2(most)))
 
-    @property
-    def scale(self) -> float:
-        """Units of a sum in one nat."""
-        return math.ldexp(1.0, self.shift)
-
-    def floats(self, units: Ints) -> Floats:
-        """Sums in units as nats on the grid."""
-        drop = self.shift - self.digits
-        if drop > 0:
-            units = (units + (1 << (drop - 1))) >> drop
-            return np.ldexp(units.astype(np.float64), -self.digits)
-        return np.ldexp(units.astype(np.float64), -self.shift)
+    @cached_property
+    def for_kernel(self) -> Floats:
+        """Units in one nat, the units in a step of the grid as a power of two, and the step in nats."""
+        return np.array(
+            [math.ldexp(1.0, self.shift), self.shift - self.digits, math.ldexp(1.0, -self.digits)]
+        )
 
     def round(self, value: float) -> float:
         """The nearest point of the grid."""
@@ -89,6 +84,7 @@ class FamilyTables:
     states          (k,) child states
     configurations  (k,) parent configurations in all, occurring or not
     cards           (p,) states of every variable of the table
+    grid            on which sums of N log N are taken
     """
 
     counts: NDArray[Any]
@@ -97,6 +93,7 @@ class FamilyTables:
     configurations: Floats
     cards: Ints
     total: float
+    grid: Grid
 
     def __len__(self) -> int:
         return len(self.states)
@@ -113,36 +110,30 @@ class FamilyTables:
     def log_likelihoods(self) -> Floats:
         """Σ N_jk log(N_jk / N_j)."""
         sums = self._xlogx_sums()
-        grid = self.likelihood_grid
-        return grid.floats(sums[:, 0]) - grid.floats(sums[:, 1])
+        likelihoods: Floats = sums[0] - sums[1]
+        return likelihoods
 
     def mutual_informations(self) -> Floats:
         """N · I(child; parents), in nats: the log-likelihood gained over no parents."""
         sums = self._xlogx_sums()
-        grid = self.likelihood_grid
-        parts = [grid.floats(sums[:, i]) for i in range(3)]
-        everything = grid.round(self.total * math.log(self.total)) if self.total > 0 else 0.0
-        return parts[0] - parts[1] - parts[2] + everything
+        everything = self.grid.round(self.total * math.log(self.total))
+        informations: Floats = sums[0] - sums[1] - sums[2] + everything
+        return informations
 
     @property
     def n_variables(self) -> int:
         return len(self.cards)
 
     def rounded(self, value: float) -> float:
-        return self.likelihood_grid.round(value)
+        return self.grid.round(value)
 
-    @property
-    def likelihood_grid(self) -> Grid:
-        return Grid.for_rows(self.total, math.log(self.total + 1), math.log(self.total + 1))
-
-    def _xlogx_sums(self) -> Ints:
+    def _xlogx_sums(self) -> Floats:
         from bayescout.kernels.reducing import sum_xlogx
 
         whole = self.counts.dtype == np.int64
-        grid = self.likelihood_grid
-        lookup = _xlogx_lookup(int(self.total) + 1, grid.shift) if whole else _NO_LOOKUP
-        out = np.empty((len(self), 3), dtype=np.int64)
-        sum_xlogx(self.counts, self.starts, self.states, lookup, grid.scale, out)
+        lookup = _xlogx_lookup(int(self.total) + 1, self.grid.shift) if whole else _NO_LOOKUP
+        out = np.empty((3, len(self)))
+        sum_xlogx(self.counts, self.starts, self.states, lookup, self.grid.for_kernel, out)
         return out
 
 

@@ -1,0 +1,205 @@
+"""Commands that learn structures: learn, searches."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayescout.cli.common import (
+    Json,
+    KindOption,
+    Missing,
+    MissingOption,
+    MissingValues,
+    Output,
+    as_setting,
+    print_json,
+    split_arc,
+    table_options,
+)
+from bayescout.cli.networks import DataArgument
+from bayescout.errors import SettingError
+
+Options = Annotated[
+    list[str] | None, typer.Option("--option", help="A setting of the search, key=value; may be repeated.")
+]
+ScoreOptions = Annotated[
+    list[str] | None,
+    typer.Option("--score-option", help="A setting of the score, key=value; may be repeated."),
+]
+Arcs = Annotated[list[str] | None, typer.Option(help="An arc such as a->b; may be repeated.")]
+FileOption = Annotated[str | None, typer.Option()]
+
+
+def learn(
+    data: DataArgument,
+    search: Annotated[str, typer.Option(help="The search; `bayescout searches` lists them.")] = "hill-climb",
+    score: Annotated[str, typer.Option(help="The score; `bayescout scores` lists them.")] = "bic",
+    option: Options = None,
+    score_option: ScoreOptions = None,
+    require: Arcs = None,
+    forbid: Arcs = None,
+    tiers: Annotated[
+        str | None,
+        typer.Option(help="A file with one tier a line, names separated by commas, earliest first."),
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option(help="A file with all names in order, by commas or lines, parents first.")
+    ] = None,
+    max_parents: Annotated[int | None, typer.Option(help="The most parents a node may have.")] = None,
+    start: Annotated[
+        str | None, typer.Option(help="Where to begin: empty, random, or a structure or network.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    max_time: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Stop after so many steps.")] = None,
+    top: Annotated[int, typer.Option(help="How many of the best networks to keep.")] = 1,
+    workers: Annotated[int | None, typer.Option(help="Threads that count; all cores by default.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="A file to go on from after a break; written after every step.")
+    ] = None,
+    prior: Annotated[
+        str, typer.Option(help="For the parameters of the network written: mle, laplace, bdeu.")
+    ] = "bdeu",
+    missing: MissingOption = Missing.error,
+    na: MissingValues = None,
+    kind: KindOption = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Learn the structure of a network from data."""
+    from bayescout.cli.render import console, result_grids
+    from bayescout.data import as_table
+    from bayescout.learn import learn as learn_structure
+    from bayescout.scores import formula_named
+    from bayescout.search import search_named
+
+    method = search_named(search, **_settings(option))
+    formula = formula_named(score, **_settings(score_option))
+    table = as_table(data, **table_options(missing, na, kind))
+    result = learn_structure(
+        table,
+        search=method,
+        score=formula if score_option else score,
+        knowledge=_knowledge(table.names, require, forbid, tiers, order, max_parents),
+        start=_start(start),
+        seed=seed,
+        max_time=max_time,
+        max_steps=max_steps,
+        top=top,
+        workers=workers,
+        progress=sys.stderr.isatty() and not json,
+        checkpoint=checkpoint,
+    )
+    if output:
+        _write(result, output, prior)
+    if json:
+        print_json(_with_top(result) | {"output": output})
+    else:
+        for part in result_grids(result):
+            console().print(part)
+        if output:
+            sys.stdout.write(f"written to {output}\n")
+    if result.stop_reason == "interrupted":
+        sys.stderr.write("bayescout: interrupted; this is the best network so far\n")
+        raise typer.Exit(130)
+
+
+def searches(json: Json = False) -> None:
+    """List the searches."""
+    from bayescout.cli.render import console, grid
+    from bayescout.search import SEARCHES
+
+    rows: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "settings": {f.name: getattr(made(), f.name) for f in fields(made())},
+            "summary": (made.__doc__ or "").splitlines()[0],
+        }
+        for name, made in SEARCHES.items()
+    ]
+    if json:
+        print_json({"searches": rows})
+        return
+    shown = [
+        (row["name"], ", ".join(f"{k}={v}" for k, v in row["settings"].items()), row["summary"])
+        for row in rows
+    ]
+    console().print(grid("Searches", ["name", "settings", "what it does"], shown))
+
+
+COMMANDS = (learn, searches)
+
+
+def _settings(pairs: list[str] | None) -> dict[str, Any]:
+    """key=value texts as settings."""
+    found = {}
+    for pair in pairs or ():
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise SettingError(f"an option is key=value, not {pair!r}")
+        found[key.strip().replace("-", "_")] = as_setting(value.strip())
+    return found
+
+
+def _knowledge(
+    names: tuple[Any, ...],
+    require: list[str] | None,
+    forbid: list[str] | None,
+    tiers: str | None,
+    order: str | None,
+    max_parents: int | None,
+) -> Any:
+    from bayescout.search import Knowledge
+
+    lines = [] if tiers is None else _read(tiers).splitlines()
+    ordered = None if order is None else _read(order).replace("\n", ",").split(",")
+    return Knowledge(
+        required=tuple(split_arc(arc, names) for arc in require or ()),
+        forbidden=tuple(split_arc(arc, names) for arc in forbid or ()),
+        tiers=tuple(_labels(line.split(","), names) for line in lines if line.strip()),
+        order=None if ordered is None else _labels(ordered, names),
+        max_parents=max_parents,
+    )
+
+
+def _labels(texts: list[str], names: tuple[Any, ...]) -> tuple[Any, ...]:
+    from bayescout.cli.common import label_named
+
+    return tuple(label_named(text.strip(), names) for text in texts if text.strip())
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path}: cannot be read: {error}") from None
+
+
+def _start(start: str | None) -> Any:
+    from bayescout.formats import open_structure
+
+    return start if start in (None, "empty", "random") else open_structure(start)
+
+
+def _write(result: Any, output: str, prior: str) -> None:
+    """A network with parameters, or the structure alone where the format holds no more."""
+    from bayescout.formats import format_of, write_network, write_structure
+
+    if format_of(output).holds == "structure":
+        write_structure(result.dag, output)
+    else:
+        write_network(result.fit(prior=prior if result.table.is_discrete else "mle"), output)
+
+
+def _with_top(result: Any) -> dict[str, Any]:
+    found: dict[str, Any] = result.summary()
+    if len(result.top) > 1:
+        found["top"] = [
+            {"score": entry.score, "arcs": [list(arc) for arc in entry.dag.arcs()]} for entry in result.top
+        ]
+    return found

@@ -1,0 +1,118 @@
+"""What one arc is worth: the score without it, turned round or added, and the counts behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from bayescout.data.table import Table
+from bayescout.errors import GraphError
+from bayescout.graph.dag import Dag
+from bayescout.graph.pdag import Pdag
+from bayescout.scores import LocalScores
+
+Label = Hashable
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The arc between two variables, or its absence.
+
+    parent, child   the arc a -> b or b -> a that is in the graph, or a -> b where there is none
+    present         whether it is
+    remove          change of the score when it is removed; None where it is absent
+    reverse         change when it is turned round; None where absent or where that would close a cycle
+    add             change when a -> b is added; None where an arc is present or a cycle would close
+    cycle           the cycle that reversing or adding would close, as labels, first = last; else empty
+    compelled       whether every graph of the equivalence class has the arc this way round
+    counts          the counts of the child, by the states of the other: {state: {child state: count}}
+                    (empty for continuous columns)
+    """
+
+    parent: Label
+    child: Label
+    present: bool
+    remove: float | None
+    reverse: float | None
+    add: float | None
+    cycle: tuple[Label, ...]
+    compelled: bool
+    counts: dict[Label, dict[Label, float]]
+
+    def __str__(self) -> str:
+        arc = f"{self.parent} -> {self.child}"
+        path = " -> ".join(str(label) for label in self.cycle)
+        if not self.present:
+            worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
+            return f"{arc} is not in the graph; adding it {worth}"
+        kind = "compelled" if self.compelled else "reversible"
+        turned = f"would close the cycle {path}" if path else f"{self.reverse:+.3f}"
+        return (
+            f"{arc} is in the graph ({kind} in its class); "
+            f"without it {self.remove:+.3f}; turned round {turned}"
+        )
+
+
+def explain(dag: Dag, cpdag: Pdag, table: Table, scores: LocalScores, a: Label, b: Label) -> Explanation:
+    """The explanation of the pair; `scores` speaks of the columns of `table`."""
+    if a == b:
+        raise GraphError(f"an arc joins two variables, not {a!r} with itself")
+    present = dag.has_arc(a, b) or dag.has_arc(b, a)
+    parent, child = (b, a) if dag.has_arc(b, a) else (a, b)
+
+    def local(node: Label, parents: tuple[Label, ...]) -> float:
+        return scores.local(table.index(node), tuple(sorted(table.index(p) for p in parents)))
+
+    own, other = dag.parents_of(child), dag.parents_of(parent)
+    without = tuple(p for p in own if p != parent)
+    cycle: tuple[Label, ...] = ()
+    if present:
+        bare = dag.remove_arc(parent, child)
+        cycle = _path(bare, parent, child)
+    else:
+        cycle = _path(dag, child, parent)
+    remove = local(child, without) - local(child, own) if present else None
+    turned = local(parent, (*other, child)) - local(parent, other) if present and not cycle else None
+    added = local(child, (*own, parent)) - local(child, own) if not present and not cycle else None
+    return Explanation(
+        parent=parent,
+        child=child,
+        present=present,
+        remove=remove,
+        reverse=None if turned is None or remove is None else remove + turned,
+        add=added,
+        cycle=(*cycle, cycle[0]) if cycle else (),
+        compelled=present and cpdag.compelled(parent, child),
+        counts=_counts(table, parent, child),
+    )
+
+
+def _path(dag: Dag, source: Label, target: Label) -> tuple[Label, ...]:
+    """A shortest directed path, or nothing."""
+    before: dict[Label, Label] = {}
+    waiting = [source]
+    for node in waiting:
+        for child in dag.children_of(node):
+            if child not in before and child != source:
+                before[child] = node
+                waiting.append(child)
+    if target not in before:
+        return ()
+    path = [target]
+    while path[-1] != source:
+        path.append(before[path[-1]])
+    return tuple(reversed(path))
+
+
+def _counts(table: Table, parent: Label, child: Label) -> dict[Label, dict[Label, float]]:
+    pair = table.select((parent, child))
+    if not pair.is_discrete:
+        return {}
+    from bayescout.statistics.counts import dense_counts
+
+    rows: Any = dense_counts(pair, 1, (0,)).tolist()
+    of_parent, of_child = pair.states
+    assert of_parent is not None
+    assert of_child is not None
+    return {state: dict(zip(of_child, row, strict=True)) for state, row in zip(of_parent, rows, strict=True)}

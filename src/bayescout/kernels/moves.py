@@ -1,0 +1,107 @@
+"""Choosing among single-arc moves: additions, removals and reversals, with legality by reachability."""
+
+import numpy as np
+
+from bayescout.kernels.jit import kernel
+
+ADD, REMOVE, REVERSE = 0, 1, 2
+
+
+@kernel
+def fill_reach(children, bounds, order, reach):
+    """The reflexive transitive closure of a DAG.
+
+    children  flat int64      the children of one node after the other
+    bounds    (n + 1,) int64  where each node's children begin
+    order     (n,) int64      a topological order
+    reach     (n, n) bool     overwritten: reach[i, j] when a directed path leads from i to j, or i = j
+    """
+    n = order.shape[0]
+    for step in range(n - 1, -1, -1):
+        node = order[step]
+        row = reach[node]
+        for j in range(n):
+            row[j] = False
+        row[node] = True
+        for c in range(bounds[node], bounds[node + 1]):
+            below = reach[children[c]]
+            for j in range(n):
+                row[j] |= below[j]
+
+
+@kernel
+def add_to_reach(reach, parent, child):
+    """Update the closure for a new arc parent -> child, in place."""
+    n = reach.shape[0]
+    for i in range(n):
+        if reach[i, parent] and not reach[i, child]:
+            for j in range(n):
+                reach[i, j] |= reach[child, j]
+
+
+@kernel
+def is_reversible(adjacent, reach, parent, child):
+    """Whether the arc is the only directed path from parent to child; adjacent[i, j] when i -> j."""
+    for middle in range(reach.shape[0]):
+        if middle != child and adjacent[parent, middle] and reach[middle, child]:
+            return False
+    return True
+
+
+@kernel
+def best_move(gains, removals, adjacent, reach, banned, out):
+    """The best legal move; the first of equals, in the order addition, removal, reversal, child, parent.
+
+    gains     (n, n) float64  gains[child, parent] of adding the arc; -inf where it may not be added
+    removals  (n, n) float64  of removing the arc; -inf where it is absent or required
+    adjacent  (n, n) bool     adjacent[parent, child]
+    reach     (n, n) bool     reflexive transitive closure
+    banned    (n, n) bool     pairs that may not be touched, [child, parent]; symmetric
+    out       (3,) int64      overwritten: kind, child, parent
+    Returns the gain, -inf when there is no legal move.
+    """
+    n = gains.shape[0]
+    best = -np.inf
+    for child in range(n):
+        for parent in range(n):
+            if gains[child, parent] > best and not reach[child, parent] and not banned[child, parent]:
+                best = gains[child, parent]
+                out[0], out[1], out[2] = ADD, child, parent
+    for child in range(n):
+        for parent in range(n):
+            if removals[child, parent] > best and not banned[child, parent]:
+                best = removals[child, parent]
+                out[0], out[1], out[2] = REMOVE, child, parent
+    for child in range(n):
+        for parent in range(n):
+            if adjacent[parent, child] and not banned[child, parent]:
+                gain = removals[child, parent] + gains[parent, child]
+                if gain > best and is_reversible(adjacent, reach, parent, child):
+                    best = gain
+                    out[0], out[1], out[2] = REVERSE, child, parent
+    return best
+
+
+@kernel
+def first_improving(gains, removals, adjacent, reach, operators, least):
+    """The position of the first legal operator that gains more than `least`, or -1.
+
+    operators  (m,) int64   (kind * n + child) * n + parent, in the order to be tried
+    """
+    n = gains.shape[0]
+    for position in range(operators.shape[0]):
+        operator = operators[position]
+        kind = operator // (n * n)
+        child = operator // n % n
+        parent = operator % n
+        if kind == ADD:
+            if gains[child, parent] > least and not reach[child, parent]:
+                return position
+        elif kind == REMOVE:
+            if removals[child, parent] > least:
+                return position
+        elif adjacent[parent, child]:
+            gain = removals[child, parent] + gains[parent, child]
+            if gain > least and is_reversible(adjacent, reach, parent, child):
+                return position
+    return -1

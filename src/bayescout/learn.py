@@ -1,0 +1,170 @@
+"""The front door: learn a network's structure from data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, is_dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from bayescout.errors import DataError, GraphError, SettingError
+
+if TYPE_CHECKING:
+    from bayescout.data.table import Table
+    from bayescout.graph.dag import Dag
+    from bayescout.result import Result
+    from bayescout.scores import ScoreLike
+    from bayescout.search import Knowledge, Search
+    from bayescout.search.driver import Callback
+    from bayescout.search.problem import ParentSets
+
+
+def learn(
+    data: Any,
+    search: str | Search = "hill-climb",
+    score: ScoreLike = "bic",
+    knowledge: Knowledge | None = None,
+    start: Any = None,
+    seed: int = 0,
+    max_time: float | None = None,
+    max_steps: int | None = None,
+    top: int = 1,
+    workers: int | None = None,
+    progress: bool = False,
+    callback: Callback | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> Result:
+    """Learn the structure of a Bayesian network from data.
+
+    data        a frame, an array, a path or a `Table`; `as_table` takes options for kinds and missing values
+    search      a name of `bayescout.search.SEARCHES`, or an instance with settings
+    score       a name of `bayescout.scores.SCORES`, an instance, a function of counts, or your own object
+    knowledge   required and forbidden arcs, tiers, an order, limits on parents; always obeyed
+    start       None or "empty" (the required arcs), "random", or a graph to begin with
+    seed        of everything random: same inputs, same answer, to the bit
+    max_time    seconds, max_steps steps: the best so far is returned and `stop_reason` says why
+    top         how many of the best distinct networks met are kept
+    workers     threads that count; no effect on the answer
+    progress    show a progress line on standard error
+    callback    called with each `Step` of the trace; a true answer stops the run
+    checkpoint  a file written after every step; if it is there, the run goes on from it
+
+    Column order, row order and names do not change the graph that is learned.
+    """
+    from bayescout.data import as_table
+    from bayescout.result import Result, Settings
+    from bayescout.scores import bind
+    from bayescout.search import CountingScore, Knowledge, Problem, name_of, search_named
+    from bayescout.search.checkpoint import Checkpoint
+    from bayescout.search.driver import Limits, drive, generator
+
+    begin = time.perf_counter()
+    method = search_named(search) if isinstance(search, str) else _instance(search)
+    limits = Limits(max_time, max_steps, top)
+    rng = generator(seed)
+    knowledge = knowledge or Knowledge()
+    given = as_table(data)
+    table = _canonical(given, score)
+    rules = knowledge.compile(table.names)
+    bound = bind(score, table, workers)
+    problem = Problem(CountingScore(bound), rules, _start(start, table, rules))
+    settings = Settings(
+        search=name_of(method),
+        search_settings=settings_of(method),
+        score=score if isinstance(score, str) else repr(score),
+        knowledge=knowledge,
+        start="empty" if start is None else start if isinstance(start, str) else "given",
+        seed=seed,
+    )
+    store = None
+    if checkpoint is not None:
+        identity = settings.to_json() | {"data": table.fingerprint, "start": repr(problem.start), "top": top}
+        store = Checkpoint(checkpoint, identity)
+    with _Shown(progress, callback, limits) as observe:
+        run = drive(method, problem, rng, limits, observe, store)
+    return Result.of_run(run, problem, table, given.names, settings, bound, time.perf_counter() - begin)
+
+
+def settings_of(search: Search) -> dict[str, Any]:
+    """The settings of a search as a plain dict."""
+    return asdict(search) if is_dataclass(search) else {}
+
+
+def _instance(search: Any) -> Search:
+    if isinstance(search, type):
+        raise SettingError(f"give an instance of the search, {search.__name__}(), not the class")
+    if not (hasattr(search, "start") and hasattr(search, "advance")):
+        raise SettingError(f"a search is a name or has start and advance, not {type(search).__name__}")
+    found: Search = search
+    return found
+
+
+def _canonical(table: Table, score: ScoreLike) -> Table:
+    """The table with its columns in canonical order.
+
+    A user's own score object knows the columns by their position, so for it they stay where they are.
+    """
+    from bayescout.scores import Formula, Score
+    from bayescout.search.canonical import canonical_order
+
+    if table.n_columns == 0:
+        raise DataError("the table has no columns; there is nothing to learn")
+    if isinstance(score, Score) and not isinstance(score, Formula):
+        return table
+    return table.select([table.names[i] for i in canonical_order(table)])
+
+
+def _start(start: Any, table: Table, rules: Any) -> ParentSets | str:
+    """Where to begin, in positions of the table; a graph must keep the knowledge."""
+    if start is None:
+        return "empty"
+    if isinstance(start, str):
+        if start not in ("empty", "random"):
+            raise SettingError(f'start must be "empty", "random" or a graph, not {start!r}')
+        return start
+    dag: Dag = getattr(start, "dag", start)
+    if set(dag.nodes) != set(table.names):
+        odd = set(dag.nodes) ^ set(table.names)
+        raise GraphError(f"the start graph and the table differ in {sorted(map(str, odd))[0]!r}")
+    parents = dag.reordered(table.names).parents
+    broken = rules.broken_by(parents)
+    if broken:
+        raise GraphError(f"the start graph breaks the knowledge: it {_named(broken, table.names)}")
+    return parents
+
+
+def _named(message: str, names: Sequence[Any]) -> str:
+    """A message of `Rules.broken_by` with labels for positions."""
+    return message.format(*names)
+
+
+class _Shown:
+    """The callback to use, and a progress line while it runs."""
+
+    def __init__(self, progress: bool, callback: Callback | None, limits: Any) -> None:
+        self.progress, self.callback, self.limits = progress, callback, limits
+        self.line: Any = None
+
+    def __enter__(self) -> Callable[[Any], Any] | None:
+        if not self.progress:
+            return self.callback
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        self.line = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.line.start()
+        task = self.line.add_task("learning", total=None)
+
+        def observe(step: Any) -> Any:
+            self.line.update(
+                task, description=f"step {step.step:,}  best {step.best:,.3f}  arcs {step.arcs:,}"
+            )
+            return self.callback(step) if self.callback is not None else None
+
+        return observe
+
+    def __exit__(self, *_: object) -> None:
+        if self.line is not None:
+            self.line.stop()

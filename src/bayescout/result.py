@@ -1,0 +1,273 @@
+"""What learning returns: the network with its evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bayescout.data.files import atomic_write
+from bayescout.data.table import Table
+from bayescout.errors import FormatError, SettingError
+from bayescout.explain import Explanation, explain
+from bayescout.formats.labels import decode_label, encode_label
+from bayescout.graph.dag import Dag
+from bayescout.graph.equivalence import meek
+from bayescout.graph.pdag import Pdag
+from bayescout.scores import LocalScores
+from bayescout.search.driver import Run, Step
+from bayescout.search.knowledge import Knowledge
+from bayescout.search.problem import ParentSets, Problem
+
+Label = Hashable
+FORMAT, VERSION = "bayescout-result", 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a network was learned."""
+
+    search: str
+    search_settings: dict[str, Any]
+    score: str
+    knowledge: Knowledge
+    start: str
+    seed: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "search": self.search,
+            "search_settings": self.search_settings,
+            "score": self.score,
+            "knowledge": _encoded(self.knowledge.to_dict()),
+            "start": self.start,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> Settings:
+        known = _decoded(saved["knowledge"])
+        limits = known["max_parents"]
+        known["max_parents"] = dict(limits) if isinstance(limits, (list, tuple)) else limits
+        return cls(**(saved | {"knowledge": Knowledge(**known)}))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One network and its score."""
+
+    score: float
+    dag: Dag
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Steps of the search, operations considered, families scored, and how many of those were computed."""
+
+    iterations: int
+    operations: int
+    evaluations: int
+    computed: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """A learned network structure, and how it was come by.
+
+    dag          the best graph met, its nodes in the order of the data's columns
+    score        its score, in nats, larger is better
+    trace        one `Step` a step of the search
+    top          the best distinct networks met, best first
+    counters     iterations, operations, evaluations, computed
+    stop_reason  "converged", "max_time", "max_steps", "interrupted" or "callback"
+    seconds      from data to result
+    settings     search, score, knowledge, start and seed
+    bound, gap   an upper bound of the score and how far it is, where known; a gap of 0 is a proof
+    """
+
+    dag: Dag
+    score: float
+    trace: tuple[Step, ...]
+    top: tuple[Scored, ...]
+    counters: Counters
+    stop_reason: str
+    seconds: float
+    settings: Settings
+    bound: float | None = None
+    table: Table | None = field(default=None, repr=False)
+    scores: LocalScores | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_run(
+        cls,
+        run: Run,
+        problem: Problem,
+        table: Table,
+        names: Sequence[Label],
+        settings: Settings,
+        scores: LocalScores,
+        seconds: float,
+    ) -> Result:
+        """Labels come back: from a run in positions of `table` to graphs over `names`."""
+
+        def labelled(parents: ParentSets) -> Dag:
+            return Dag(table.names, parents).reordered(names)
+
+        counters = Counters(
+            iterations=len(run.trace) - 1,
+            operations=run.trace[-1].operations,
+            evaluations=run.trace[-1].evaluations,
+            computed=int(getattr(scores, "evaluations", 0)),
+        )
+        return cls(
+            dag=labelled(run.best[1]),
+            score=problem.total(run.best[1]),
+            trace=tuple(run.trace),
+            top=tuple(Scored(score, labelled(graph)) for score, graph in run.top),
+            counters=counters,
+            stop_reason=run.stop_reason,
+            seconds=seconds,
+            settings=settings,
+            table=table,
+            scores=scores,
+        )
+
+    # ---- what it says
+
+    @property
+    def seed(self) -> int:
+        return self.settings.seed
+
+    @property
+    def gap(self) -> float | None:
+        """How far, in nats, a better network can be; None where no bound is known."""
+        return None if self.bound is None else self.bound - self.score
+
+    def arcs(self) -> Iterator[tuple[Label, Label]]:
+        """(parent, child) label pairs."""
+        return self.dag.arcs()
+
+    @cached_property
+    def cpdag(self) -> Pdag:
+        """The equivalence class, with every edge directed that the knowledge directs."""
+        known = self.settings.knowledge
+        found = self.dag.cpdag()
+        if known.is_empty or not found.undirected:
+            return found
+        rules = known.compile(self.dag.nodes)
+        fixed = set()
+        for one, two in found.undirected:
+            parent, child = (one, two) if one in self.dag.parents[two] else (two, one)
+            if rules.required[parent, child] or not rules.allowed[child, parent]:
+                fixed.add((parent, child))
+        free = [edge for edge in found.undirected if edge not in fixed and edge[::-1] not in fixed]
+        directed = tuple(sorted([*found.directed, *fixed]))
+        return meek(Pdag(found.nodes, directed, tuple(free)))
+
+    def explain(self, a: Label, b: Label) -> Explanation:
+        """What the arc between two variables, or its absence, is worth, and the counts behind it."""
+        table, scores = self._evidence()
+        return explain(self.dag, self.cpdag, table, scores, a, b)
+
+    def fit(self, data: Any = None, prior: str = "mle", **options: Any) -> Any:
+        """The network with parameters, from the data it was learned from unless other data are given."""
+        from bayescout.network import fit
+
+        return fit(self.dag, self._evidence()[0] if data is None else data, prior=prior, **options)
+
+    def _evidence(self) -> tuple[Table, LocalScores]:
+        if self.table is None or self.scores is None:
+            raise SettingError(
+                "this result was read from a file and has no data; learn again, or give the data to fit(data)"
+            )
+        return self.table, self.scores
+
+    def summary(self) -> dict[str, Any]:
+        """What the command line prints as JSON."""
+        return {
+            "search": self.settings.search,
+            "score_name": self.settings.score,
+            "score": self.score,
+            "arcs": [list(arc) for arc in self.dag.arcs()],
+            "seconds": self.seconds,
+            "iterations": self.counters.iterations,
+            "operations": self.counters.operations,
+            "evaluations": self.counters.evaluations,
+            "stop_reason": self.stop_reason,
+            "seed": self.seed,
+            "bound": self.bound,
+            "gap": self.gap,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result: {len(self.dag)} nodes, {self.dag.n_arcs} arcs, {self.settings.score} "
+            f"{self.score:,.3f}, {self.settings.search} in {self.seconds:.3g} s, {self.stop_reason}>"
+        )
+
+    # ---- files
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result, without its data, as JSON."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "nodes": [encode_label(node) for node in self.dag.nodes],
+            "score": self.score,
+            "parents": self.dag.parents,
+            "top": [[entry.score, entry.dag.parents] for entry in self.top],
+            "trace": [list(asdict(step).values()) for step in self.trace],
+            "counters": asdict(self.counters),
+            "stop_reason": self.stop_reason,
+            "seconds": self.seconds,
+            "settings": self.settings.to_json(),
+            "bound": self.bound,
+        }
+        text = json.dumps(document)
+        with atomic_write(path, text=True) as stream:
+            stream.write(text)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Result:
+        """Read a result that `save` wrote."""
+        try:
+            saved = json.loads(Path(path).read_text(encoding="utf-8"))
+            if saved["format"] != FORMAT or saved["version"] != VERSION:
+                raise ValueError
+            nodes = tuple(decode_label(label) for label in saved["nodes"])
+
+            def graph(lists: Any) -> Dag:
+                return Dag(nodes, tuple(tuple(own) for own in lists))
+
+            return cls(
+                dag=graph(saved["parents"]),
+                score=saved["score"],
+                trace=tuple(Step(*values) for values in saved["trace"]),
+                top=tuple(Scored(score, graph(lists)) for score, lists in saved["top"]),
+                counters=Counters(**saved["counters"]),
+                stop_reason=saved["stop_reason"],
+                seconds=saved["seconds"],
+                settings=Settings.from_json(saved["settings"]),
+                bound=saved["bound"],
+            )
+        except FileNotFoundError:
+            raise FormatError("there is no such file", path) from None
+        except (ValueError, KeyError, TypeError, OSError):
+            raise FormatError("is not a result of this version of bayescout", path) from None
+
+
+def _encoded(value: Any) -> Any:
+    """Lists of labels with every label as JSON holds it."""
+    if isinstance(value, dict):
+        return {key: _encoded(item) for key, item in value.items()}
+    return [_encoded(item) for item in value] if isinstance(value, list) else encode_label(value)
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == set(Knowledge().to_dict()):
+        return {key: _decoded(item) for key, item in value.items()}
+    return [_decoded(item) for item in value] if isinstance(value, list) else decode_label(value)

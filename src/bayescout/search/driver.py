@@ -1,0 +1,177 @@
+"""The loop that all searches share: budgets, the trace, the best so far, checkpoints, Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayescout.errors import SettingError
+from bayescout.search.checkpoint import Checkpoint
+from bayescout.search.problem import Generator, ParentSets, Problem, Search, State, arcs_in
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a run, for the trace and for callbacks.
+
+    `score` is that of the graph in hand and `best` that of the best so far; `operations` and
+    `evaluations` (families asked for) are counted from the start; `facts` is what the search adds.
+    """
+
+    step: int
+    score: float
+    best: float
+    arcs: int
+    operations: int
+    evaluations: int
+    seconds: float
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+Callback = Callable[[Step], Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop before the search does: seconds and steps; and how many networks to keep."""
+
+    max_time: float | None = None
+    max_steps: int | None = None
+    top: int = 1
+
+    def __post_init__(self) -> None:
+        if self.max_time is not None and not self.max_time > 0:
+            raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
+        for name, least in (("max_steps", 0), ("top", 1)):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+                raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+@dataclass
+class Run:
+    """What a run has come to; plain values, so that it can be saved with its state."""
+
+    trace: list[Step] = field(default_factory=list)
+    top: list[tuple[float, ParentSets]] = field(default_factory=list)
+    stop_reason: str = ""
+
+    @property
+    def best(self) -> tuple[float, ParentSets]:
+        return self.top[0]
+
+
+def drive(
+    search: Search,
+    problem: Problem,
+    rng: Generator,
+    limits: Limits,
+    callback: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Run:
+    """Run a search to its end, or to the first of the limits, Ctrl-C and a callback that says stop."""
+    run, state, spent = Run(), None, 0.0
+    if checkpoint is not None:
+        run, state, spent = _resumed(checkpoint, search, problem, rng)
+    begin = time.perf_counter() - spent
+    try:
+        while True:
+            if state is None:
+                state = search.start(problem, rng)
+            else:
+                run.stop_reason = _reason_to_stop(run, state, limits, time.perf_counter() - begin)
+                if run.stop_reason:
+                    break
+                state = search.advance(problem, state, rng)
+            step = _record(run, state, problem, time.perf_counter() - begin, limits.top)
+            if checkpoint is not None:
+                checkpoint.save(_saved(run, state, problem, rng))
+            if callback is not None and callback(step):
+                run.stop_reason = "callback"
+                break
+    except KeyboardInterrupt:
+        if not run.top:
+            raise
+        run.stop_reason = "interrupted"
+    return run
+
+
+def _reason_to_stop(run: Run, state: State, limits: Limits, seconds: float) -> str:
+    if state.done:
+        return "converged"
+    if limits.max_steps is not None and len(run.trace) > limits.max_steps:
+        return "max_steps"
+    if limits.max_time is not None and seconds >= limits.max_time:
+        return "max_time"
+    return ""
+
+
+def _record(run: Run, state: State, problem: Problem, seconds: float, top: int) -> Step:
+    for score, graph in state.visited():
+        _keep(run.top, score, graph, top)
+    step = Step(
+        len(run.trace),
+        state.score,
+        run.top[0][0],
+        arcs_in(state.parents),
+        state.operations,
+        problem.score.asked,
+        seconds,
+        state.facts(),
+    )
+    run.trace.append(step)
+    return step
+
+
+def _keep(top: list[tuple[float, ParentSets]], score: float, graph: ParentSets, most: int) -> None:
+    """Insert a graph among the best distinct ones, best first; of equals the first found stays first."""
+    if len(top) >= most and score <= top[-1][0]:
+        return
+    if any(graph == other for _, other in top):
+        return
+    place = len(top)
+    while place and top[place - 1][0] < score:
+        place -= 1
+    top.insert(place, (score, graph))
+    del top[most:]
+
+
+# ---- checkpoints
+
+
+def _saved(run: Run, state: State, problem: Problem, rng: Generator) -> dict[str, Any]:
+    return {
+        "state": state.to_json(),
+        "random": rng.bit_generator.state,
+        "asked": problem.score.asked,
+        "top": run.top,
+        "trace": [list(asdict(step).values()) for step in run.trace],
+    }
+
+
+def _resumed(
+    checkpoint: Checkpoint, search: Search, problem: Problem, rng: Generator
+) -> tuple[Run, State | None, float]:
+    saved = checkpoint.load()
+    if saved is None:
+        return Run(), None, 0.0
+    rng.bit_generator.state = saved["random"]
+    problem.score.asked = saved["asked"]
+    trace = [Step(*values) for values in saved["trace"]]
+    top = [(score, as_graph(graph)) for score, graph in saved["top"]]
+    return Run(trace, top), search.state.from_json(saved["state"]), trace[-1].seconds
+
+
+def as_graph(lists: Sequence[Sequence[int]]) -> ParentSets:
+    return tuple(tuple(own) for own in lists)
+
+
+def generator(seed: int) -> Generator:
+    """The stream of random numbers of a seed, the same on every machine."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise SettingError(f"seed must be a whole number of at least 0, not {seed!r}")
+    return np.random.Generator(np.random.PCG64(seed))

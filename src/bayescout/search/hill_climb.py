@@ -1,0 +1,95 @@
+"""Steepest-ascent hill climbing, with restarts from perturbed optima."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bayescout.errors import SettingError
+from bayescout.search.moves import Moves
+from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph
+
+MIN_GAIN = 1e-6
+"""A gain below this is rounding: without a floor two inverse reversals could both seem gains for ever."""
+
+
+@dataclass
+class ClimbState(State):
+    """A climb: the best optimum so far and how many restarts are left."""
+
+    best_parents: ParentSets = ()
+    best_score: float = float("-inf")
+    restarts_left: int = 0
+
+    def facts(self) -> dict[str, float]:
+        return {"restarts_left": self.restarts_left}
+
+
+@dataclass(frozen=True)
+class HillClimb:
+    """Take the best single-arc addition, removal or reversal until none helps.
+
+    Moves are compared in index order and the first of equals wins, so a run is a function of its inputs. At
+    an optimum, `restarts` times: go back to the best optimum so far, make `perturb` random removals
+    and reversals (0: begin at a random graph instead) and climb again.
+    """
+
+    restarts: int = 0
+    perturb: int = 10
+
+    state: ClassVar[type[State]] = ClimbState
+
+    def __post_init__(self) -> None:
+        require_count("restarts", self.restarts)
+        require_count("perturb", self.perturb)
+
+    def start(self, problem: Problem, rng: Generator) -> ClimbState:
+        moves = Moves(problem, problem.first_graph(rng))
+        return ClimbState(moves.graph, moves.score, restarts_left=self.restarts, work=moves)
+
+    def advance(self, problem: Problem, state: ClimbState, rng: Generator) -> ClimbState:
+        moves = moves_of(problem, state)
+        best = moves.best()
+        if best is not None and best.gain > MIN_GAIN:
+            moves.apply(best)
+            return _moved(state, moves)
+        return self._at_optimum(problem, state, moves, rng)
+
+    def _at_optimum(self, problem: Problem, state: ClimbState, moves: Moves, rng: Generator) -> ClimbState:
+        if state.score >= state.best_score:
+            state.best_parents, state.best_score = state.parents, state.score
+        if state.restarts_left == 0:
+            return ClimbState(state.best_parents, state.best_score, True, state.operations)
+        if self.perturb == 0:
+            moves = Moves(problem, random_graph(problem.rules, rng))
+        else:
+            moves = moves.moved_to(state.best_parents)
+            moves.perturb(self.perturb, rng)
+        state.restarts_left -= 1
+        return _moved(state, moves)
+
+
+def _moved(state: ClimbState, moves: Moves) -> ClimbState:
+    return ClimbState(
+        moves.graph,
+        moves.score,
+        operations=state.operations + 1,
+        best_parents=state.best_parents,
+        best_score=state.best_score,
+        restarts_left=state.restarts_left,
+        work=moves,
+    )
+
+
+def moves_of(problem: Problem, state: State) -> Moves:
+    """The neighbourhood of a state's graph, rebuilt where the state was read from a file."""
+    if state.work is None:
+        with problem.score.suspended():
+            state.work = Moves(problem, state.parents)
+    moves: Moves = state.work
+    return moves
+
+
+def require_count(name: str, value: int, least: int = 0) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}")

@@ -1,0 +1,171 @@
+"""What a search sees and what it is: a problem in integers, a state, and two methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.scores.base import LocalScores
+from bayescout.search.knowledge import Rules
+from bayescout.statistics.families import Family, Floats, Ints
+
+ParentSets = tuple[tuple[int, ...], ...]
+Generator = np.random.Generator
+
+
+class CountingScore:
+    """A score that counts the families it is asked for, from memory or not.
+
+    The count is a function of the search alone, so that it is the same for any number of workers, any
+    cache and after a resumed run; `suspended` leaves out what only rebuilds a search's scratch space.
+    """
+
+    def __init__(self, score: LocalScores) -> None:
+        self.score = score
+        self.n_variables = score.n_variables
+        self.asked = 0
+
+    def local(self, child: int, parents: tuple[int, ...]) -> float:
+        self.asked += 1
+        return self.score.local(child, parents)
+
+    def extensions(self, child: int, parents: tuple[int, ...], candidates: Ints) -> Floats:
+        self.asked += len(candidates)
+        return self.score.extensions(child, parents, candidates)
+
+    def many(self, families: Sequence[Family]) -> Floats:
+        self.asked += len(families)
+        return self.score.many(families)
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        before = self.asked
+        yield
+        self.asked = before
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A score to be maximised over the graphs that keep the rules.
+
+    `start` is where to begin: a graph, "empty" (the required arcs alone) or "random".
+    """
+
+    score: CountingScore
+    rules: Rules
+    start: ParentSets | str = "empty"
+
+    @property
+    def n(self) -> int:
+        return self.rules.n
+
+    def total(self, parents: Sequence[tuple[int, ...]]) -> float:
+        """The score of a whole graph."""
+        return float(np.sum(self.score.many(list(enumerate(parents)))))
+
+    def first_graph(self, rng: Generator) -> ParentSets:
+        """The graph a search begins with."""
+        if self.start == "random":
+            return random_graph(self.rules, rng)
+        if isinstance(self.start, str):
+            return self.rules.required_parents
+        return self.start
+
+
+@dataclass
+class State:
+    """Where a search stands: plain values, so that it can be saved and resumed.
+
+    `work` is scratch space that can be rebuilt from the rest; it is not saved.
+    """
+
+    parents: ParentSets
+    score: float
+    done: bool = False
+    operations: int = 0
+    work: Any = field(default=None, repr=False, compare=False)
+
+    def visited(self) -> Sequence[tuple[float, ParentSets]]:
+        """The graphs this step came to, with their scores: the current one unless there are more."""
+        return ((self.score, self.parents),)
+
+    def facts(self) -> dict[str, float]:
+        """What the trace shows of this step besides score, arcs, operations and evaluations."""
+        return {}
+
+    def to_json(self) -> dict[str, Any]:
+        """The plain values."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "work"}
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> State:
+        return cls(**{name: _tuples(value) for name, value in saved.items()})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+class Search(Protocol):
+    """A frozen dataclass of settings with two methods; `state` is the class of its states."""
+
+    state: type[State]
+
+    def start(self, problem: Problem, rng: Generator) -> State:
+        """The first state."""
+
+    def advance(self, problem: Problem, state: State, rng: Generator) -> State:
+        """The state after one more step."""
+
+
+def random_graph(rules: Rules, rng: Generator, mean_parents: float = 1.0) -> ParentSets:
+    """A random graph that keeps the rules: a random order, then each forward arc with equal chance."""
+    order = random_order(rules, rng)
+    n = rules.n
+    chance = min(1.0, 2.0 * mean_parents / max(1, n - 1))
+    parents: list[tuple[int, ...]] = [()] * n
+    for place, child in enumerate(order):
+        required = rules.required_parents[child]
+        before = np.array(order[:place], dtype=np.int64)
+        free = before[rules.allowed[before, child] & ~rules.required[before, child]]
+        drawn = free[rng.random(len(free)) < chance]
+        room = int(rules.max_parents[child]) - len(required)
+        if len(drawn) > room:
+            drawn = rng.permutation(drawn)[: max(0, room)]
+        parents[child] = tuple(sorted([*required, *drawn.tolist()]))
+    return tuple(parents)
+
+
+def random_order(rules: Rules, rng: Generator) -> tuple[int, ...]:
+    """A random order that the required arcs and a known order allow; uniform where there are none."""
+    if rules.order is not None:
+        return rules.order
+    shuffled = rng.permutation(rules.n)
+    if not rules.required.any():
+        return tuple(shuffled.tolist())
+    left = rules.required.sum(axis=0)
+    order: list[int] = []
+    waiting = shuffled.tolist()
+    while waiting:
+        node = next(v for v in waiting if left[v] == 0)
+        waiting.remove(node)
+        order.append(node)
+        left = left - rules.required[node]
+    return tuple(order)
+
+
+def arcs_in(parents: Sequence[Sequence[int]]) -> int:
+    return sum(len(own) for own in parents)
+
+
+def as_matrix(parents: Sequence[Sequence[int]], n: int) -> NDArray[np.bool_]:
+    """adjacent[parent, child]."""
+    adjacent = np.zeros((n, n), dtype=bool)
+    for child, own in enumerate(parents):
+        adjacent[list(own), child] = True
+    return adjacent

@@ -1,0 +1,101 @@
+"""Tabu search: keep moving past optima, without going back at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bayescout.search.hill_climb import MIN_GAIN, moves_of, require_count
+from bayescout.search.moves import Move, Moves
+from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph
+
+
+@dataclass
+class TabuState(State):
+    """A walk: the best graph so far, pairs that may not be touched, and steps without progress."""
+
+    best_parents: ParentSets = ()
+    best_score: float = float("-inf")
+    recent: tuple[tuple[int, int], ...] = ()
+    idle: int = 0
+    restarts_left: int = 0
+
+    def facts(self) -> dict[str, float]:
+        return {"best": self.best_score, "restarts_left": self.restarts_left}
+
+
+@dataclass(frozen=True)
+class Tabu:
+    """Take the best move even when it loses, but leave the last `length` pairs touched alone (Glover 1989).
+
+    A pair on the list may be touched when that gives a new best graph. The walk ends after `patience`
+    steps without one; then, `restarts` times, it goes on from the best graph after `perturb` random
+    removals and reversals (0: from a random graph).
+    """
+
+    length: int = 20
+    patience: int = 30
+    restarts: int = 0
+    perturb: int = 10
+
+    state: ClassVar[type[State]] = TabuState
+
+    def __post_init__(self) -> None:
+        require_count("length", self.length, 1)
+        require_count("patience", self.patience, 1)
+        require_count("restarts", self.restarts)
+        require_count("perturb", self.perturb)
+
+    def start(self, problem: Problem, rng: Generator) -> TabuState:
+        moves = Moves(problem, problem.first_graph(rng))
+        graph, score = moves.graph, moves.score
+        return TabuState(graph, score, False, 0, moves, graph, score, restarts_left=self.restarts)
+
+    def advance(self, problem: Problem, state: TabuState, rng: Generator) -> TabuState:
+        moves = moves_of(problem, state)
+        move = self._choose(moves, state)
+        if move is None or state.idle >= self.patience:
+            return self._restart(problem, state, moves, rng)
+        moves.apply(move)
+        better = moves.score > state.best_score + MIN_GAIN
+        return TabuState(
+            moves.graph,
+            moves.score,
+            operations=state.operations + 1,
+            work=moves,
+            best_parents=moves.graph if better else state.best_parents,
+            best_score=moves.score if better else state.best_score,
+            recent=(*state.recent, (move.child, move.parent))[-self.length :],
+            idle=0 if better else state.idle + 1,
+            restarts_left=state.restarts_left,
+        )
+
+    def _choose(self, moves: Moves, state: TabuState) -> Move | None:
+        """The best move that is not tabu, or a tabu one that gives a new best graph."""
+        free = moves.best()
+        if free is None or state.score + free.gain > state.best_score + MIN_GAIN:
+            return free
+        banned = np.zeros((moves.problem.n, moves.problem.n), dtype=bool)
+        for one, other in state.recent:
+            banned[one, other] = banned[other, one] = True
+        return moves.best(banned)
+
+    def _restart(self, problem: Problem, state: TabuState, moves: Moves, rng: Generator) -> TabuState:
+        if state.restarts_left == 0:
+            return TabuState(state.best_parents, state.best_score, True, state.operations)
+        if self.perturb == 0:
+            moves = Moves(problem, random_graph(problem.rules, rng))
+        else:
+            moves = moves.moved_to(state.best_parents)
+            moves.perturb(self.perturb, rng)
+        return TabuState(
+            moves.graph,
+            moves.score,
+            operations=state.operations + 1,
+            work=moves,
+            best_parents=state.best_parents,
+            best_score=state.best_score,
+            restarts_left=state.restarts_left - 1,
+        )

@@ -1,0 +1,507 @@
+"""The contract of every search: acyclic, obedient, repeatable, resumable; and the laws of each kind."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayescout as bs
+from bayescout.errors import (
+    DataError,
+    FormatError,
+    GraphError,
+    KnowledgeError,
+    SettingError,
+    UnknownNameError,
+)
+from bayescout.graph.orders import peel_roots
+from bayescout.scores import bind
+from bayescout.search import (
+    SEARCHES,
+    Annealing,
+    CountingScore,
+    FirstAscent,
+    HillClimb,
+    Knowledge,
+    OrderClimb,
+    OrderSample,
+    Problem,
+    Tabu,
+)
+from tests.scores.drawn_data import table_of
+from tests.search.drawn_problems import entangled, gaussian, knowledge_for
+
+QUICK = {
+    "annealing": Annealing(sweeps=8),
+    "k2-random": SEARCHES["k2-random"](orders=6),
+    "order-sample": OrderSample(orders=6, parents=2),
+    "order-climb": OrderClimb(restarts=1, insertion=True),
+    "hill-climb": HillClimb(restarts=2, perturb=3),
+    "tabu": Tabu(patience=8, restarts=1),
+}
+
+
+def quick(name):
+    return QUICK.get(name) or SEARCHES[name]()
+
+
+def order_if_needed(name, table):
+    return Knowledge(order=table.names) if name == "k2" else None
+
+
+def keeps(dag, knowledge):
+    """Whether a graph keeps the knowledge, from the definition of each part."""
+    arcs = set(dag.arcs())
+    rank = {label: i for i, label in enumerate(knowledge.order or ())}
+    tier = {label: i for i, group in enumerate(knowledge.tiers) for label in group}
+    forward = all(rank[a] < rank[b] for a, b in arcs) if rank else True
+    tiers = all(tier[a] <= tier[b] for a, b in arcs if a in tier and b in tier)
+    limit = knowledge.max_parents
+    small = limit is None or all(len(own) <= limit for own in dag.parents)
+    return (
+        set(knowledge.required) <= arcs
+        and not arcs & set(knowledge.forbidden)
+        and forward
+        and tiers
+        and small
+    )
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_graphs_are_acyclic_and_keep_the_knowledge(name, data):
+    table = entangled(seed=data.draw(st.integers(0, 5)), rows=data.draw(st.sampled_from([20, 300])))
+    knowledge = data.draw(knowledge_for(table.names))
+    if name == "k2" and knowledge.order is None:
+        return
+    start = data.draw(st.sampled_from(["empty", "random"]))
+    score = data.draw(st.sampled_from(["bic", "k2", "aic"]))
+    result = bs.learn(table, quick(name), score, knowledge, start=start, seed=1, top=5)
+    for dag in [result.dag, *(entry.dag for entry in result.top)]:
+        assert len(dag.order()) == len(table.names)
+        assert keeps(dag, knowledge)
+    kept = result.cpdag
+    for parent, child in result.dag.arcs():
+        assert kept.compelled(parent, child) or kept.reversible(parent, child)
+        if (parent, child) in knowledge.required or (child, parent) in knowledge.forbidden:
+            assert kept.compelled(parent, child)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("table", [entangled(seed=3), gaussian(seed=3)], ids=["discrete", "gaussian"])
+def test_score_trace_and_top_agree_with_fresh_scores(name, table):
+    result = bs.learn(table, quick(name), knowledge=order_if_needed(name, table), seed=2, top=4)
+    assert result.score == pytest.approx(bs.score(result.dag, table, "bic"), abs=1e-6)
+    assert result.trace[-1].best == pytest.approx(result.score, abs=1e-6)
+    bests = [step.best for step in result.trace]
+    assert bests == sorted(bests)
+    assert [step.step for step in result.trace] == list(range(len(result.trace)))
+    assert result.top[0].dag == result.dag
+    assert len({entry.dag for entry in result.top}) == len(result.top)
+    for entry in result.top:
+        assert entry.score == pytest.approx(bs.score(entry.dag, table, "bic"), abs=1e-6)
+    scores = [entry.score for entry in result.top]
+    assert scores == sorted(scores, reverse=True)
+    assert result.stop_reason == "converged"
+    counted = [(s.operations, s.evaluations) for s in result.trace]
+    assert counted == sorted(counted)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_columns_rows_names_and_workers_do_not_matter(name):
+    net = bs.random_network(7, arcs=10, states=3, concentration=0.4, seed=5)
+    table = net.sample(400, seed=1)
+    knowledge = Knowledge(order=net.dag.order()) if name == "k2" else None
+    expected = bs.learn(table, quick(name), "bdeu", knowledge, seed=3)
+    rng = np.random.default_rng(0)
+    columns = rng.permutation(table.n_columns)
+    shuffled = table.take(rng.permutation(table.n_rows)).select([table.names[i] for i in columns])
+    found = bs.learn(shuffled, quick(name), "bdeu", knowledge, seed=3, workers=3)
+    assert set(found.dag.arcs()) == set(expected.dag.arcs())
+    assert found.score == expected.score
+    assert found.counters.evaluations == expected.counters.evaluations
+    assert found.dag.nodes == shuffled.names
+    renamed = bs.Table(tuple(f"new {n}" for n in table.names), table.states, table.codes, table.values)
+    if knowledge is not None:
+        knowledge = Knowledge(order=tuple(f"new {n}" for n in net.dag.order()))
+    again = bs.learn(renamed, quick(name), "bdeu", knowledge, seed=3)
+    assert {(a[4:], b[4:]) for a, b in again.dag.arcs()} == set(expected.dag.arcs())
+
+
+def test_the_hash_seed_does_not_matter():
+    code = (
+        "import bayescout as bs; t = bs.load_network('asia').sample(500, seed=1);"
+        "print([(n, list(bs.learn(t, n, knowledge=bs.Knowledge(order=t.names) if n == 'k2' else None, "
+        "max_steps=20).dag.arcs())) for n in bs.search.SEARCHES])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+
+
+def untimed(result):
+    return (
+        result.dag,
+        result.score,
+        [(s.step, s.score, s.best, s.arcs, s.operations, s.evaluations, s.facts) for s in result.trace],
+        [(e.score, e.dag) for e in result.top],
+        result.stop_reason,
+        result.counters.evaluations,
+    )
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_resumed_run_is_the_run_that_was_never_stopped(name, tmp_path):
+    table = entangled(n_variables=5, seed=4)
+    options = {"knowledge": order_if_needed(name, table), "seed": 5, "top": 3}
+    whole = bs.learn(table, quick(name), **options)
+    for stop in {1, 2, len(whole.trace) // 2, len(whole.trace) - 2} - {0, -1}:
+        path = tmp_path / f"{stop}.json"
+        first = bs.learn(table, quick(name), **options, max_steps=stop, checkpoint=path)
+        assert len(first.trace) == min(stop + 1, len(whole.trace))
+        resumed = bs.learn(table, quick(name), **options, checkpoint=path)
+        assert untimed(resumed) == untimed(whole)
+    finished = bs.learn(table, quick(name), **options, checkpoint=path)
+    assert untimed(finished) == untimed(whole)
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    table, path = entangled(), tmp_path / "run.json"
+    bs.learn(table, checkpoint=path, max_steps=2)
+    for change in ({"seed": 9}, {"score": "k2"}, {"search": "tabu"}, {"start": "random"}):
+        with pytest.raises(SettingError, match="another run"):
+            bs.learn(table, checkpoint=path, **change)
+    with pytest.raises(SettingError, match="data"):
+        bs.learn(entangled(seed=8), checkpoint=path)
+    path.write_text("{}")
+    with pytest.raises(FormatError, match="not a checkpoint"):
+        bs.learn(table, checkpoint=path)
+
+
+def test_a_killed_run_leaves_a_whole_checkpoint(tmp_path):
+    path = tmp_path / "run.json"
+    code = (
+        "import bayescout as bs, os, signal; t = bs.load_network('alarm').sample(300, seed=1);"
+        "bs.learn(t, callback=lambda s: s.step == 7 and os.kill(os.getpid(), signal.SIGKILL), "
+        f"checkpoint={str(path)!r})"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, timeout=120)
+    assert killed.returncode == -9
+    assert len(json.loads(path.read_text())["trace"]) == 8
+    assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
+    table = bs.load_network("alarm").sample(300, seed=1)
+    assert untimed(bs.learn(table, checkpoint=path)) == untimed(bs.learn(table))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_budgets_callbacks_and_interruption_return_the_best_so_far(name):
+    table = entangled(n_variables=6, seed=6)
+    knowledge = order_if_needed(name, table)
+    few = bs.learn(table, quick(name), knowledge=knowledge, max_steps=1)
+    assert (few.stop_reason, few.counters.iterations) == ("max_steps", 1)
+    none = bs.learn(table, quick(name), knowledge=knowledge, max_time=1e-9)
+    assert none.stop_reason == "max_time"
+    assert none.score == none.trace[0].best
+    seen = []
+    stopped = bs.learn(
+        table, quick(name), knowledge=knowledge, callback=lambda s: seen.append(s) or len(seen) == 2
+    )
+    assert (stopped.stop_reason, len(stopped.trace)) == ("callback", 2)
+    assert tuple(seen) == stopped.trace
+
+    def press(step):
+        if step.step == 1:
+            raise KeyboardInterrupt
+
+    interrupted = bs.learn(table, quick(name), knowledge=knowledge, callback=press)
+    assert interrupted.stop_reason == "interrupted"
+    assert interrupted.score == max(entry.best for entry in interrupted.trace)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_settings_round_trip_and_arguments_are_left_alone(name):
+    from dataclasses import asdict
+
+    search = quick(name)
+    assert type(search)(**json.loads(json.dumps(asdict(search)))) == search
+    table = entangled()
+    before = table.fingerprint
+    bs.learn(table, search, knowledge=order_if_needed(name, table), max_steps=3)
+    assert bs.Table(table.names, table.states, table.codes.copy(), table.values).fingerprint == before
+
+
+@pytest.mark.parametrize("score", ["k2", "bdeu", "fnml", "qnml", "mi-bic", "bic-laplace", "ebic"])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search_works_with_every_kind_of_score(name, score):
+    table = entangled(n_variables=4, rows=120)
+    result = bs.learn(table, quick(name), score, order_if_needed(name, table), max_steps=15)
+    assert result.score >= bs.score(bs.Dag.empty(table.names), table, score) - 1e-6
+    assert result.dag.n_arcs > 0
+
+
+# ---- laws of the climbers
+
+
+def neighbours(parents):
+    """Every graph one arc away, by trying all of them; from the definition."""
+    n = len(parents)
+    for child, parent in itertools.permutations(range(n), 2):
+        if parent in parents[child]:
+            removed = [
+                tuple(p for p in own if p != parent) if c == child else own for c, own in enumerate(parents)
+            ]
+            yield removed
+            yield [(*own, child) if c == parent else own for c, own in enumerate(removed)]
+        elif child not in parents[parent]:
+            yield [(*own, parent) if c == child else own for c, own in enumerate(parents)]
+
+
+@pytest.mark.parametrize("search", [HillClimb(), FirstAscent(), Tabu(), HillClimb(restarts=3)], ids=repr)
+@settings(max_examples=8)
+@given(
+    seed=st.integers(0, 50),
+    rows=st.sampled_from([15, 100, 400]),
+    score=st.sampled_from(["bic", "bdeu", "k2"]),
+)
+def test_no_legal_neighbour_of_an_optimum_is_better(search, seed, rows, score):
+    table = entangled(n_variables=5, rows=rows, seed=seed, states=2 + seed % 2)
+    result = bs.learn(table, search, score, seed=seed)
+    bound = bind(score, table)
+    best = sum(bound.local(c, own) for c, own in enumerate(result.dag.parents))
+    for parents in neighbours(result.dag.parents):
+        try:
+            bs.Dag(table.names, tuple(parents))
+        except bs.BayescoutError:
+            continue
+        assert sum(bound.local(c, tuple(own)) for c, own in enumerate(parents)) <= best + 1e-6
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 100))
+def test_steepest_ascent_takes_the_best_neighbour_each_time(seed):
+    table = entangled(n_variables=4, rows=60, seed=seed)
+    bound = bind("bdeu", table)
+    problem = Problem(CountingScore(bound), Knowledge().compile(table.names))
+    rng = np.random.default_rng(0)
+    state = HillClimb().start(problem, rng)
+    while not state.done:
+        here, best = state.score, -np.inf
+        for other in neighbours(state.parents):
+            if len(peel_roots(other)) == 4:
+                best = max(best, sum(bound.local(c, tuple(own)) for c, own in enumerate(other)))
+        state = HillClimb().advance(problem, state, rng)
+        assert state.score == pytest.approx(max(best, here), abs=1e-6)
+
+
+def test_gains_add_up_and_never_fall_in_first_ascent():
+    table = entangled(n_variables=6, seed=9)
+    result = bs.learn(table, FirstAscent(), seed=4)
+    scores = [step.score for step in result.trace[:-1]]
+    assert all(later > earlier for earlier, later in itertools.pairwise(scores))
+    n = 6
+    per_iteration = np.diff([step.operations for step in result.trace])
+    assert per_iteration[-1] == 3 * n * (n - 1)
+    assert (per_iteration >= 1).all()
+    assert (per_iteration <= 3 * n * (n - 1)).all()
+
+
+def test_first_ascent_takes_each_improving_operator_equally_often():
+    """Two variables: a -> b and b -> a are equally good and must be equally likely."""
+    table = entangled(n_variables=2, seed=1)
+    first = [next(iter(bs.learn(table, FirstAscent(), seed=seed).dag.arcs())) for seed in range(200)]
+    assert 70 < sum(arc == ("v0", "v1") for arc in first) < 130
+
+
+def test_tabu_leaves_what_it_touched_alone():
+    table = entangled(n_variables=6, seed=2)
+    result = bs.learn(table, Tabu(length=5, patience=12))
+    assert result.trace[-1].step > bs.learn(table, HillClimb()).counters.iterations
+    assert result.score >= bs.learn(table, HillClimb()).score - 1e-6
+
+
+def test_restarts_never_lose_what_was_found():
+    table = bs.load_network("asia").sample(300, seed=2)
+    plain = bs.learn(table, HillClimb())
+    for search in (HillClimb(restarts=5), HillClimb(restarts=5, perturb=0), Tabu(restarts=2)):
+        assert bs.learn(table, search).score >= plain.score - 1e-9
+
+
+# ---- laws of the orders
+
+
+def best_of_order(table, order, size):
+    """The best score of an order by trying every parent set of every node."""
+    score = bind("bic", table)
+    total = 0.0
+    for place, child in enumerate(order):
+        total += max(
+            score.local(child, tuple(sorted(own)))
+            for k in range(size + 1)
+            for own in itertools.combinations(order[:place], k)
+        )
+    return total
+
+
+def test_exhaustive_parents_are_the_best_of_their_order():
+    table = entangled(n_variables=5, rows=80, seed=3)
+    for order in itertools.islice(itertools.permutations(range(5)), 0, 120, 17):
+        knowledge = Knowledge(order=tuple(table.names[i] for i in order))
+        found = bs.learn(table, OrderSample(orders=1, parents=4), knowledge=knowledge)
+        assert found.score == pytest.approx(best_of_order(table, order, 4), abs=1e-6)
+        limited = bs.learn(table, OrderSample(orders=1, parents=1), knowledge=knowledge)
+        assert limited.score == pytest.approx(best_of_order(table, order, 1), abs=1e-6)
+
+
+@pytest.mark.parametrize("insertion", [False, True])
+def test_order_climbing_ends_where_no_swap_helps(insertion):
+    for seed in range(4):
+        table = entangled(n_variables=5, rows=60, seed=seed)
+        result = bs.learn(table, OrderClimb(parents=4, insertion=insertion), seed=seed)
+        orders = [
+            order for order in itertools.permutations(range(5))
+            if all(order.index(p) < order.index(c) for c, own in enumerate(result.dag.parents) for p in own)
+            and best_of_order(table, order, 4) == pytest.approx(result.score, abs=1e-6)
+        ]  # fmt: skip
+        assert any(
+            max(best_of_order(table, swapped(order, i), 4) for i in range(4)) <= result.score + 1e-6
+            for order in orders
+        )
+
+
+def swapped(order, i):
+    order = list(order)
+    order[i], order[i + 1] = order[i + 1], order[i]
+    return tuple(order)
+
+
+def test_insertion_is_at_least_as_good_as_swaps_from_the_same_order():
+    table = bs.random_network(8, arcs=14, states=3, seed=2).sample(300, seed=1)
+    swaps = bs.learn(table, OrderClimb(parents=3), seed=1)
+    wider = bs.learn(table, OrderClimb(parents=3, insertion=True), seed=1)
+    assert wider.score >= swaps.score - 1e-6
+
+
+def test_random_orders_are_uniform():
+    table = entangled(n_variables=3, rows=30)
+    result = bs.learn(table, OrderSample(orders=600), seed=1, top=1, callback=None)
+    assert result.counters.iterations == 600
+    from collections import Counter
+
+    from bayescout.search.problem import random_order
+
+    rules = Knowledge().compile("abc")
+    rng = np.random.default_rng(0)
+    seen = Counter(random_order(rules, rng) for _ in range(1200))
+    assert len(seen) == 6
+    assert min(seen.values()) > 150
+
+
+def test_k2_is_greedy_in_the_given_order():
+    truth = bs.load_network("asia")
+    table = truth.sample(2000, seed=1)
+    result = bs.learn(table, "k2", "k2", Knowledge(order=truth.dag.order()))
+    score = bind("k2", table)
+    for place, label in enumerate(truth.dag.order()):
+        child, before = table.index(label), [table.index(x) for x in truth.dag.order()[:place]]
+        parents, best = (), score.local(child, ())
+        while True:
+            better = [
+                (score.local(child, tuple(sorted((*parents, p)))), -p) for p in before if p not in parents
+            ]
+            if not better or max(better)[0] <= best + 1e-6:
+                break
+            best, negative = max(better)
+            parents = (*parents, -negative)
+        assert {table.index(p) for p in result.dag.parents_of(label)} == set(parents)
+    with pytest.raises(KnowledgeError, match="k2 needs an order"):
+        bs.learn(table, "k2")
+
+
+# ---- the front door
+
+
+def test_wrong_arguments_are_refused_before_the_work():
+    table = entangled()
+    for change, error in (
+        ({"search": "hill"}, UnknownNameError),
+        ({"search": HillClimb}, SettingError),
+        ({"search": 3}, SettingError),
+        ({"score": "bicc"}, UnknownNameError),
+        ({"seed": -1}, SettingError),
+        ({"max_time": 0}, SettingError),
+        ({"max_steps": -1}, SettingError),
+        ({"top": 0}, SettingError),
+        ({"workers": 0}, SettingError),
+        ({"start": "full"}, SettingError),
+        ({"start": bs.Dag.empty(["a"])}, GraphError),
+        ({"knowledge": Knowledge(required=[("v0", "nobody")])}, UnknownNameError),
+    ):
+        with pytest.raises(error):
+            bs.learn(table, **change)
+    with pytest.raises(DataError, match="1 row"):
+        bs.learn(table.take(np.array([0])))
+    for make in (
+        lambda: HillClimb(restarts=-1),
+        lambda: Tabu(length=0),
+        lambda: Annealing(hot=1, cold=2),
+        lambda: OrderSample(parents="all"),
+        lambda: OrderClimb(parents=0),
+    ):
+        with pytest.raises(SettingError):
+            make()
+
+
+def test_a_start_graph_is_where_the_search_begins_and_must_keep_the_knowledge():
+    table = entangled(n_variables=4, seed=1)
+    start = bs.Dag.from_arcs([("v0", "v1"), ("v2", "v3")], nodes=table.names)
+    result = bs.learn(table, start=start)
+    assert result.trace[0].arcs == 2
+    assert result.trace[0].score == pytest.approx(bs.score(start, table))
+    with pytest.raises(GraphError, match="forbidden arc v0 -> v1"):
+        bs.learn(table, start=start, knowledge=Knowledge(forbidden=[("v0", "v1")]))
+
+
+def test_identical_and_constant_columns_are_no_trouble():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 100)
+    table = table_of([a, a, np.zeros(100, int), rng.integers(0, 2, 100)], [2, 2, 1, 2])
+    result = bs.learn(table)
+    assert len(list(result.dag.arcs())) == 1
+    shuffled = bs.learn(table.select(("v3", "v2", "v1", "v0")))
+    assert set(shuffled.dag.arcs()) == set(result.dag.arcs())
+
+
+def test_one_variable_and_many_parents_at_once():
+    one = table_of([[0, 1, 1, 0]], [2])
+    for name in SEARCHES:
+        assert bs.learn(one, quick(name), knowledge=order_if_needed(name, one)).dag.n_arcs == 0
+
+
+def test_a_users_own_search_and_score_are_used():
+    class Own:
+        def local(self, child, parents):
+            return 1.0 if parents == (0,) and child == 2 else 0.0
+
+    class Nothing(HillClimb):
+        pass
+
+    table = entangled(n_variables=3)
+    assert list(bs.learn(table, score=Own()).dag.arcs()) == [("v0", "v2")]
+    assert bs.learn(table, Nothing()).settings.search == "Nothing"

@@ -1,0 +1,129 @@
+"""Results: explanations, the class under knowledge, parameters, files."""
+
+from __future__ import annotations
+
+import pytest
+
+import bayescout as bs
+from bayescout.errors import FormatError, GraphError, SettingError, UnknownNameError
+from tests.search.drawn_problems import entangled, gaussian
+
+
+@pytest.fixture(scope="module")
+def learned():
+    table = bs.load_network("asia").sample(1000, seed=4)
+    return bs.learn(table, "tabu", "bic", top=3), table
+
+
+def rescored(dag, table):
+    return bs.score(dag, table, "bic")
+
+
+def test_explanations_are_differences_of_whole_scores(learned):
+    result, table = learned
+    dag = result.dag
+    for parent, child in dag.arcs():
+        said = result.explain(child, parent)
+        assert (said.parent, said.child, said.present) == (parent, child, True)
+        assert said.remove == pytest.approx(rescored(dag.remove_arc(parent, child), table) - result.score)
+        try:
+            turned = dag.reverse(parent, child)
+        except GraphError:
+            assert said.reverse is None
+            assert (said.cycle[0], said.cycle[-1]) == (parent, parent)
+        else:
+            assert said.reverse == pytest.approx(rescored(turned, table) - result.score)
+            assert said.cycle == ()
+        assert said.compelled == dag.cpdag().compelled(parent, child)
+        assert sum(sum(row.values()) for row in said.counts.values()) == 1000
+        assert "is in the graph" in str(said)
+
+
+def test_absent_arcs_are_explained_too(learned):
+    result, table = learned
+    dag = result.dag
+    absent = [(a, b) for a in dag.nodes for b in dag.nodes if a != b and b not in dag.neighbours_of(a)]
+    cycles = 0
+    for parent, child in absent:
+        said = result.explain(parent, child)
+        assert not said.present
+        assert said.remove is None
+        try:
+            more = dag.add_arc(parent, child)
+        except GraphError:
+            cycles += 1
+            assert said.add is None
+            arcs = zip(said.cycle, said.cycle[1:], strict=False)
+            assert all(dag.has_arc(a, b) or (a, b) == (parent, child) for a, b in arcs)
+            assert "cycle" in str(said)
+        else:
+            assert said.add == pytest.approx(rescored(more, table) - result.score)
+    assert cycles
+    with pytest.raises(UnknownNameError):
+        result.explain("asia", "nobody")
+    with pytest.raises(GraphError):
+        result.explain("asia", "asia")
+
+
+def test_gaussian_results_explain_without_counts():
+    result = bs.learn(gaussian(seed=1))
+    parent, child = next(iter(result.dag.arcs()))
+    said = result.explain(parent, child)
+    assert said.counts == {}
+    assert said.remove < 0
+    assert result.fit().dag == result.dag
+
+
+def test_the_class_keeps_directions_that_are_known():
+    table = entangled(n_variables=4, rows=200, seed=1)
+    free = bs.learn(table)
+    edge = next(iter(free.cpdag.edges()))
+    for parent, child in (edge, edge[::-1]):
+        required = bs.learn(table, knowledge=bs.Knowledge(required=[(parent, child)]))
+        assert required.cpdag.compelled(parent, child)
+        forbidden = bs.learn(table, knowledge=bs.Knowledge(forbidden=[(child, parent)]))
+        if forbidden.dag.has_arc(parent, child):
+            assert forbidden.cpdag.compelled(parent, child)
+    tiers = bs.learn(table, knowledge=bs.Knowledge(tiers=[table.names[:2], table.names[2:]]))
+    for a, b in tiers.cpdag.edges():
+        assert (a in table.names[:2]) == (b in table.names[:2])
+
+
+def test_results_round_trip_through_files(tmp_path):
+    table = bs.as_table(
+        {1: [0, 1, 0, 1, 1, 0] * 5, ("t", 2): ["x", "y", "x", "y", "y", "y"] * 5, "c": [True, False] * 15}
+    )
+    known = bs.Knowledge(required=[(1, "c")], max_parents={"c": 2}, tiers=[[1], [("t", 2)]])
+    result = bs.learn(table, "hill-climb", "k2", known, top=2, seed=3)
+    result.save(tmp_path / "r.json")
+    back = bs.Result.load(tmp_path / "r.json")
+    for name in (
+        "dag",
+        "score",
+        "trace",
+        "top",
+        "counters",
+        "stop_reason",
+        "seconds",
+        "settings",
+        "seed",
+        "gap",
+    ):
+        assert getattr(back, name) == getattr(result, name), name
+    assert back.cpdag == result.cpdag
+    with pytest.raises(SettingError, match="no data"):
+        back.explain(1, "c")
+    assert back.fit(table).dag == result.dag
+    (tmp_path / "bad.json").write_text('{"format": "x"}')
+    with pytest.raises(FormatError, match="not a result"):
+        bs.Result.load(tmp_path / "bad.json")
+    with pytest.raises(FormatError, match="no such file"):
+        bs.Result.load(tmp_path / "none.json")
+
+
+def test_summary_and_repr(learned):
+    result, _ = learned
+    wanted = {"search", "score_name", "score", "arcs", "seconds", "iterations", "operations", "evaluations"}
+    assert wanted | {"stop_reason", "seed"} <= set(result.summary())
+    assert "tabu" in repr(result)
+    assert result.gap is None
