@@ -15,7 +15,7 @@ def scorer(library, frame):
         from pgmpy.structure_score import BIC
 
         score = BIC(frame)
-        return lambda child, parents: score.local_score(child, parents)
+        return lambda child, parents: score.local_score(child, tuple(parents))
     if library == "pybnesian":
         import pybnesian
 

@@ -285,8 +285,8 @@ def test_learn_gives_what_python_learns(asia, tmp_path):
 def test_learn_keeps_knowledge_and_writes_a_network(asia, tmp_path):
     (tmp_path / "tiers.txt").write_text("asia, smoke\ntub, lung, bronc\n\neither,xray,dysp\n")
     found = run_json(
-        "learn", asia, "--require", "asia->tub", "--forbid", "smoke->bronc", "--tiers", tmp_path / "tiers.txt",
-        "--max-parents", 2, "--top", 3, "-o", tmp_path / "net.bif",
+        "learn", asia, "--require", "asia->tub", "--forbid", "smoke->bronc",
+        "--tiers", tmp_path / "tiers.txt", "--max-parents", 2, "--top", 3, "-o", tmp_path / "net.bif",
     )  # fmt: skip
     arcs = {tuple(arc) for arc in found["arcs"]}
     assert ("asia", "tub") in arcs
