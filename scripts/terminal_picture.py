@@ -6,10 +6,10 @@ from pathlib import Path
 from rich.console import Console
 
 import bayescout as bs
-from bayescout.cli.render import answer_grid, cpt_grid
+from bayescout.cli.render import answer_grid, cpt_grids
 
 COMMANDS = (
-    ("bayescout show asia dysp", lambda network: cpt_grid(network, "dysp")),
+    ("bayescout show asia dysp", lambda network: cpt_grids(network, "dysp", 64)[0]),
     (
         'bayescout query asia "lung, tub | xray=yes, dysp=yes"',
         lambda network: answer_grid(

@@ -23,7 +23,7 @@ def test_readme_code_runs(tmp_path, monkeypatch, capsys):
         exec(compile(block, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "HYPOVOLEMIA" in printed
-    assert (tmp_path / "alarm-fitted.bif").exists()
+    assert (tmp_path / "alarm-learned.bif").exists()
 
 
 def test_readme_commands_exist():
@@ -56,6 +56,26 @@ def test_the_score_of_the_architecture_page_works():
     table = table_of([[0, 1, 0, 1], [0, 0, 1, 1]], [2, 2])
     score = bind(names["Charged"](charge=2.0), table)
     assert score.local(0, (1,)) == bind("loglik", table).local(0, (1,)) - 4
+
+
+def test_the_search_of_the_architecture_page_works():
+    from dataclasses import dataclass
+    from typing import ClassVar
+
+    import bayescout as bs
+    from bayescout.search.problem import Generator, Problem, State, random_graph
+
+    (block,) = [b for b in python_blocks("ARCHITECTURE.md") if "class RandomGraphs" in b]
+    names = {
+        "dataclass": dataclass, "ClassVar": ClassVar, "Generator": Generator, "Problem": Problem,
+        "State": State, "random_graph": random_graph,
+    }  # fmt: skip
+    exec(compile("from __future__ import annotations\n" + block, "ARCHITECTURE.md", "exec"), names)
+    table = bs.load_network("asia").sample(300, seed=1)
+    result = bs.learn(table, names["RandomGraphs"](graphs=30), knowledge=bs.Knowledge(max_parents=2))
+    assert result.counters.operations == 30
+    assert result.score > result.trace[0].score
+    assert max(map(len, result.dag.parents)) <= 2
 
 
 def test_links_between_pages_lead_somewhere():

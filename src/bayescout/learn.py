@@ -105,12 +105,12 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
 
     A user's own score object knows the columns by their position, so for it they stay where they are.
     """
-    from bayescout.scores import Formula, Score
+    from bayescout.scores import Formula
     from bayescout.search.canonical import canonical_order
 
     if table.n_columns == 0:
         raise DataError("the table has no columns; there is nothing to learn")
-    if isinstance(score, Score) and not isinstance(score, Formula):
+    if not isinstance(score, (str, Formula)) and hasattr(score, "local"):
         return table
     return table.select([table.names[i] for i in canonical_order(table)])
 

@@ -114,20 +114,27 @@ class Result:
     ) -> Result:
         """Labels come back: from a run in positions of `table` to graphs over `names`."""
 
+        place = {name: i for i, name in enumerate(names)}
+        moved = [place[name] for name in table.names]
+
         def labelled(parents: ParentSets) -> Dag:
-            return Dag(table.names, parents).reordered(names)
+            sets: list[tuple[int, ...]] = [()] * len(moved)
+            for child, own in enumerate(parents):
+                sets[moved[child]] = tuple(moved[parent] for parent in own)
+            return Dag(tuple(names), tuple(sets))
 
         counters = Counters(
             iterations=len(run.trace) - 1,
             operations=run.trace[-1].operations,
             evaluations=run.trace[-1].evaluations,
-            computed=int(getattr(scores, "evaluations", 0)),
+            computed=int(getattr(scores, "evaluations", 0)) + problem.score.compiled,
         )
+        top = tuple(Scored(score, labelled(graph)) for score, graph in run.top)
         return cls(
-            dag=labelled(run.best[1]),
-            score=problem.total(run.best[1]),
+            dag=top[0].dag,
+            score=run.best[0],
             trace=tuple(run.trace),
-            top=tuple(Scored(score, labelled(graph)) for score, graph in run.top),
+            top=top,
             counters=counters,
             stop_reason=run.stop_reason,
             seconds=seconds,

@@ -188,16 +188,15 @@ def test_the_hash_table_grows_many_times():
     assert_numbered(rng.integers(-(2**63), 2**63 - 1, (1, 150_000)), interpreted=False)
 
 
-def test_keys_whose_whole_hash_collides_are_compared_in_full():
-    """Two-word keys chosen so that the first round is undone: the same hash, another key."""
+@pytest.mark.parametrize("after", [[], [7], [7, -3]])
+def test_keys_whose_whole_hash_collides_are_compared_in_full(after):
+    """The second word undoes the first, and further words are equal: one hash, as many keys as rows."""
     multiplier, mask = 0x9E3779B97F4A7C15, 2**64 - 1
-    pairs = []
+    keys = []
     for first in range(1, 200):
         mixed = first * multiplier & mask
-        mixed ^= mixed >> 32
-        pairs.append((first, mixed))  # the second word cancels the state: every hash is that of 0
-    keys = np.array(pairs, dtype=np.uint64).T.astype(np.int64)
-    assert_numbered(np.ascontiguousarray(keys))
+        keys.append([first, mixed ^ (mixed >> 32), *(word & mask for word in after)])
+    assert_numbered(np.ascontiguousarray(np.array(keys, dtype=np.uint64).T.astype(np.int64)))
 
 
 @settings(max_examples=30)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from bayescout.kernels import reducing
-from bayescout.statistics.families import Grid, _xlogx_lookup
+from bayescout.statistics.families import Grid, xlogx_lookup
 from tests.reference.kernels import log_complexity, plain
 
 
@@ -86,7 +86,7 @@ def test_sums_of_xlogx(whole, data):
 def test_the_lookup_gives_what_it_replaces(data):
     counts, starts, states = data.draw(batches())
     grid = grid_for(counts)
-    lookup = _xlogx_lookup(int(counts.sum()) + 1, grid.shift)
+    lookup = xlogx_lookup(int(counts.sum()) + 1, grid.shift)
     with_lookup, without = np.empty((2, 3, len(states)))
     reducing.sum_xlogx(counts, starts, states, lookup, grid.for_kernel, with_lookup)
     reducing.sum_xlogx(counts, starts, states, NO_LOOKUP, grid.for_kernel, without)

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from typing import NoReturn
 
 
 def main() -> None:
     """The entry point: one clear line for a mistake, exit code 2; 130 when interrupted."""
-    from bayescout.cli.app import app
-    from bayescout.errors import BayescoutError
-
-    warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
-    warnings.simplefilter("always", category=UserWarning)
     try:
-        try:
-            app(prog_name="bayescout")
-        finally:
-            sys.stdout.flush()
-    except BayescoutError as error:
-        _stop(f"error: {error}", 2)
+        sys.exit(_run())
+    except KeyboardInterrupt:
+        _stop("interrupted", 130)
+    except MemoryError:
+        _stop("error: there is not enough memory for this; use less data, or limit the number of parents", 2)
     except BrokenPipeError:
         # The reader of our output went away (`bayescout networks | head`): nobody's mistake.
         _drop_output()
@@ -29,8 +22,40 @@ def main() -> None:
     except OSError as error:
         _drop_output()
         _stop(f"error: {error}", 2)
-    except KeyboardInterrupt:
-        _stop("interrupted", 130)
+
+
+def _run() -> int:
+    """Run the command; its exit code."""
+    import signal
+    import warnings
+
+    # Asked to end, end as on Ctrl-C: files half written are cleaned up.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - standard output was closed; there is no one to tell
+
+    import typer
+
+    from bayescout.cli.app import app
+    from bayescout.errors import BayescoutError
+
+    warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+    warnings.simplefilter("always", category=UserWarning)
+    try:
+        code = app(prog_name="bayescout", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BayescoutError as error:
+        _stop(f"error: {error}", 2)
+    except typer.TyperException as error:
+        # A wrong option or argument. Without any, what is shown is the help itself.
+        message = str(getattr(error, "message", error)) or type(error).__name__
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.stderr.write(message + "\n")
+            return 2
+        if hasattr(error, "format_message"):
+            message = error.format_message()
+        _stop(f"error: {message.rstrip('.')}; see bayescout --help", 2)
 
 
 def _stop(text: str, code: int) -> NoReturn:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bayescout.data.table import Table
 from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
@@ -60,6 +61,28 @@ def table_options(missing: Missing, na: list[str] | None, kind: Kind | None) -> 
         "missing_values": tuple(na or ()),
         "kinds": None if kind is None else kind.value,
     }
+
+
+def missing_facts(table: Table) -> dict[str, Any]:
+    """What was missing and what was done about it, for JSON."""
+    report = table.missing
+    if not report.counts:
+        return {}
+    counts = [[column, count] for column, count in report.counts]
+    return {"missing": {"policy": report.policy, "cells": counts, "rows_dropped": report.rows_dropped}}
+
+
+def say_missing(table: Table) -> None:
+    """The same, for people."""
+    report = table.missing
+    if report.counts:
+        cells = sum(count for _, count in report.counts)
+        done = (
+            f"{report.rows_dropped:,} rows dropped"
+            if report.policy == "drop"
+            else "given a state of their own"
+        )
+        sys.stdout.write(f"missing values: {cells:,} cells in {len(report.counts)} columns, {done}\n")
 
 
 def print_json(value: Mapping[str, Any]) -> None:

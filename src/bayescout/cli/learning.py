@@ -17,7 +17,9 @@ from bayescout.cli.common import (
     MissingValues,
     Output,
     as_setting,
+    missing_facts,
     print_json,
+    say_missing,
     split_arc,
     table_options,
 )
@@ -54,7 +56,7 @@ def learn(
     start: Annotated[
         str | None, typer.Option(help="Where to begin: empty, random, or a structure or network.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
     max_time: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     max_steps: Annotated[int | None, typer.Option(help="Stop after so many steps.")] = None,
     top: Annotated[int, typer.Option(help="How many of the best networks to keep.")] = 1,
@@ -98,8 +100,9 @@ def learn(
     if output:
         _write(result, output, prior)
     if json:
-        print_json(_with_top(result) | {"output": output})
+        print_json(_with_top(result) | missing_facts(table) | {"output": output})
     else:
+        say_missing(table)
         for part in result_grids(result):
             console().print(part)
         if output:

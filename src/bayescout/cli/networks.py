@@ -16,8 +16,10 @@ from bayescout.cli.common import (
     Network,
     Output,
     label_named,
+    missing_facts,
     open_graph,
     print_json,
+    say_missing,
     table_options,
 )
 from bayescout.formats import format_of, open_network, write_network, write_structure
@@ -64,9 +66,18 @@ def fit(
     if output:
         write_network(model, output)
     if json:
-        print_json({**_described(model), "rows": table.n_rows, "prior": prior, "output": output})
+        print_json(
+            {
+                **_described(model),
+                "rows": table.n_rows,
+                "prior": prior,
+                **missing_facts(table),
+                "output": output,
+            }
+        )
         return
     _show(model, [])
+    say_missing(table)
     if output:
         sys.stdout.write(f"written to {output}\n")
 
@@ -74,7 +85,7 @@ def fit(
 def sample(
     network: NetworkArgument,
     n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many rows.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
     output: Output = None,
     json: Json = False,
 ) -> None:
@@ -162,10 +173,12 @@ def show(
 ) -> None:
     """Show a network: its size, and the tables of its nodes."""
     model = open_network(network)
+    chosen = [label_named(text, model.nodes) for text in nodes or []]
     if json:
-        print_json(_described(model))
+        tables = [_table_of(model, node) for node in chosen]
+        print_json(_described(model) | ({"tables": tables} if tables else {}))
         return
-    _show(model, [label_named(text, model.nodes) for text in nodes or []])
+    _show(model, chosen)
 
 
 def networks(json: Json = False) -> None:
@@ -190,7 +203,7 @@ COMMANDS = (fit, sample, query, compare, convert, show, networks)
 
 
 def _show(model: Network, nodes: list[Any]) -> None:
-    from bayescout.cli.render import console, cpt_grid, equations_grid
+    from bayescout.cli.render import console, cpt_grids, equations_grid
 
     out = console()
     out.print(model.summary(), markup=False)
@@ -201,7 +214,24 @@ def _show(model: Network, nodes: list[Any]) -> None:
     if not nodes and len(model.nodes) > MANY_NODES:
         out.print("bayescout show NETWORK NODE ... shows the tables of its nodes", markup=False)
     for node in nodes or (model.nodes if len(model.nodes) <= MANY_NODES else ()):
-        out.print(cpt_grid(model, node))
+        for part in cpt_grids(model, node, out.width):
+            out.print(part)
+
+
+def _table_of(model: Network, node: Any) -> dict[str, Any]:
+    """One node's parameters as JSON; probabilities are null where they are undefined."""
+    if isinstance(model, GaussianNetwork):
+        i = model.dag.index(node)
+        parents = model.dag.parents_of(node)
+        return {
+            "node": node,
+            "intercept": float(model.intercepts[i]),
+            "coefficients": [[p, float(w)] for p, w in zip(parents, model.coefficients[i], strict=True)],
+            "variance": float(model.variances[i]),
+        }
+    cpt = model.cpt(node)
+    rows = [{"given": list(given.values()), "probabilities": shown} for given, shown in cpt.rows()]
+    return {"node": node, "parents": list(cpt.parents), "states": list(cpt.states), "rows": rows}
 
 
 def _described(model: Network) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from rich.text import Text
 from bayescout.graph.compare import Comparison
 from bayescout.network import DiscreteNetwork, Distribution, GaussianDistribution, GaussianNetwork
 
-PLAIN_WIDTH = 160
-"""The width of tables when the output is not a terminal."""
+PLAIN_WIDTH = 10_000
+"""The width for tables when the output is not a terminal: nothing is cut or wrapped."""
 
 
 def console() -> Console:
@@ -42,17 +42,27 @@ def probability(value: float | None) -> str:
     return f"{value:.4f}" if value == 0 or value >= 0.00005 else f"{value:.1e}"
 
 
-def cpt_grid(network: DiscreteNetwork, node: Any) -> Group:
-    """P(node | parents), one row a parent configuration."""
+def cpt_grids(network: DiscreteNetwork, node: Any, width: int) -> list[Group]:
+    """P(node | parents), one row a parent configuration; in several tables where the states do not fit."""
     cpt = network.cpt(node)
-    rows = []
-    for assignment, probabilities in cpt.rows():
-        shown = [None] * len(cpt.states) if probabilities is None else list(probabilities)
-        rows.append([*(str(state) for state in assignment.values()), *(probability(p) for p in shown)])
     given = ", ".join(str(parent) for parent in cpt.parents)
     title = f"P({node} | {given})" if given else f"P({node})"
-    columns = [*(str(parent) for parent in cpt.parents), *(str(state) for state in cpt.states)]
-    return grid(title, columns, rows, numbers=len(cpt.states))
+    labels = [str(parent) for parent in cpt.parents]
+    rows = [([str(state) for state in assignment.values()], shown) for assignment, shown in cpt.rows()]
+    left = sum(max([len(label), *(len(row[i]) for row, _ in rows)]) + 3 for i, label in enumerate(labels))
+    each = max(6, *(len(str(state)) for state in cpt.states)) + 3
+    fit = max(1, (width - left) // each)
+    grids = []
+    for begin in range(0, len(cpt.states), fit):
+        some = slice(begin, begin + fit)
+        names = [str(state) for state in cpt.states[some]]
+        lines = [
+            [*row, *(probability(p) for p in ([None] * len(names) if shown is None else shown[some]))]
+            for row, shown in rows
+        ]
+        part = f"{title}, states {begin + 1} to {begin + len(names)}" if fit < len(cpt.states) else title
+        grids.append(grid(part, [*labels, *names], lines, numbers=len(names)))
+    return grids
 
 
 def equations_grid(network: GaussianNetwork, nodes: Sequence[Any]) -> Group:

@@ -15,11 +15,14 @@ from bayescout.cli.common import (
     Missing,
     MissingOption,
     MissingValues,
+    missing_facts,
     open_graph,
     print_json,
+    say_missing,
     table_options,
 )
 from bayescout.cli.networks import DataArgument, StructureArgument
+from bayescout.errors import SettingError
 
 
 class Base(StrEnum):
@@ -47,6 +50,8 @@ def score(
     dag, table = aligned(graph, data, **table_options(missing, na, kind))
     table = as_table(table)
     names = [name.strip() for name in scores.split(",") if name.strip()]
+    if not names:
+        raise SettingError("--score names no score; such as --score bic,k2,bdeu")
     found = [score_parts(dag, table, name) for name in names]
     unit = 1.0 if log_base is Base.e else math.log(float(log_base.value))
     if json:
@@ -55,10 +60,12 @@ def score(
                 "structure": structure,
                 "rows": table.total_weight,
                 "log_base": log_base.value,
+                **missing_facts(table),
                 "scores": [_in_unit(parts.to_dict(), unit) for parts in found],
             }
         )
         return
+    say_missing(table)
     _print(found, unit, log_base, nodes)
 
 

@@ -1,5 +1,7 @@
 """Numbers that depend on what a table holds and not on the order of its rows or columns."""
 
+import math
+
 import numpy as np
 
 from bayescout.kernels.jit import kernel
@@ -11,6 +13,20 @@ def _mixed(x):
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def column_spreads(codes, cards, out):
+    """For each column the sum of N log N over its states, in units of 2**-20; out (p,) int64."""
+    for column in range(codes.shape[0]):
+        counts = np.zeros(cards[column], dtype=np.int64)
+        cells = codes[column]
+        for row in range(cells.shape[0]):
+            counts[cells[row]] += 1
+        out[column] = 0
+        for count in counts:
+            if count > 0:
+                out[column] += np.int64(math.floor(count * math.log(count) * 1048576.0 + 0.5))
 
 
 @kernel

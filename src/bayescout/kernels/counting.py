@@ -75,8 +75,9 @@ def count_bits(bitmaps, first, cards, family, candidates, starts, out):
     masks = np.empty((base, width), dtype=np.uint64)
     present = np.empty(base, dtype=np.int64)
     own = out[starts[candidates.shape[0]] : starts[candidates.shape[0]] + base]
-    out[starts[0] : starts[candidates.shape[0]]] = 0
     own[:] = 0
+    for c in range(candidates.shape[0]):
+        out[starts[c] : starts[c] + base * cards[candidates[c]]] = 0
     for begin in range(0, words, width):
         end = min(words, begin + width)
         size = end - begin
@@ -185,7 +186,7 @@ def count_scatter(codes, cards, ids, shape, candidates, starts, out):
                 out[where + x * r] = scratch[cell * states + x]
     own = out[starts[candidates.shape[0]] : starts[candidates.shape[0]] + base]
     if candidates.shape[0] > 0:
-        sum_out(out[starts[0] : starts[1]], cards[candidates[0]], r, own)
+        sum_out(out[starts[0] :], cards[candidates[0]], r, own)
         return
     scratch[:] = 0
     for row in range(ids.shape[0]):
@@ -209,14 +210,15 @@ def count_weighted(codes, cards, ids, shape, weights, candidates, starts, out):
     """count_scatter with the weight of each row: weights and out int64, or both float64."""
     configs, r = shape[0], shape[1]
     base = configs * r
-    out[starts[0] : starts[candidates.shape[0]] + base] = 0
     for c in range(candidates.shape[0]):
         states = cards[candidates[c]]
         column = codes[candidates[c]]
+        out[starts[c] : starts[c] + base * states] = 0
         for row in range(ids.shape[0]):
             config, k = ids[row] // r, ids[row] % r
             out[starts[c] + (config * states + column[row]) * r + k] += weights[row]
     own = out[starts[candidates.shape[0]] : starts[candidates.shape[0]] + base]
+    own[:] = 0
     for row in range(ids.shape[0]):
         own[ids[row]] += weights[row]
 

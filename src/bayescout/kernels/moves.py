@@ -8,25 +8,38 @@ ADD, REMOVE, REVERSE = 0, 1, 2
 
 
 @kernel
-def fill_reach(children, bounds, order, reach):
+def fill_reach(adjacent, reach):
     """The reflexive transitive closure of a DAG.
 
-    children  flat int64      the children of one node after the other
-    bounds    (n + 1,) int64  where each node's children begin
-    order     (n,) int64      a topological order
-    reach     (n, n) bool     overwritten: reach[i, j] when a directed path leads from i to j, or i = j
+    adjacent  (n, n) bool   adjacent[parent, child]
+    reach     (n, n) bool   overwritten: reach[i, j] when a directed path leads from i to j, or i = j
     """
-    n = order.shape[0]
-    for step in range(n - 1, -1, -1):
-        node = order[step]
-        row = reach[node]
+    n = adjacent.shape[0]
+    waiting = np.zeros(n, dtype=np.int64)
+    for i in range(n):
         for j in range(n):
-            row[j] = False
-        row[node] = True
-        for c in range(bounds[node], bounds[node + 1]):
-            below = reach[children[c]]
-            for j in range(n):
-                row[j] |= below[j]
+            reach[i, j] = i == j
+            if adjacent[i, j]:
+                waiting[i] += 1
+    # Peel off nodes without children left: when a node's turn comes its children's rows are whole.
+    order = np.empty(n, dtype=np.int64)
+    ready = 0
+    for i in range(n):
+        if waiting[i] == 0:
+            order[ready] = i
+            ready += 1
+    step = 0
+    while step < ready:
+        node = order[step]
+        step += 1
+        for parent in range(n):
+            if adjacent[parent, node]:
+                for j in range(n):
+                    reach[parent, j] |= reach[node, j]
+                waiting[parent] -= 1
+                if waiting[parent] == 0:
+                    order[ready] = parent
+                    ready += 1
 
 
 @kernel

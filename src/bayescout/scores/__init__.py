@@ -62,7 +62,7 @@ def bind(score: ScoreLike, table: Table, workers: int | None = None) -> LocalSco
         raise SettingError(f"give an instance of the score, {score.__name__}(), not the class")
     if isinstance(score, Formula):
         return TableScore(score, table, workers)
-    if isinstance(score, Score):
+    if hasattr(score, "local"):
         return CustomScore(score, table.n_columns)
     if callable(score):
         return TableScore(FunctionFormula(score), table, workers)

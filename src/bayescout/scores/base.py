@@ -17,7 +17,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
-from bayescout.statistics.families import Family, FamilyTables, Floats, Ints
+from bayescout.statistics.families import Family, FamilyTables, Floats, Grid, Ints
 
 Parents = tuple[int, ...]
 Kinds = Literal["discrete", "continuous", "both"]
@@ -47,6 +47,13 @@ class Formula:
     def evaluate(self, families: Any) -> Floats:
         """The local score of each family of the batch, in nats, larger is better."""
         raise NotImplementedError
+
+    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float] | None:
+        """The formula as `kernels.neighbours` reads it, where it is one of those; else None.
+
+        Only a short cut for searches of many small steps: the numbers are those of `evaluate`, to the bit.
+        """
+        return None
 
     def statistics(self, table: Table) -> Counts | Covariance:
         """What the formula is computed from."""

@@ -60,6 +60,9 @@ class Bd(Dirichlet):
     def cell_prior(self, families: FamilyTables) -> Floats:
         return np.full(len(families), float(self.alpha))
 
+    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
+        return [1.0, *_grid(total).for_kernel.tolist(), float(self.alpha), 0.0]
+
 
 @dataclass(frozen=True)
 class K2(Bd):
@@ -93,6 +96,9 @@ class BDeu(Dirichlet):
 
     def cell_prior(self, families: FamilyTables) -> Floats:
         return self.ess / (families.configurations * families.states)
+
+    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
+        return [1.0, *_grid(total).for_kernel.tolist(), 0.0, float(self.ess)]
 
     def configuration_prior(self, families: FamilyTables, cells: Floats) -> Floats:
         # Not r times the cell's: this way the term of a parent set is the same to the bit

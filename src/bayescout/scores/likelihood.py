@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, Kinds
-from bayescout.statistics.families import Families, FamilyTables, Floats
+from bayescout.statistics.families import Families, FamilyTables, Floats, Grid
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,9 @@ class LogLikelihood(Formula):
 
     def evaluate(self, families: Families) -> Floats:
         return families.log_likelihoods()
+
+    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
+        return [0.0, *grid.for_kernel.tolist(), 0.0, 0.0]
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class Penalised(Formula):
     def evaluate(self, families: Families) -> Floats:
         charge = families.rounded(self.charge_at(families.total, families.n_variables))
         return families.log_likelihoods() - charge * families.parameters()
+
+    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
+        charge = grid.round(self.charge_at(total, n_variables))
+        return [0.0, *grid.for_kernel.tolist(), charge, 0.0]
 
 
 @dataclass(frozen=True)

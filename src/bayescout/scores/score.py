@@ -14,6 +14,7 @@ from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, Parents, require_rows
 from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
+from bayescout.statistics.counts import Counts
 from bayescout.statistics.families import Family, Floats, Ints
 
 BATCH_CELLS = 1 << 20
@@ -53,6 +54,14 @@ class TableScore:
     @property
     def hits(self) -> int:
         return self._cache.hits
+
+    def for_kernel(self) -> tuple[Any, ...] | None:
+        """Everything `kernels.neighbours` needs to score families by itself, or None where it cannot."""
+        if not isinstance(self.statistics, Counts):
+            return None
+        data = self.statistics.for_kernel()
+        terms = self.formula.kernel_terms(self.statistics.total, self.n_variables, self.statistics.grid)
+        return None if data is None or terms is None else (*data, np.array(terms))
 
     def local(self, child: int, parents: Parents) -> float:
         """The score of one family, in nats; larger is better."""

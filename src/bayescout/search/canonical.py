@@ -18,23 +18,19 @@ def canonical_order(table: Table) -> list[int]:
     Shuffling rows or columns, or renaming variables, does not change it. Falling entropy because it makes
     greedy searches end a little better than other orders do; see docs/decisions/canonical-order.md.
     """
+    keys = np.zeros(table.n_columns, dtype=np.int64)
+    signatures = None
     if table.is_discrete:
-        keys = [
-            _spread(codes, len(states or ())) for codes, states in zip(table.codes, table.states, strict=True)
-        ]
-        signatures = None if len(set(keys)) == len(keys) else _signatures(table, table.codes)
-    else:
-        keys = [0.0] * table.n_columns
-        signatures = _signatures(table, table.values.view(np.uint64)) if table.is_continuous else None
+        from bayescout.kernels.content import column_spreads
+
+        column_spreads(table.codes, table.cardinalities, keys)
+        if len(np.unique(keys)) < len(keys):
+            signatures = _signatures(table, table.codes)
+    elif table.is_continuous:
+        signatures = _signatures(table, table.values.view(np.uint64))
     marks = [0] * table.n_columns if signatures is None else signatures.tolist()
-    return sorted(range(table.n_columns), key=lambda i: (keys[i], marks[i], str(table.names[i]), i))
-
-
-def _spread(codes: NDArray[Any], states: int) -> float:
-    """Σ N log N: less of it is more entropy. Sorted, so that the order of states does not matter."""
-    counts = np.sort(np.bincount(codes, minlength=states).astype(np.float64))
-    present = counts[counts > 0]
-    return float(np.sum(present * np.log(present)))
+    spreads = keys.tolist()
+    return sorted(range(table.n_columns), key=lambda i: (spreads[i], marks[i], str(table.names[i]), i))
 
 
 def _signatures(table: Table, cells: NDArray[Any]) -> NDArray[np.uint64]:

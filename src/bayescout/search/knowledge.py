@@ -179,7 +179,9 @@ class Rules:
     required_parents: tuple[tuple[int, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        sets = tuple(tuple(np.flatnonzero(column).tolist()) for column in self.required.T)
+        sets: tuple[tuple[int, ...], ...] = ((),) * self.n
+        if self.required.any():
+            sets = tuple(tuple(np.flatnonzero(column).tolist()) for column in self.required.T)
         object.__setattr__(self, "required_parents", sets)
 
     @property

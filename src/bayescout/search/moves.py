@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.graph.orders import peel_roots
 from bayescout.kernels.moves import (
     ADD,
     REMOVE,
@@ -45,16 +44,16 @@ class Moves:
         n = problem.n
         self.problem = problem
         self.parents: list[tuple[int, ...]] = list(parents)
-        self.locals = np.array(problem.score.many(list(enumerate(parents))), dtype=np.float64)
+        self.locals: NDArray[np.float64] = np.zeros(n)
         self.gains: Matrix = np.full((n, n), -np.inf)
         self.removals: Matrix = np.full((n, n), -np.inf)
         self.adjacent: Bools = as_matrix(parents, n)
         self.reach: Bools = np.empty((n, n), dtype=bool)
-        self._candidates = [np.flatnonzero(problem.rules.allowed[:, child]) for child in range(n)]
+        self._rows = problem.rows
         self._nothing_banned = np.zeros((n, n), dtype=bool)
-        self._fill_reach()
-        for child in range(n):
-            self._score_row(child)
+        self._graph = (self.adjacent, self.gains, self.removals, self.locals)
+        fill_reach(self.adjacent, self.reach)
+        self._rows.fill(self.parents, self._graph, range(n))
 
     @property
     def graph(self) -> ParentSets:
@@ -119,26 +118,21 @@ class Moves:
         """Make the move and bring gains and reachability up to date."""
         kind, child, parent, _ = move
         if kind == ADD:
-            self._add(child, parent)
+            self._set_parents(child, [*self.parents[child], parent])
             add_to_reach(self.reach, parent, child)
             return
-        local = self.locals[child] + self.removals[child, parent]
-        self._set_parents(child, [p for p in self.parents[child] if p != parent], local)
+        self._set_parents(child, [p for p in self.parents[child] if p != parent])
         if kind == REVERSE:
-            self._add(parent, child)
-        self._fill_reach()
-
-    def _add(self, child: int, parent: int) -> None:
-        local = self.locals[child] + self.gains[child, parent]
-        self._set_parents(child, [*self.parents[child], parent], local)
+            self._set_parents(parent, [*self.parents[parent], child])
+        fill_reach(self.adjacent, self.reach)
 
     def moved_to(self, parents: ParentSets) -> Moves:
         """The neighbourhood of another graph; only children whose parents differ are scored again."""
         changed = [c for c, (a, b) in enumerate(zip(self.parents, parents, strict=True)) if a != b]
         for child in changed:
-            self._set_parents(child, parents[child], self.problem.score.local(child, parents[child]))
+            self._set_parents(child, parents[child])
         if changed:
-            self._fill_reach()
+            fill_reach(self.adjacent, self.reach)
         return self
 
     def perturb(self, moves: int, rng: Generator) -> None:
@@ -152,32 +146,9 @@ class Moves:
                 return
             self.apply(self.move_of(int(legal[rng.integers(len(legal))])))
 
-    def _set_parents(self, child: int, parents: Sequence[int], local: float) -> None:
+    def _set_parents(self, child: int, parents: Sequence[int]) -> None:
         self.parents[child] = tuple(sorted(parents))
         self.adjacent[:, child] = False
-        self.adjacent[list(parents), child] = True
-        self.locals[child] = local
-        self._score_row(child)
-
-    def _score_row(self, child: int) -> None:
-        """The gain of every addition to and removal from one child's parents."""
-        own, rules, score = self.parents[child], self.problem.rules, self.problem.score
-        self.gains[child] = -np.inf
-        self.removals[child] = -np.inf
-        if len(own) < rules.max_parents[child]:
-            candidates = self._candidates[child]
-            if own:
-                candidates = candidates[~self.adjacent[candidates, child]]
-            if len(candidates):
-                found = score.extensions(child, own, candidates)
-                self.gains[child, candidates] = found - self.locals[child]
-        removable = [p for p in own if not rules.required[p, child]]
-        if removable:
-            fewer = score.many([(child, tuple(q for q in own if q != p)) for p in removable])
-            self.removals[child, removable] = fewer - self.locals[child]
-
-    def _fill_reach(self) -> None:
-        order = np.array(peel_roots(self.parents), dtype=np.int64)
-        pairs = np.argwhere(self.adjacent)
-        bounds = np.searchsorted(pairs[:, 0], np.arange(len(order) + 1))
-        fill_reach(np.ascontiguousarray(pairs[:, 1]), bounds, order, self.reach)
+        for parent in parents:
+            self.adjacent[parent, child] = True
+        self._rows.fill(self.parents, self._graph, (child,))

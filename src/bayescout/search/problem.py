@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayescout.scores.base import LocalScores
 from bayescout.search.knowledge import Rules
+from bayescout.search.rows import Rows
 from bayescout.statistics.families import Family, Floats, Ints
 
 ParentSets = tuple[tuple[int, ...], ...]
@@ -23,12 +25,14 @@ class CountingScore:
 
     The count is a function of the search alone, so that it is the same for any number of workers, any
     cache and after a resumed run; `suspended` leaves out what only rebuilds a search's scratch space.
+    `compiled` counts families that a kernel scored by itself, without asking this object.
     """
 
     def __init__(self, score: LocalScores) -> None:
         self.score = score
         self.n_variables = score.n_variables
         self.asked = 0
+        self.compiled = 0
 
     def local(self, child: int, parents: tuple[int, ...]) -> float:
         self.asked += 1
@@ -63,6 +67,11 @@ class Problem:
     @property
     def n(self) -> int:
         return self.rules.n
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The gains of single-arc moves, remembered for the whole run."""
+        return Rows(self.score, self.rules)
 
     def total(self, parents: Sequence[tuple[int, ...]]) -> float:
         """The score of a whole graph."""
@@ -160,7 +169,7 @@ def random_order(rules: Rules, rng: Generator) -> tuple[int, ...]:
 
 
 def arcs_in(parents: Sequence[Sequence[int]]) -> int:
-    return sum(len(own) for own in parents)
+    return sum(map(len, parents))
 
 
 def as_matrix(parents: Sequence[Sequence[int]], n: int) -> NDArray[np.bool_]:

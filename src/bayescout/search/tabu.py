@@ -14,11 +14,12 @@ from bayescout.search.problem import Generator, ParentSets, Problem, State, rand
 
 @dataclass
 class TabuState(State):
-    """A walk: the best graph so far, pairs that may not be touched, and steps without progress."""
+    """A walk: the best graph so far, pairs that may not be touched, steps since the walk's own best."""
 
     best_parents: ParentSets = ()
     best_score: float = float("-inf")
     recent: tuple[tuple[int, int], ...] = ()
+    walk_best: float = float("-inf")
     idle: int = 0
     restarts_left: int = 0
 
@@ -30,13 +31,13 @@ class TabuState(State):
 class Tabu:
     """Take the best move even when it loses, but leave the last `length` pairs touched alone (Glover 1989).
 
-    A pair on the list may be touched when that gives a new best graph. The walk ends after `patience`
-    steps without one; then, `restarts` times, it goes on from the best graph after `perturb` random
+    A pair on the list may be touched when that gives a new best graph. A walk ends `patience` steps
+    after its best graph; then, `restarts` times, it goes on from the best graph after `perturb` random
     removals and reversals (0: from a random graph).
     """
 
-    length: int = 20
-    patience: int = 30
+    length: int = 10
+    patience: int = 10
     restarts: int = 0
     perturb: int = 10
 
@@ -60,6 +61,7 @@ class Tabu:
             return self._restart(problem, state, moves, rng)
         moves.apply(move)
         better = moves.score > state.best_score + MIN_GAIN
+        forward = moves.score > state.walk_best + MIN_GAIN
         return TabuState(
             moves.graph,
             moves.score,
@@ -68,7 +70,8 @@ class Tabu:
             best_parents=moves.graph if better else state.best_parents,
             best_score=moves.score if better else state.best_score,
             recent=(*state.recent, (move.child, move.parent))[-self.length :],
-            idle=0 if better else state.idle + 1,
+            walk_best=moves.score if forward else state.walk_best,
+            idle=0 if forward else state.idle + 1,
             restarts_left=state.restarts_left,
         )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.kernels.limits import MASKED_CELLS
-from bayescout.statistics.families import Family, FamilyTables, Grid, Ints
+from bayescout.statistics.families import Family, FamilyTables, Grid, Ints, xlogx_lookup
 
 BITMAP_STATES = 16
 """A variable with more states than this has no bitmaps: they would outgrow its codes."""
@@ -48,7 +48,7 @@ class Counts:
         self._weights = weights
         self._sizes: list[int] = self.cards.tolist()
         self._widths = np.array([max(1, int(r - 1).bit_length()) for r in self.cards], dtype=np.int64)
-        self._dense_limit = min(DENSE_CEILING, max(DENSE_FLOOR, DENSE_CELLS_A_ROW * self.n_rows))
+        self.dense_limit = min(DENSE_CEILING, max(DENSE_FLOOR, DENSE_CELLS_A_ROW * self.n_rows))
         self._layout, self._bitmaps = _bitmaps(codes, self.cards, len(weights) > 0)
         self._all_sliced = bool((self._layout[1] >= 0).all())
 
@@ -67,7 +67,14 @@ class Counts:
 
     def is_dense(self, child: int, parents: Sequence[int]) -> bool:
         """Whether the family's table is held whole, or only the configurations that occur."""
-        return self.cells(child, parents) <= self._dense_limit
+        return self.cells(child, parents) <= self.dense_limit
+
+    def for_kernel(self) -> tuple[Any, ...] | None:
+        """The arrays that `kernels.neighbours` works on; None where row weights are fractional."""
+        if self._weights.dtype != np.int64:
+            return None
+        lookup = xlogx_lookup(int(self.total) + 1, self.grid.shift)
+        return self._codes, self._weights, self._bitmaps, self._layout, lookup
 
     # ---- tables
 
@@ -91,8 +98,8 @@ class Counts:
         base = self.cells(child, parents)
         states = self.cards[candidates]
         most = int(states.max(initial=1))
-        if base * most > self._dense_limit:
-            return self._mixed_extensions(child, parents, candidates, states <= self._dense_limit // base)
+        if base * most > self.dense_limit:
+            return self._mixed_extensions(child, parents, candidates, states <= self.dense_limit // base)
         family = np.array((*parents, child), dtype=np.int64)
         slots = np.zeros(len(candidates) + 1, dtype=np.int64)
         np.cumsum(base * states, out=slots[1:])
@@ -136,25 +143,17 @@ class Counts:
     def _extend_mixed(
         self, family: Ints, candidates: Ints, by_bits: NDArray[np.bool_], slots: Ints, out: NDArray[Any]
     ) -> None:
-        """Bits for some candidates and scatter for the others, each into its own part of out."""
+        """Bits for some candidates and scatter for the others, each into its own places of out."""
         base = len(out) - int(slots[-1])
-        r = int(self.cards[family[-1]])
-        for chosen, use_bits in ((by_bits, True), (~by_bits, False)):
-            some = candidates[chosen]
-            if not len(some):
-                continue
-            whole = len(some) == len(candidates)
-            part_slots = slots if whole else np.concatenate(([0], np.cumsum(base * self.cards[some])))
-            part = out if whole else np.empty(int(part_slots[-1]) + base, dtype=out.dtype)
-            if use_bits:
-                self._extend_bits(family, some, part_slots, part)
-            else:
-                ids = np.empty(self.n_rows, dtype=np.uint32)
-                self._kernels.number_cells(self._codes, self.cards, family, ids)
-                self._extend_scatter(ids, np.array([base // r, r]), some, part_slots, part)
-            if not whole:
-                for i, where in enumerate(np.flatnonzero(chosen)):
-                    out[slots[where] : slots[where + 1]] = part[part_slots[i] : part_slots[i + 1]]
+        r = self._sizes[int(family[-1])]
+        places = slots[:-1]
+        if by_bits.any():
+            self._extend_bits(family, candidates[by_bits], np.append(places[by_bits], slots[-1]), out)
+        if not by_bits.all():
+            ids = np.empty(self.n_rows, dtype=np.uint32)
+            self._kernels.number_cells(self._codes, self.cards, family, ids)
+            some = np.append(places[~by_bits], slots[-1])
+            self._extend_scatter(ids, np.array([base // r, r]), candidates[~by_bits], some, out)
 
     def _dense_tables(self, families: Sequence[Family]) -> FamilyTables:
         lengths = [len(parents) + 1 for _, parents in families]
@@ -272,12 +271,12 @@ def _fold(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     cells = np.zeros(table.n_rows, dtype=np.int64)
     for codes, r in zip(table.codes, table.cardinalities, strict=True):
         cells = cells * r + codes
-    present, where = np.unique(cells, return_index=True)
-    if table.weights is None:
-        folded: NDArray[Any] = np.bincount(cells, minlength=joint)[present].astype(np.int64)
-    else:
+    counts = np.bincount(cells, minlength=joint)
+    present = np.flatnonzero(counts)
+    folded = counts[present].astype(np.int64)
+    if table.weights is not None:
         folded = np.bincount(cells, weights=weights, minlength=joint)[present].astype(weights.dtype)
-    codes = np.ascontiguousarray(table.codes[:, where])
+    codes = np.array(np.unravel_index(present, tuple(table.cardinalities.tolist())), dtype=table.codes.dtype)
     codes.flags.writeable = False  # as the table's own: one compiled kernel serves both
     return codes, folded
 

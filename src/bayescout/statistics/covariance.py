@@ -17,6 +17,12 @@ from bayescout.statistics.families import Family, Floats, Ints
 RESIDUAL_FLOOR = 1e-10
 """A residual variance below this share of the variable's own counts as this share: the rest is rounding."""
 
+TILE, TILE_ROWS = 32, 256
+"""Variables and rows of a tile of the cross-product."""
+
+CORRELATION_DIGITS = 42
+"""Correlations are rounded to 2**-42, so that the order of the rows does not show in them."""
+
 GRID_DIGITS = 24
 """Gaussian scores are rounded to 2**-24 nats, far below any difference that means something."""
 
@@ -86,6 +92,7 @@ class Covariance:
         if prior is None:
             root = np.sqrt(np.diag(scatter))
             matrix = scatter / np.outer(root, root)
+            matrix = np.ldexp(np.rint(np.ldexp(matrix, CORRELATION_DIGITS)), -CORRELATION_DIGITS)
             np.fill_diagonal(matrix, 1.0)
         else:
             matrix = scatter + prior * np.eye(table.n_columns)
@@ -131,12 +138,25 @@ class Covariance:
 
 
 def centred_scatter(table: Table) -> Floats:
-    """The weighted sums of squares and products of the centred columns."""
+    """The weighted sums of squares and products of the centred columns.
+
+    In tiles so small that no matrix library hands them to threads: threads that wait by spinning take ten
+    times as long when another process is busy, and may add in another order.
+    """
+    values = table.values
     weights: NDArray[np.float64] = np.ones(table.n_rows) if table.weights is None else table.weights
-    means = table.values @ weights / weights.sum()
-    centred = table.values - means[:, None]
-    scatter: Floats = (centred * weights) @ centred.T
-    return (scatter + scatter.T) / 2
+    centred = values - ((values * weights).sum(axis=1) / weights.sum())[:, None]
+    weighted = centred if table.weights is None else centred * weights
+    p = len(values)
+    scatter = np.zeros((p, p))
+    for begin in range(0, table.n_rows, TILE_ROWS):
+        left = np.ascontiguousarray(weighted[:, begin : begin + TILE_ROWS])
+        right = np.ascontiguousarray(centred[:, begin : begin + TILE_ROWS].T)
+        for i in range(0, p, TILE):
+            for j in range(0, i + 1, TILE):
+                scatter[i : i + TILE, j : j + TILE] += left[i : i + TILE] @ right[:, j : j + TILE]
+    lower = np.tril(scatter)
+    return lower + np.tril(lower, -1).T
 
 
 def _require_continuous(table: Table) -> None:

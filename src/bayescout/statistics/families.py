@@ -19,6 +19,8 @@ Ints = NDArray[np.int64]
 Family = tuple[int, tuple[int, ...]]
 
 LOOKUP_SIZE = 65_536
+MOST_DIGITS = 36
+"""Binary digits of a score at most: with few rows the charge for parameters is larger than any likelihood."""
 
 
 class Families(Protocol):
@@ -59,7 +61,8 @@ class Grid:
         """For sums near `total * nats_per_row` that never pass `total * most_nats_per_row`."""
         usual = max(1.0, total * nats_per_row)
         most = max(2.0, total * most_nats_per_row)
-        return cls(digits=51 - math.ceil(math.log2(usual)), shift=61 - math.ceil(math.log2(most)))
+        digits = min(MOST_DIGITS, 51 - math.ceil(math.log2(usual)))
+        return cls(digits, max(digits + 1, 61 - math.ceil(math.log2(most))))
 
     @cached_property
     def for_kernel(self) -> Floats:
@@ -131,7 +134,7 @@ class FamilyTables:
         from bayescout.kernels.reducing import sum_xlogx
 
         whole = self.counts.dtype == np.int64
-        lookup = _xlogx_lookup(int(self.total) + 1, self.grid.shift) if whole else _NO_LOOKUP
+        lookup = xlogx_lookup(int(self.total) + 1, self.grid.shift) if whole else _NO_LOOKUP
         out = np.empty((3, len(self)))
         sum_xlogx(self.counts, self.starts, self.states, lookup, self.grid.for_kernel, out)
         return out
@@ -141,7 +144,7 @@ _NO_LOOKUP = np.empty(0, dtype=np.int64)
 _lookups: dict[tuple[int, int], Ints] = {}
 
 
-def _xlogx_lookup(size: int, shift: int) -> Ints:
+def xlogx_lookup(size: int, shift: int) -> Ints:
     """N log N in units of 2**-shift for N below the size, or below LOOKUP_SIZE."""
     size = min(size, LOOKUP_SIZE)
     known = _lookups.get((size, shift))

@@ -1,0 +1,186 @@
+"""The scores of every one-arc neighbour of a family, counted and reduced in one call.
+
+What `TableScore.extensions` and `many` do in several steps, for searches that take many small steps.
+Both give the same numbers to the bit: they call the same counting and reducing kernels.
+
+`data` is (codes, weights, bitmaps, layout, lookup, terms) for discrete tables. `terms` describes the score:
+  [LIKELIHOOD, units a nat, log2 units a step, step, charge a parameter, 0]
+  [DIRICHLET,  units a nat, log2 units a step, step, prior of a cell, 0] or, where the prior is spread
+  over the cells of the table (BDeu), [DIRICHLET, ..., 0, equivalent sample size]
+"""
+
+import numpy as np
+
+from bayescout.kernels.counting import count_bits, count_scatter, count_weighted, number_cells
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.limits import MASKED_CELLS
+from bayescout.kernels.reducing import sum_gamma, sum_xlogx
+
+LIKELIHOOD, DIRICHLET = 0, 1
+
+
+@kernel
+def fill_rows(data, rules, graph, children):
+    """Gains of additions to and removals from the parents of some children.
+
+    data      as above
+    rules     (allowed (n, n) bool [parent, child], required (n, n) bool, max_parents (n,) int64)
+    graph     (adjacent (n, n) bool [parent, child], gains (n, n) float64 [child, parent],
+               removals (n, n) float64 [child, parent], locals (n,) float64); rows of gains and removals,
+               and locals, are overwritten for the children
+    children  (k,) int64
+    Returns the number of neighbours scored.
+    """
+    allowed, required, max_parents = rules
+    adjacent, gains, removals, local_scores = graph
+    scored = 0
+    for child in children:
+        family = _family(adjacent, child)
+        candidates = _candidates(allowed, adjacent, max_parents, child, family.shape[0] - 1)
+        scores = _neighbour_scores(data, family, candidates)
+        c = candidates.shape[0]
+        own = scores[c]
+        local_scores[child] = own
+        gains[child, :] = -np.inf
+        removals[child, :] = -np.inf
+        for i in range(c):
+            gains[child, candidates[i]] = scores[i] - own
+        for i in range(family.shape[0] - 1):
+            if not required[family[i], child]:
+                removals[child, family[i]] = scores[c + 1 + i] - own
+        scored += scores.shape[0]
+    return scored
+
+
+@kernel
+def _family(adjacent, child):
+    """[parents..., child] in rising order of the parents."""
+    n = adjacent.shape[0]
+    family = np.empty(n, dtype=np.int64)
+    k = 0
+    for parent in range(n):
+        if adjacent[parent, child]:
+            family[k] = parent
+            k += 1
+    family[k] = child
+    return family[: k + 1]
+
+
+@kernel
+def _candidates(allowed, adjacent, max_parents, child, n_parents):
+    n = adjacent.shape[0]
+    candidates = np.empty(n, dtype=np.int64)
+    k = 0
+    if n_parents < max_parents[child]:
+        for parent in range(n):
+            if allowed[parent, child] and not adjacent[parent, child]:
+                candidates[k] = parent
+                k += 1
+    return candidates[:k]
+
+
+@kernel
+def _neighbour_scores(data, family, candidates):
+    """Scores of the extensions, of the family itself, and of the family less each parent."""
+    cards = data[3][0]
+    c, k = candidates.shape[0], family.shape[0] - 1
+    r = cards[family[k]]
+    cells = 1
+    for variable in family:
+        cells *= cards[variable]
+    starts = np.empty(c + k + 2, dtype=np.int64)
+    configurations = np.empty(c + k + 1, dtype=np.float64)
+    end = 0
+    for i in range(c):
+        starts[i] = end
+        end += cells * cards[candidates[i]]
+        configurations[i] = float(cells // r * cards[candidates[i]])
+    starts[c] = end
+    end += cells
+    configurations[c] = float(cells // r)
+    for i in range(k):
+        starts[c + 1 + i] = end
+        end += cells // cards[family[i]]
+        configurations[c + 1 + i] = float(cells // r // cards[family[i]])
+    starts[c + k + 1] = end
+    counts = np.empty(end, dtype=np.int64)
+    _count(data, family, candidates, starts, counts)
+    own = counts[starts[c] : starts[c + 1]]
+    inner = r
+    for i in range(k - 1, -1, -1):
+        _sum_over(own, inner, cards[family[i]], counts[starts[c + 1 + i] : starts[c + 2 + i]])
+        inner *= cards[family[i]]
+    return _scores(counts, starts, r, configurations, data[4], data[5])
+
+
+@kernel
+def _sum_over(table, inner, states, out):
+    """The table summed over one variable, which has `inner` cells below it."""
+    for cell in range(out.shape[0]):
+        where = cell // inner * inner * states + cell % inner
+        out[cell] = 0
+        for state in range(states):
+            out[cell] += table[where + state * inner]
+
+
+@kernel
+def _count(data, family, candidates, starts, counts):
+    """Count the extensions and the family itself, each candidate by the cheaper engine."""
+    codes, weights, bitmaps, layout = data[0], data[1], data[2], data[3]
+    cards, first = layout[0], layout[1]
+    c = candidates.shape[0]
+    base = starts[c + 1] - starts[c]
+    sliced = weights.shape[0] == 0 and base <= MASKED_CELLS
+    for variable in family:
+        sliced = sliced and first[variable] >= 0
+    masked, other = np.empty(c, dtype=np.int64), np.empty(c, dtype=np.int64)
+    masked_starts, other_starts = np.empty(c + 1, dtype=np.int64), np.empty(c + 1, dtype=np.int64)
+    m, o = 0, 0
+    for i in range(c):
+        states = cards[candidates[i]]
+        if sliced and first[candidates[i]] >= 0 and base * (states - 1) <= MASKED_CELLS:
+            masked[m], masked_starts[m] = candidates[i], starts[i]
+            m += 1
+        else:
+            other[o], other_starts[o] = candidates[i], starts[i]
+            o += 1
+    masked_starts[m], other_starts[o] = starts[c], starts[c]
+    if sliced:
+        count_bits(bitmaps, first, cards, family, masked[:m], masked_starts[: m + 1], counts)
+    if o > 0 or not sliced:
+        ids = np.empty(codes.shape[1], dtype=np.uint32)
+        number_cells(codes, cards, family, ids)
+        shape = np.empty(2, dtype=np.int64)
+        shape[1] = cards[family[family.shape[0] - 1]]
+        shape[0] = base // shape[1]
+        if weights.shape[0] == 0:
+            count_scatter(codes, cards, ids, shape, other[:o], other_starts[: o + 1], counts)
+        else:
+            count_weighted(codes, cards, ids, shape, weights, other[:o], other_starts[: o + 1], counts)
+
+
+@kernel
+def _scores(counts, starts, r, configurations, lookup, terms):
+    m = configurations.shape[0]
+    states = np.full(m, r)
+    grid = terms[1:4]
+    scores = np.empty(m, dtype=np.float64)
+    if terms[0] == LIKELIHOOD:
+        sums = np.empty((3, m), dtype=np.float64)
+        sum_xlogx(counts, starts, states, lookup, grid, sums)
+        for i in range(m):
+            scores[i] = sums[0, i] - sums[1, i] - terms[4] * (configurations[i] * (r - 1))
+        return scores
+    priors = np.empty((2, m), dtype=np.float64)
+    for i in range(m):
+        if terms[5] > 0:
+            priors[0, i] = terms[5] / (configurations[i] * r)
+            priors[1, i] = terms[5] / configurations[i]
+        else:
+            priors[0, i] = terms[4]
+            priors[1, i] = terms[4] * r
+    sums = np.empty((2, m), dtype=np.float64)
+    sum_gamma(counts, starts, states, priors, grid, sums)
+    for i in range(m):
+        scores[i] = sums[0, i] - sums[1, i]
+    return scores

@@ -1,0 +1,97 @@
+"""The gains of all additions to and removals from one child's parents, remembered by parent set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.search.knowledge import Rules
+
+ROW_BYTES = 128 << 20
+"""What remembered rows may take; the older half is forgotten when they would take more."""
+
+Graph = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+"""adjacent[parent, child], gains[child, parent], removals[child, parent], locals[child]"""
+
+Row = tuple[NDArray[np.float64], NDArray[np.float64], float]
+
+
+class Rows:
+    """Rows of gains, by one compiled call where the score allows it, else through the score's own methods."""
+
+    def __init__(self, score: Any, rules: Rules) -> None:
+        self.score = score
+        self.rules = rules
+        self._rules = (rules.allowed, rules.required, rules.max_parents)
+        self._memory: dict[tuple[int, tuple[int, ...]], Row] = {}
+        self._allowed: list[int] = rules.allowed.sum(axis=0).tolist()
+        self._limits: list[int] = rules.max_parents.tolist()
+        self._most = max(16, ROW_BYTES // (16 * rules.n + 400))
+        bound = score.score
+        self._data = bound.for_kernel() if hasattr(bound, "for_kernel") else None
+        if self._data is not None:
+            from bayescout.kernels.neighbours import fill_rows
+
+            self._fill_rows = fill_rows
+            self._sizes: list[int] = bound.statistics.cards.tolist()
+            # A family may grow by any candidate, so the widest one decides whether its tables stay dense.
+            self._room = bound.statistics.dense_limit // max(self._sizes)
+
+    def fill(self, parents: Sequence[tuple[int, ...]], graph: Graph, children: Iterable[int]) -> None:
+        """Bring the rows of some children up to date with their parents."""
+        _, gains, removals, local_scores = graph
+        fresh = []
+        for child in children:
+            self.score.asked += self._neighbours(child, parents[child])
+            known = self._memory.get((child, parents[child]))
+            if known is None:
+                fresh.append(child)
+            else:
+                gains[child], removals[child], local_scores[child] = known
+        compiled = [child for child in fresh if self._is_small(child, parents[child])]
+        if compiled:
+            self.score.compiled += int(self._fill_rows(self._data, self._rules, graph, np.array(compiled)))
+        for child in fresh:
+            if child not in compiled:
+                with self.score.suspended():
+                    self._fill_row(parents[child], graph, child)
+            self._remember(parents[child], graph, child)
+
+    def _neighbours(self, child: int, own: tuple[int, ...]) -> int:
+        """The families that a row is made of: the child's own, less a parent, and more one."""
+        more = self._allowed[child] - len(own) if len(own) < self._limits[child] else 0
+        return 1 + len(own) + more
+
+    def _is_small(self, child: int, own: tuple[int, ...]) -> bool:
+        if self._data is None:
+            return False
+        cells = math.prod([self._sizes[p] for p in own]) * self._sizes[child]
+        return cells <= int(self._room)
+
+    def _fill_row(self, own: tuple[int, ...], graph: Graph, child: int) -> None:
+        """One row through `extensions` and `many`: for any score and any size of family."""
+        adjacent, gains, removals, local_scores = graph
+        rules, score = self.rules, self.score
+        removable = [p for p in own if not rules.required[p, child]]
+        fewer = [(child, tuple(q for q in own if q != p)) for p in own]
+        found = score.many([(child, own), *fewer])
+        local_scores[child] = found[0]
+        gains[child] = -np.inf
+        removals[child] = -np.inf
+        if len(own) < rules.max_parents[child]:
+            candidates = np.flatnonzero(rules.allowed[:, child] & ~adjacent[:, child])
+            if len(candidates):
+                gains[child, candidates] = score.extensions(child, own, candidates) - found[0]
+        for parent, lost in zip(own, found[1:], strict=True):
+            if parent in removable:
+                removals[child, parent] = lost - found[0]
+
+    def _remember(self, own: tuple[int, ...], graph: Graph, child: int) -> None:
+        if len(self._memory) >= self._most:
+            self._memory = dict(list(self._memory.items())[len(self._memory) // 2 :])
+        _, gains, removals, local_scores = graph
+        self._memory[child, own] = (gains[child].copy(), removals[child].copy(), float(local_scores[child]))
