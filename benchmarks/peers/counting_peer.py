@@ -39,15 +39,18 @@ def main(library, folder):
     )
     if library == "pyagrum":
         frame = frame.astype(str)
-    local = scorer(library, frame)
     child, parents = f"v{task['child']}", [f"v{p}" for p in task["parents"]]
     families = [(child, [*parents, f"v{x}"]) for x in task["others"]]
-    for family in families:
-        local(*family)
-    begin = time.perf_counter()
-    for family in families:
-        local(*family)
-    print(f"{(time.perf_counter() - begin) * 1e6:>9.1f} us")
+    times = []
+    for _ in range(3):
+        local = scorer(library, frame)  # a new one each time: some remember what they were asked
+        local(*families[0])
+        begin = time.perf_counter()
+        for family in families[1:]:
+            local(*family)
+        times.append((time.perf_counter() - begin) * len(families) / (len(families) - 1))
+    what = "log-likelihoods" if library == "pyagrum" else "BIC"
+    print(f"{min(times) * 1e6:>9.1f} us   {what}")
 
 
 if __name__ == "__main__":

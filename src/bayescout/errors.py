@@ -6,12 +6,31 @@ command line can print it as it is. Catch `BayescoutError` to catch them all.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 
 class BayescoutError(Exception):
     """The root: anything the user can put right. Bugs raise other exceptions."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Rebuilt from its text: the constructors below take the parts of the text instead.
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(
+    kind: type[BayescoutError], args: tuple[Any, ...], attributes: Mapping[str, Any]
+) -> BayescoutError:
+    error = Exception.__new__(kind, *args)
+    super(BayescoutError, error).__init__(*args)  # the built-in parent's own, which keeps the text
+    error.__dict__.update(attributes)
+    return error
+
+
+def _one_line(value: object) -> str:
+    """The text of a label or a path, which may hold line ends."""
+    return " ".join(str(value).splitlines())
 
 
 class SettingError(BayescoutError, ValueError):
@@ -35,8 +54,10 @@ class CycleError(GraphError):
 
     def __init__(self, cycle: Sequence[Hashable], where: str = "the graph") -> None:
         self.cycle = tuple(cycle)
-        path = " -> ".join(str(label) for label in self.cycle)
-        super().__init__(f"{where} has a directed cycle: {path}; remove or reverse one of these arcs")
+        path = " -> ".join(_one_line(label) for label in self.cycle)
+        super().__init__(
+            f"{_one_line(where)} has a directed cycle: {path}; remove or reverse one of these arcs"
+        )
 
 
 class UnknownNameError(BayescoutError, KeyError):
@@ -44,11 +65,11 @@ class UnknownNameError(BayescoutError, KeyError):
 
     def __init__(self, kind: str, name: Hashable, known: Iterable[Hashable], where: str = "") -> None:
         self.name = name
-        choices = [str(label) for label in known]
+        choices = [_one_line(label) for label in known]
         near = get_close_matches(str(name), choices, n=1)
         shown = ", ".join(choices[:12]) + (f", ... ({len(choices)} in all)" if len(choices) > 12 else "")
         hint = f"did you mean {near[0]!r}?" if near else f"known: {shown or 'none'}"
-        super().__init__(f"unknown {kind} {name!r}{' in ' + where if where else ''}; {hint}")
+        super().__init__(f"unknown {kind} {name!r}{' in ' + _one_line(where) if where else ''}; {hint}")
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -72,7 +93,7 @@ class FormatError(BayescoutError, ValueError):
     def __init__(self, message: str, path: object = None, line: int | None = None) -> None:
         self.path = path
         self.line = line
-        where = "" if path is None else f"{path}" + (f", line {line}" if line else "") + ": "
+        where = "" if path is None else _one_line(path) + (f", line {line}" if line else "") + ": "
         if path is None and line:
             where = f"line {line}: "
         super().__init__(where + message)

@@ -17,6 +17,7 @@ from bayescout.explain import Explanation, explain
 from bayescout.formats.labels import decode_label, encode_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import meek
+from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
 from bayescout.search.driver import Run, Step
@@ -212,7 +213,7 @@ class Result:
 
     def __repr__(self) -> str:
         return (
-            f"<Result: {len(self.dag)} nodes, {self.dag.n_arcs} arcs, {self.settings.score} "
+            f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} "
             f"{self.score:,.3f}, {self.settings.search} in {self.seconds:.3g} s, {self.stop_reason}>"
         )
 

@@ -172,7 +172,7 @@ def bad_inputs(folder: Path):
     """(name, arguments, what the line must say) of every mistake."""
     files = {
         "empty.csv": "",
-        "header.csv": "asia,tub\n",
+        "header.csv": "A,B\n",
         "ragged.csv": "A,B\n0,1\n0,1,1\n",
         "twice.csv": "A,A\n0,1\n1,1\n",
         "one.csv": "A,B\nx,y\n",

@@ -65,6 +65,7 @@ def test_discrete_values_come_back_through_every_backend(backend, data):
             assert table.states[table.index(name)] == tuple(sorted(set(cells)))
 
 
+@pytest.mark.filterwarnings("ignore:constant columns")
 @pytest.mark.parametrize("backend", [b for b in BACKENDS if "categorical" not in b and "dictionary" not in b])
 @given(cells=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6))
 def test_floats_are_continuous_and_exact(backend, cells):
@@ -148,16 +149,20 @@ def test_dates_from_typed_frames():
     assert as_table(stamps).column("d") == stamps["d"].tolist()
 
 
-@pytest.mark.parametrize("cells", [[True, 1], [1, 1.0, 2], [0.0, False], [1.0, True, "x"]])
+@pytest.mark.parametrize("cells", [[True, 1], [0.0, False], [1.0, True, "x"]])
 def test_equal_values_of_two_types_are_refused(cells):
     for data in ({"x": cells}, pd.DataFrame({"x": pd.Series(cells, dtype=object)})):
         with pytest.raises(DataError, match=r"'x' holds both .* which are equal"):
             as_table(data)
 
 
-def test_numbers_of_two_types_without_a_clash_are_continuous():
+def test_integers_and_floats_together_are_continuous():
     assert as_table({"x": [1, 2.5, 3]}).column("x") == [1.0, 2.5, 3.0]
     assert as_table({"x": [1, 1.0, 2]}, kinds="continuous").column("x") == [1.0, 1.0, 2.0]
+    for data in ({"x": [1.0, 1, 2.5]}, pd.DataFrame({"x": pd.Series([1.0, 1, 2.5], dtype=object)})):
+        assert as_table(data).column("x") == [1.0, 1.0, 2.5]
+    with pytest.raises(DataError, match="'x' holds both"):
+        as_table({"x": [1.0, 1]}, kinds="discrete")
 
 
 @pytest.mark.parametrize("backend", ["dict", "pandas", "polars", "pyarrow", "arrays"])
@@ -278,7 +283,8 @@ def test_declared_missing_values(backend):
     table = as_table(data, missing="drop", missing_values=("?", -999))
     assert table.to_dict() == {"s": ["a"], "n": [1], "f": [0.5]}
     assert table.missing.counts == (("s", 1), ("n", 1), ("f", 1))
-    assert as_table({"s": [True, False]}, missing_values=(1, "x")).column("s") == [True, False]
+    with pytest.warns(BayescoutWarning, match="values 1, 'x' occur in no cell"):
+        assert as_table({"s": [True, False]}, missing_values=(1, "x")).column("s") == [True, False]
 
 
 def test_every_row_missing():
@@ -315,7 +321,7 @@ def test_weights_in_a_column_follow_dropped_rows(frame):
 
 @pytest.mark.parametrize(
     ("weights", "message"),
-    [([1, 2], "shape"), ([1, -1, 1], "row 1"), ([1, math.nan, 1], "row 1"), ([0, 0, 0], "every weight is 0"),
+    [([1, 2], "2 weights"), ([1, -1, 1], "row 1"), ([1, math.nan, 1], "row 1"), ([0, 0, 0], "every weight"),
      ([1, math.inf, 1], "row 1"), (["a", "b", "c"], "must be numbers")],
 )  # fmt: skip
 def test_bad_weights(weights, message):
@@ -405,17 +411,20 @@ def test_redeclaring_keeps_what_was_said_of_missing_values():
     assert again.states[0] == ("x", "missing")
 
 
+@pytest.mark.filterwarnings("ignore:the declared missing value")
 @given(tables())
 def test_redeclaring_nothing_new_keeps_a_table(table):
     again = as_table(table, missing_values=(object(),))
     assert again.fingerprint == table.fingerprint
 
 
+@pytest.mark.filterwarnings("ignore:constant columns")
 @given(tables(weighted=False))
 def test_to_pandas_and_back_is_the_same_table(table):
     assert as_table(table.to_pandas()).fingerprint == table.fingerprint
 
 
+@pytest.mark.filterwarnings("ignore:constant columns")
 @given(tables(labels=st.text(st.characters(exclude_categories=["Cs"]), max_size=4), weighted=False))
 def test_to_polars_and_back_keeps_every_value(table):
     kinds = dict(zip(table.names, table.kinds, strict=True))
@@ -446,3 +455,113 @@ def test_other_frames_come_through_the_arrow_interface():
     frame = nw.from_native(pl.DataFrame({"a": ["x", "y"], "b": [1, 2]}))
     assert as_table(frame).to_dict() == {"a": ["x", "y"], "b": [1, 2]}
     assert isinstance(as_table(frame.lazy()), Table)
+
+
+SCALARS = {
+    "float64": ([0.5, 1.5, 2.0], np.float64, "continuous"),
+    "float32": ([0.5, 1.5, 2.0], np.float32, "continuous"),
+    "longdouble": ([0.5, 1.5, 2.0], np.longdouble, "continuous"),
+    "int64": ([3, 1, 3], np.int64, "discrete"),
+    "uint8": ([3, 1, 3], np.uint8, "discrete"),
+    "bool": ([True, False, True], np.bool_, "discrete"),
+    "str": (["b", "a", "b"], np.str_, "discrete"),
+}
+
+
+@pytest.mark.parametrize("case", SCALARS)
+def test_numpy_scalars_are_the_python_values(case):
+    cells, scalar, kind = SCALARS[case]
+    wrapped = [scalar(cell) for cell in cells]
+    objects = np.empty(3, dtype=object)
+    objects[:] = wrapped
+    mixed = [wrapped[0], *cells[1:]]
+    whole = as_table({"x": cells})
+    sources = [wrapped, objects, mixed, pd.Series(objects, dtype=object), objects.reshape(3, 1)[:, 0]]
+    for source in sources:
+        table = as_table({"x": source})
+        assert table.kinds == (kind,)
+        assert typed_cells(table.column("x")) == typed_cells(cells)
+        assert table.fingerprint == whole.fingerprint
+    assert as_table(objects.reshape(3, 1)).kinds == (kind,)
+
+
+def test_a_numpy_nan_among_numpy_floats_is_missing():
+    table = as_table({"x": [np.float64(0.5), np.float64("nan"), np.float32(1.5)]}, missing="drop")
+    assert table.column("x") == [0.5, 1.5]
+
+
+@pytest.mark.parametrize("cells", [{"b", "a"}, frozenset("ab"), {"a": 1, "b": 2}])
+def test_what_has_no_order_of_rows_is_no_column(cells):
+    with pytest.raises(DataError, match=rf"column 'x' is a {type(cells).__name__}, which has no order"):
+        as_table({"x": cells, "y": [1, 2]})
+
+
+def test_constant_numbers_are_said():
+    with pytest.warns(BayescoutWarning, match=r"constant columns carry no information: 'c', 's'; declare"):
+        as_table({"c": [1.5, 1.5, 1.5], "x": [1.5, 2.5, 1.5], "s": ["a", "a", "a"]})
+    with pytest.warns(BayescoutWarning, match=r"no information: 'c'$"):
+        table = as_table({"c": [1.5, 1.5], "x": [1.5, 2.5]})
+    assert as_table(table, kinds={"x": "continuous"}).n_rows == 2  # said once
+    assert as_table({"c": [1.5, 1.5]}, kinds="continuous").n_rows == 2
+    assert as_table({"c": [1.5], "x": [2.5]}).n_rows == 1
+
+
+@pytest.mark.parametrize("backend", ["dict", "pandas", "polars", "polars lazy", "pyarrow", "arrays"])
+def test_some_columns_only(backend):
+    """What the other columns hold does not matter."""
+    columns = {
+        "id": [f"r{k}" for k in range(6)],
+        "b": [1, 2] * 3,
+        "gap": [None, "x"] * 3,
+        "a": ["x", "y"] * 3,
+    }
+    data = BACKENDS[backend](columns)
+    table = as_table(data, columns=["a", "b"])
+    assert table.to_dict() == {"a": columns["a"], "b": columns["b"]}
+    weighted = as_table(data, columns=["a"], weights="b", kinds={"b": "continuous"}, states={"id": ["r0"]})
+    assert (weighted.names, weighted.weights.tolist()) == (("a",), [1.0, 2.0] * 3)
+    with pytest.raises(UnknownNameError, match="unknown column 'c' in the data"):
+        as_table(data, columns=["a", "c"])
+    with pytest.raises(UnknownNameError, match=r"unknown columns \('c', 'd'\) in the data"):
+        as_table(data, columns=["c", "a", "d"])
+
+
+def test_columns_of_a_table():
+    table = as_table({"a": ["x", "y"], "b": [0.5, 1.5]}, weights=[1, 2])
+    part = as_table(table, columns=["b"])
+    assert (part.names, part.weights.tolist()) == (("b",), [1.0, 2.0])
+    assert as_table(table, columns=["b", "a"], kinds={"b": "continuous"}).names == ("b", "a")
+    with pytest.raises(UnknownNameError, match="column 'z'"):
+        as_table(table, columns=["z"])
+
+
+@pytest.mark.parametrize("columns", ["ab", {"a", "b"}, ["a", "a"], [["a"]], [()]])
+def test_bad_columns(columns):
+    with pytest.raises((SettingError, UnknownNameError)):
+        as_table({"a": [1, 2], "b": [1, 2], "ab": [1, 2]}, columns=columns)
+
+
+def test_the_states_a_table_has_may_be_declared_for_it():
+    table = as_table({"a": [False, True], "b": ["x", "y"]})
+    assert as_table(table, states={"a": [False, True], "b": ("x", "y")}) is table
+    assert as_table(table, states={"b": ["y", "x"]}).states == ((False, True), ("y", "x"))
+    with pytest.raises(DataError, match=r"the value False \(bool\)"):
+        as_table(table, states={"a": [0, 1]})
+
+
+def test_pyarrow_batches_and_arrays():
+    batch = pa.RecordBatch.from_pydict({"a": ["x", None], "n": [1, 2]})
+    assert as_table(batch, missing="state").to_dict() == {"a": ["x", "missing"], "n": [1, 2]}
+    table = as_table({"a": pa.array([3, 4]), "d": pa.array(["x", "y"]).dictionary_encode()})
+    assert typed_cells(table.column("a")) == [(int, 3), (int, 4)]
+    assert table.column("d") == ["x", "y"]
+
+
+def test_odd_column_names_of_pandas():
+    frame = pd.DataFrame({"column_names": ["x", "y"], "columns": ["y", "x"], "schema": [1, 2]})
+    assert as_table(frame).names == ("column_names", "columns", "schema")
+
+
+def test_the_text_about_missing_values_offers_what_every_function_can_use():
+    with pytest.raises(MissingValueError, match=r"as_table\(data, missing='drop'\)"):
+        as_table({"a": ["x", None]})

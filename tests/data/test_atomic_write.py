@@ -93,3 +93,28 @@ def test_a_device_is_written_and_not_replaced():
     with atomic_write("/dev/null", text=True) as stream:
         stream.write("gone")
     assert os.stat("/dev/null").st_rdev == before
+
+
+def test_a_read_only_file_is_refused_though_its_folder_is_not(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    path.chmod(0o444)
+    with pytest.raises(FormatError, match=r"x\.txt: cannot be written: it is read-only"), atomic_write(path):
+        pass
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["x.txt"]
+
+
+def test_a_pipe_whose_reader_goes_away_breaks_as_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+
+    def write():
+        with atomic_write(pipe, text=True) as stream:
+            os.close(reader)
+            stream.write("x")
+
+    with pytest.raises(BrokenPipeError):
+        write()
+    assert os.listdir(tmp_path) == ["pipe"]

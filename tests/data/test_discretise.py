@@ -14,6 +14,8 @@ from bayescout.data import Discretiser, as_table, discretise
 from bayescout.data.discretise import interval_labels
 from bayescout.errors import BayescoutWarning, DataError, MissingValueError, SettingError, UnknownNameError
 
+pytestmark = pytest.mark.filterwarnings("ignore:constant columns")
+
 METHODS = ["quantile", "width", "kmeans"]
 numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e100, max_value=1e100)
 ties = st.integers(0, 4).map(float)
@@ -172,6 +174,12 @@ def test_bins_by_name():
         ({"cuts": {"x": [2, 1]}}, SettingError, "ascending"),
         ({"cuts": {"x": [1, 1]}}, SettingError, "ascending"),
         ({"cuts": {"x": [float("nan")]}}, SettingError, "finite"),
+        ({"cuts": {"x": "abc"}}, SettingError, "'x' must be a list of numbers, .* not 'abc'"),
+        ({"cuts": {"x": "12"}}, SettingError, "'x' must be a list of numbers, .* not '12'"),
+        ({"cuts": {"x": ["a"]}}, SettingError, "must be a list of numbers"),
+        ({"cuts": {"x": 5}}, SettingError, "must be a list of numbers"),
+        ({"cuts": {"x": {1.0, 2.0}}}, SettingError, "must be a list of numbers"),
+        ({"cuts": [1, 2]}, SettingError, "cuts must map columns"),
         ({"cuts": {"z": [1]}}, UnknownNameError, "column 'z'"),
         ({"columns": ["s"]}, DataError, "'s' is declared continuous but holds 'a'"),
     ],

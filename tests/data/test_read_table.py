@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from bayescout.data import as_table, read_table
 from bayescout.data import read as read_module
 from bayescout.data.blocks import read_blocks
-from bayescout.data.text import typed
+from bayescout.data.numerals import typed
+from bayescout.data.read import names_in
 from bayescout.errors import (
     BayescoutError,
     BayescoutWarning,
@@ -25,6 +26,7 @@ from bayescout.errors import (
     FormatError,
     MissingValueError,
     SettingError,
+    UnknownNameError,
 )
 
 quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -367,3 +369,57 @@ def test_any_ragged_line_is_found(write, data):
         return
     with pytest.raises(FormatError, match=rf"line {wrong[0]}: "):
         read_table(path)
+
+
+def cells_in(path, names, rows):
+    """The rows as a file of any kind, as its ending says."""
+    if path.suffix == ".csv":
+        path.write_text(
+            "\n".join(",".join("" if c is None else str(c) for c in r) for r in [names, *rows]) + "\n"
+        )
+        return path
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    (frame.write_parquet if path.suffix == ".parquet" else frame.write_ipc)(path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+def test_some_columns_only(tmp_path, ending):
+    """An identifier, a column with gaps: what is left out is not looked at."""
+    rows = [(f"r{k}", "xy"[k % 2], None if k % 3 else 1, k % 2) for k in range(12)]
+    path = cells_in(tmp_path / f"d.{ending}", ["id", "b", "gap", "a"], rows)
+    with pytest.raises(DataError, match="'gap'"):
+        read_table(path)
+    table = read_table(path, columns=["a", "b"])
+    assert table.to_dict() == {"a": [row[3] for row in rows], "b": [row[1] for row in rows]}
+    assert as_table(path, columns=["b"]).names == ("b",)
+    assert read_table(path, columns=["b"], weights="a").weights.tolist() == [0.0, 1.0] * 6
+    assert names_in(path) == ["id", "b", "gap", "a"]
+    with pytest.raises(UnknownNameError, match=r"unknown columns \('c', 'd'\)"):
+        read_table(path, columns=["c", "b", "d"])
+
+
+def test_columns_left_out_may_have_any_number_of_values(tmp_path):
+    names = ["b", "id"]
+    path = cells_in(tmp_path / "d.csv", names, [("xy"[k % 2], f"row {k}") for k in range(70_000)])
+    assert read_table(path, columns=["b"]).states == (("x", "y"),)
+
+
+def test_names_are_read_from_the_beginning(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text('"a,b",c\n1,2\nragged\n')
+    assert names_in(path) == ["a,b", "c"]
+    (tmp_path / "d.dat").write_text("\n  A  B\n 1 2\n")
+    assert names_in(tmp_path / "d.dat") == ["A", "B"]
+    path.write_text(",".join(f"x{k}" for k in range(40_000)) + "\n")
+    assert len(names_in(path)) == 40_000
+    (tmp_path / "d.parquet").write_text("no")
+    for name, message in (("d.parquet", "cannot be read as parquet"), ("none.csv", "no such file")):
+        with pytest.raises(FormatError, match=message):
+            names_in(tmp_path / name)
+
+
+@pytest.mark.parametrize("text", ["\na,b\n1,2\n", "\n\na,b\n1,2\n", "\r\na,b\r\n1,2\r\n"])
+def test_a_blank_first_line_is_said(write, text):
+    with pytest.raises(FormatError, match=r"line 1: the first line is blank, and must hold the names"):
+        read_table(write(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import io
 import os
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayescout.data import as_table, read_table, write_table
+from bayescout.data.write import write_csv
 from bayescout.errors import DataError, FormatError
 from tests.strategies import tables
 
@@ -131,3 +133,22 @@ def test_equal_tables_give_equal_files(tmp_path):
         for name in ("one", "two"):
             table.save(tmp_path / f"{name}.{extension}")
         assert (tmp_path / f"one.{extension}").read_bytes() == (tmp_path / f"two.{extension}").read_bytes()
+
+
+def test_a_broken_pipe_is_raised_as_such():
+    ends = os.pipe()
+    os.close(ends[0])
+    table = as_table({"a": ["x", "y"] * 5000, "b": [0.5, 1.5] * 5000})
+    with pytest.raises(BrokenPipeError), os.fdopen(ends[1], "wb", buffering=0) as stream:
+        write_csv(table, stream)
+
+
+def test_a_pipe_that_breaks_after_the_header_is_raised_as_such():
+    class Closing(io.BytesIO):
+        def write(self, data):
+            if self.tell():
+                raise BrokenPipeError(32, "Broken pipe")
+            return super().write(data)
+
+    with pytest.raises(BrokenPipeError):
+        write_csv(as_table({"a": ["x", "y"]}), Closing())

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from bayescout.errors import BayescoutError, CycleError, FormatError, TooLargeError
+from bayescout.errors import BayescoutError, BayescoutWarning, CycleError, FormatError, TooLargeError
 from bayescout.formats import bif
 from bayescout.graph.dag import Dag
 from bayescout.network.discrete import DiscreteNetwork
@@ -171,9 +171,20 @@ def test_blocks_may_come_in_any_order():
 
 
 def test_printed_digits_are_normalised():
-    network = read(RAIN.replace("0.7, 0.2, 0.1", "0.333, 0.333, 0.333").replace("0.8, 0.2", "0.8001, 0.2"))
+    text = RAIN.replace("0.7, 0.2, 0.1", "0.333, 0.333, 0.333").replace("0.8, 0.2", "0.8001, 0.2")
+    with pytest.warns(
+        BayescoutWarning, match=r": 2 rows .* off by 0\.001 at most, and were divided"
+    ) as caught:
+        network = read(text)
+    assert len(caught) == 1
     assert network.tables[1][0].tolist() == [0.333 / (0.333 + 0.333 + 0.333)] * 3
     assert network.tables[0].sum() == pytest.approx(1, abs=1e-15)
+
+
+def test_one_row_that_is_off_is_said_and_one_within_the_tolerance_is_not():
+    with pytest.warns(BayescoutWarning, match=r": 1 row .* off by 2e-06 at most, and was divided"):
+        read(RAIN.replace("0.8, 0.2", "0.800002, 0.2"))
+    assert read(RAIN.replace("0.8, 0.2", "0.8000005, 0.2")).tables[0].sum() == pytest.approx(1, abs=1e-15)
 
 
 def test_rows_that_are_only_rounded_stay_as_they_are():
@@ -186,7 +197,8 @@ def test_rows_that_are_only_rounded_stay_as_they_are():
 def test_the_tolerance_is_a_line():
     near, far = bif.PRINTED_TOLERANCE * 0.99, bif.PRINTED_TOLERANCE * 1.01
     for sign in (1, -1):
-        read(RAIN.replace("0.8, 0.2", f"{0.8 + sign * near}, 0.2"))
+        with pytest.warns(BayescoutWarning, match="1 row of the tables"):
+            read(RAIN.replace("0.8, 0.2", f"{0.8 + sign * near}, 0.2"))
         with pytest.raises(FormatError, match="line 10: P\\(rain\\) sums to"):
             read(RAIN.replace("0.8, 0.2", f"{0.8 + sign * far}, 0.2"))
 

@@ -236,6 +236,8 @@ def test_a_graph_survives_copying_hashing_and_pickling(dag):
 def test_the_repr_is_one_short_line():
     assert repr(Dag.from_arcs([("a", "b"), ("b", "c")])) == "<Dag: 3 nodes, 2 arcs: a -> b, b -> c>"
     assert repr(Dag.empty("ab")) == "<Dag: 2 nodes, 0 arcs>"
+    assert repr(Dag.empty("a")) == "<Dag: 1 node, 0 arcs>"
+    assert repr(Dag.from_arcs([("a", "b")])) == "<Dag: 2 nodes, 1 arc: a -> b>"
     large = Dag(tuple(range(500)), ((), *((k,) for k in range(499))))
     assert str(large).endswith("7 -> 8, ... 491 more>")
     assert len(str(large)) < 200
@@ -247,3 +249,18 @@ def test_graphs_load_neither_networkx_nor_a_compiler():
         "sys.exit(bool({'networkx', 'numba', 'scipy', 'polars'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_public_methods_say_what_they_do():
+    from bayescout.graph.compare import Comparison
+    from bayescout.graph.pdag import Pdag
+
+    for kind in (Dag, Pdag, Comparison):
+        silent = [
+            name
+            for name, value in vars(kind).items()
+            if not name.startswith(("_", "n_", "adjacency_"))
+            and (callable(value) or isinstance(value, property | classmethod))
+            and not (value.__doc__ or "").strip()
+        ]
+        assert silent == [], kind

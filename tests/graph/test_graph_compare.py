@@ -213,3 +213,34 @@ def test_numpy_labels_become_plain_numbers():
     record = compare(Dag.empty(nodes), Dag(nodes, ((), (0,)))).to_dict()
     assert record["missing"] == [[0, 1]]
     json.dumps(record)
+
+
+def test_printed_it_shows_the_rates_and_the_arcs_that_differ():
+    assert str(compare(LEARNED, TRUTH)).splitlines() == [
+        "Comparison: 4 arcs learned, 4 arcs true",
+        "  SHD          3 (5 of the equivalence classes, Hamming 4)",
+        "  arcs         precision 0.500  recall 0.500  F 0.500",
+        "  adjacencies  precision 0.750  recall 0.750  F 0.750",
+        "  missing      1: d -> e",
+        "  extra        1: e -> f",
+        "  reversed     1: a -> c",
+    ]
+
+
+def test_printed_undirected_edges_have_no_arrow():
+    truth = Dag.from_arcs([("a", "b")], nodes="abc").cpdag()
+    lines = str(compare(Dag.empty("abc").cpdag(), truth)).splitlines()
+    assert "  missing      1: a - b" in lines
+    assert lines[0] == "Comparison: 0 arcs learned, 1 arc true"
+    turned = compare(Pdag.from_arcs([("a", "b")], nodes="abc"), truth)
+    assert (turned.reversed, turned.undirected) == ((("a", "b"),), (("a", "b"),))
+    directed = compare(truth, Pdag.from_arcs([("a", "b")], nodes="abc"))
+    assert "  reversed     1: a -> b" in str(directed).splitlines()
+
+
+def test_printed_long_lists_are_cut():
+    truth = Dag(tuple(range(40)), ((), *((k,) for k in range(39))))
+    text = str(compare(Dag.empty(range(40)), truth))
+    assert "missing      39: 0 -> 1" in text
+    assert "31 more" in text
+    assert max(map(len, text.splitlines())) < 200

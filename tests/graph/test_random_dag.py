@@ -144,8 +144,9 @@ def test_a_large_graph_near_its_limit_is_drawn():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"nodes": 5, "arcs": 11}, "11 arcs do not fit: 5 nodes have room for 10"),
-        ({"nodes": 5, "arcs": 8, "max_parents": 2}, "5 nodes with at most 2 parents each have room for 7"),
+        ({"nodes": 5, "arcs": 11}, "11 arcs will not fit: there is room for 10 among 5 nodes"),
+        ({"nodes": 5, "arcs": 8, "max_parents": 2}, "room for 7 among 5 nodes with at most 2 parents each"),
+        ({"nodes": 1, "arcs": 1}, "1 arc will not fit: there is room for 0 among 1 node$"),
         ({"arcs": -1}, "arcs must be a whole number"),
         ({"arcs": 2.0}, "for a share use density"),
         ({"arcs": True}, "arcs must be"),

@@ -54,12 +54,19 @@ def test_families_and_extensions_are_least_squares(data):
     child, parents, rest = order[0], list(order[1:size]), list(order[size:])
     family = np.array([*parents, child], dtype=np.int64)
     members, bounds = np.append(family, child), np.array([0, len(family), len(family) + 1])
-    found = both("regress_families", matrix, members, bounds, FLOOR, out=np.empty((2, 2)))
+    found = both("regress_families", matrix, members, bounds, FLOOR * np.diag(matrix), out=np.empty((2, 2)))
     assert found[0, 0] == pytest.approx(residual(x, child, parents), rel=1e-6)
     assert found[0, 1] == pytest.approx(log_det(matrix, parents), abs=1e-6)
     assert found[1].tolist() == [matrix[child, child], 0.0]
     candidates = np.array(rest, dtype=np.int64)
-    found = both("regress_extensions", matrix, family, candidates, FLOOR, out=np.empty((len(rest), 2)))
+    found = both(
+        "regress_extensions",
+        matrix,
+        family,
+        candidates,
+        FLOOR * np.diag(matrix),
+        out=np.empty((len(rest), 2)),
+    )
     for row, candidate in zip(found, rest, strict=True):
         assert row[0] == pytest.approx(residual(x, child, [*parents, candidate]), rel=1e-6)
         assert row[1] == pytest.approx(log_det(matrix, [*parents, candidate]), abs=1e-6)
@@ -74,9 +81,16 @@ def test_a_parent_that_others_determine_adds_nothing_and_counts_at_the_floor():
     expected = residual(x, 3, [0, 1])
     floored = log_det(matrix, [0, 1]) + np.log(FLOOR * matrix[2, 2])
     members = np.array([0, 1, 2, 3])
-    one = both("regress_families", matrix, members, np.array([0, 4]), FLOOR, out=np.empty((1, 2)))
+    one = both(
+        "regress_families", matrix, members, np.array([0, 4]), FLOOR * np.diag(matrix), out=np.empty((1, 2))
+    )
     other = both(
-        "regress_extensions", matrix, np.array([0, 1, 3]), np.array([2]), FLOOR, out=np.empty((1, 2))
+        "regress_extensions",
+        matrix,
+        np.array([0, 1, 3]),
+        np.array([2]),
+        FLOOR * np.diag(matrix),
+        out=np.empty((1, 2)),
     )
     for found in (one, other):
         assert found[0] == pytest.approx([expected, floored], rel=1e-9)
@@ -88,6 +102,20 @@ def test_a_child_that_its_parents_determine_is_left_the_floor():
     x = np.stack([a, b, 2 * a - b])
     x -= x.mean(axis=1, keepdims=True)
     matrix = x @ x.T
-    one = both("regress_families", matrix, np.array([0, 1, 2]), np.array([0, 3]), FLOOR, out=np.empty((1, 2)))
-    other = both("regress_extensions", matrix, np.array([0, 2]), np.array([1]), FLOOR, out=np.empty((1, 2)))
+    one = both(
+        "regress_families",
+        matrix,
+        np.array([0, 1, 2]),
+        np.array([0, 3]),
+        FLOOR * np.diag(matrix),
+        out=np.empty((1, 2)),
+    )
+    other = both(
+        "regress_extensions",
+        matrix,
+        np.array([0, 2]),
+        np.array([1]),
+        FLOOR * np.diag(matrix),
+        out=np.empty((1, 2)),
+    )
     assert one[0, 0] == other[0, 0] == FLOOR * matrix[2, 2]

@@ -149,5 +149,9 @@ def test_equality_text_and_parameters():
     assert not model.equals(network([], [1.5, 2], [[], []], [4, 0.25], "xy"))
     assert model.n_parameters == 5
     assert model.equation("y") == "y = 2 - 3 x + N(0, 0.25)"
-    assert "x = 1.5 + N(0, 4)" in model.summary()
-    assert repr(model) == "<GaussianNetwork: 2 nodes, 1 arcs, 5 parameters>"
+    assert model.summary().splitlines() == [
+        "Gaussian network: 2 nodes, 1 arc",
+        "  parents       at most 1",
+        "  parameters    5",
+    ]
+    assert repr(model) == "<GaussianNetwork: 2 nodes, 1 arc, 5 parameters>"

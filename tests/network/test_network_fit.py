@@ -107,7 +107,7 @@ def test_mixed_kinds_are_refused_with_the_columns_and_the_way_out():
 def test_one_row_and_no_weight_are_refused():
     with pytest.raises(DataError, match="at least 2"):
         fit(Dag.empty("a"), discrete_table("a", [(0, 1)], [[0]]))
-    with pytest.raises(DataError, match="weights sum to zero"):
+    with pytest.raises(DataError, match="every weight is 0"):
         fit(Dag.empty("a"), discrete_table("a", [(0, 1)], [[0], [1]], np.zeros(2)))
 
 
@@ -221,3 +221,9 @@ def test_counting_priors_are_for_discrete_data():
     for prior in ("laplace", "bdeu"):
         with pytest.raises(SettingError, match="discrete data"):
             fit(Dag.empty("a"), table, prior)
+
+
+@pytest.mark.parametrize("ess", ["a", None, True, float("nan"), float("inf"), 0, -1, [1]])
+def test_an_ess_that_is_no_positive_number_is_refused(ess):
+    with pytest.raises(SettingError, match="ess must be a positive number"):
+        fit(Dag.empty("a"), {"a": ["x", "y"]}, "bdeu", ess=ess)

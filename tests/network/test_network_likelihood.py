@@ -27,7 +27,8 @@ def test_the_total_is_the_weighted_sum_of_log_probabilities(data):
     row = st.tuples(*(st.integers(0, len(states) - 1) for states in network.states))
     rows = data.draw(st.lists(row, min_size=1, max_size=6))
     weights = data.draw(
-        st.none() | st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=len(rows), max_size=len(rows))
+        st.none()
+        | st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=len(rows), max_size=len(rows)).filter(any)
     )
     table = discrete_table(
         network.nodes, network.states, rows, None if weights is None else np.array(weights)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayescout.errors import BayescoutWarning, SettingError
+from bayescout.errors import BayescoutWarning, SettingError, TooLargeError
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, random_network
-from bayescout.network.sampling import CHUNK, _draw, _limits
+from bayescout.network import DiscreteNetwork, random_network, sampling
+from bayescout.network.sampling import CHUNK, MAX_SAMPLE, _draw, _limits
 from tests.network.asia_network import asia
 from tests.network.drawn_networks import discrete_networks
 from tests.reference import networks as reference
@@ -99,7 +99,7 @@ def test_drawing_from_an_undefined_row_warns_and_not_drawing_from_one_does_not()
     rows = np.array([[0.9, 0.1], [0.5, 0.5]])
     mask = (np.array(False), np.array([False, True]))
     reached = DiscreteNetwork(dag, ((0, 1),) * 2, (np.array([0.5, 0.5]), rows), mask)
-    with pytest.warns(BayescoutWarning, match="the sample uses parent configurations of b"):
+    with pytest.warns(BayescoutWarning, match="the sample uses parent configurations of 'b'"):
         reached.sample(50)
     never = DiscreteNetwork(dag, ((0, 1),) * 2, (np.array([1.0, 0.0]), rows), mask)
     assert never.sample(50).n_rows == 50
@@ -115,3 +115,48 @@ def test_gaussian_samples_have_the_mean_and_covariance_of_the_joint(seed):
     assert np.abs((values.mean(axis=1) - mean) / deviations).max() < 5 / np.sqrt(n)
     scaled = (np.cov(values, bias=True) - covariance) / np.outer(deviations, deviations)
     assert np.abs(scaled).max() < 8 / np.sqrt(n)
+
+
+@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
+@pytest.mark.parametrize("rows", [10**12, 10**30])
+def test_a_sample_too_large_is_refused_with_its_size(kind, rows):
+    model = random_network(nodes=4, kind=kind)
+    with pytest.raises(
+        TooLargeError, match=rf"{rows:,} rows of 4 columns needs .* GiB, over the limit of 64 GiB"
+    ):
+        model.sample(rows)
+
+
+def test_the_limit_is_a_line(monkeypatch):
+    monkeypatch.setattr(sampling, "MAX_SAMPLE", 400)
+    assert random_network(nodes=4, kind="discrete").sample(100).n_rows == 100
+    assert random_network(nodes=1, kind="gaussian").sample(50).n_rows == 50
+    for kind, rows in (("discrete", 101), ("gaussian", 13)):
+        with pytest.raises(TooLargeError, match="over the limit"):
+            random_network(nodes=4, kind=kind).sample(rows)
+    assert MAX_SAMPLE >= 10**9 * 37
+
+
+@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
+def test_a_machine_without_room_is_said(kind, monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    model = random_network(nodes=4, kind=kind)
+    monkeypatch.setattr(sampling.np, "empty", full)
+    with pytest.raises(TooLargeError, match=r"10 rows of 4 columns needs .* more than this machine can give"):
+        model.sample(10)
+
+
+def test_gaussian_samples_do_not_depend_on_how_they_are_added_up():
+    """One stream of normal numbers, node by node in order, whatever the chunks."""
+    model = random_network(nodes=4, arcs=5, kind="gaussian", variances=(0.5, 2.0), seed=3)
+    n = CHUNK + 7
+    rng = np.random.Generator(np.random.PCG64(11))
+    expected = np.empty((4, n))
+    for node in model.dag.order_indices:
+        column = rng.standard_normal(n) * np.sqrt(model.variances[node]) + model.intercepts[node]
+        for parent, weight in zip(model.dag.parents[node], model.coefficients[node], strict=True):
+            column += weight * expected[parent]
+        expected[node] = column
+    assert np.array_equal(model.sample(n, seed=11).values, expected)

@@ -89,3 +89,21 @@ def test_bad_settings_are_refused(settings, words):
 def test_a_table_too_large_is_refused_before_it_is_drawn():
     with pytest.raises(TooLargeError, match="over the limit"):
         random_network(nodes=30, density=1.0, states=3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ({"nodes": 5}, "nodes"),
+        ({"arcs": 1}, "arcs"),
+        ({"density": 0.5}, "density"),
+        ({"nodes": 2, "max_parents": 0}, "nodes, max_parents"),
+    ],
+)
+def test_a_graph_and_how_to_draw_one_are_not_both_given(setting, named):
+    with pytest.raises(SettingError, match=f"^{named} and dag are both given"):
+        random_network(dag=Dag.from_arcs([("a", "b")]), **setting)
+
+
+def test_five_nodes_unless_said():
+    assert len(random_network().dag) == 5

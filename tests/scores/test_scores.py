@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayescout.errors import DataError, SettingError, UnknownNameError
+from bayescout.errors import BayescoutError, DataError, SettingError, UnknownNameError
 from bayescout.scores import (
     K2,
     SCORES,
@@ -429,3 +429,124 @@ def test_workers_do_not_change_a_bit():
 def test_one_row_is_refused():
     with pytest.raises(DataError, match="1 row"):
         bind("bic", table_of([[0], [1]], [2, 2]))
+
+
+# ---- the limits of the engine
+
+
+def test_weights_that_do_not_count_rows_are_refused():
+    codes = np.random.default_rng(0).integers(0, 2, (3, 50))
+    for total in (0.5, 1.0, 1e18):
+        with pytest.raises(DataError, match="rescale"):
+            bind("bic", table_of(codes, [2, 2, 2], np.full(50, total / 50)))
+
+
+def test_many_cells_under_small_weights_stay_in_range():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (13, 3000))
+    weights = np.full(3000, 0.001)
+    score = bind("bdeu", table_of(codes, [2] * 13, weights)).local(0, tuple(range(1, 13)))
+    rows = [tuple(row) for row in codes.T.tolist()]
+    cells, configs = twin.counted(rows, 0, range(1, 13))
+    a = 2.0**-13
+    exact = sum(math.lgamma(c * 0.001 + a) - math.lgamma(a) for c in cells.values())
+    exact -= sum(math.lgamma(c * 0.001 + 2 * a) - math.lgamma(2 * a) for c in configs.values())
+    assert score == pytest.approx(exact, rel=1e-9)
+
+
+def test_families_that_are_none_are_refused():
+    for table, name in ((table_of(np.zeros((4, 9), int), [2] * 4), "bic"), (None, "bge")):
+        if table is None:
+            table = continuous_table(np.random.default_rng(0).normal(size=(4, 9)))
+        score = bind(name, table)
+        for child, parents in ((0, (7,)), (0, (-1,)), (4, ()), (1, (1,)), (0, (1, 1))):
+            with pytest.raises(BayescoutError, match="not a family"):
+                score.local(child, parents)
+        for candidates in ([4], [-1], [0], [1]):
+            with pytest.raises(BayescoutError, match="candidates"):
+                score.extensions(0, (1,), candidates)
+        assert len(score.extensions(0, (1,), [])) == 0
+
+
+def test_saturated_gaussian_families_cannot_be_scored():
+    columns = np.random.default_rng(0).normal(size=(12, 8))
+    score = bind("bic", continuous_table(columns))
+    assert math.isfinite(score.local(0, (1, 2, 3, 4, 5, 6)))
+    assert score.local(0, (1, 2, 3, 4, 5, 6, 7)) == -math.inf
+
+
+def test_bge_of_large_units_equals_the_determinants():
+    rng = np.random.default_rng(1)
+    columns = rng.normal(size=(6, 15)) * 1e4
+    columns[1] = columns[0] + rng.normal(size=15)
+    n, p, t = 15.0, 6, 1 / 2
+    centred = columns - columns.mean(axis=1, keepdims=True)
+    posterior = centred @ centred.T + t * np.eye(p)
+
+    def block(members):
+        size = len(members)
+        free = p + 2 - p + size
+        value = size / 2 * math.log(1 / (n + 1)) - size * n / 2 * math.log(math.pi)
+        value += sum(math.lgamma((n + free - i) / 2) - math.lgamma((free - i) / 2) for i in range(size))
+        value += free / 2 * size * math.log(t)
+        return value - (n + free) / 2 * np.linalg.slogdet(posterior[np.ix_(members, members)])[1]
+
+    score = bind("bge", continuous_table(columns))
+    for child, parents in ((2, (0, 1)), (0, (1, 2, 3, 4, 5)), (1, ())):
+        expected = block([child, *parents]) - (block(list(parents)) if parents else 0.0)
+        assert score.local(child, parents) == pytest.approx(expected, abs=1e-4)
+
+
+def test_no_charge_and_infinitely_many_parameters_is_a_number():
+    table = table_of(np.random.default_rng(6).integers(0, 2, (1100, 30)), [2] * 1100)
+    parents = tuple(range(1, 1100))
+    for free in (
+        Bic(penalty=0),
+        Penalised(charge=0),
+        formula_named("mi-bic", alpha=0),
+        formula_named("loglik"),
+    ):
+        assert math.isfinite(bind(free, table).local(0, parents))
+    assert bind("qnml", table).local(0, parents) == -math.inf
+    assert not math.isnan(bind("mi-normalised", table).local(0, parents))
+
+
+def test_more_states_than_rows_do_not_overflow_the_units():
+    table = table_of([[0, 4999]], [5000])
+    assert bind("fnml", table).local(0, ()) == pytest.approx(2 * math.log(0.5) - log_complexity(2, 5000.0))
+    corrected = bind("bic-laplace", table).local(0, ())
+    assert corrected == pytest.approx(2 * math.log(2 / 5002) - 4999 * math.log(2) / 2, abs=1e-6)
+
+
+def test_a_score_may_be_asked_from_several_threads_and_after_a_fork():
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+
+    rng = np.random.default_rng(0)
+    table = table_of(rng.integers(0, 3, (12, 4000)), [3] * 12)
+    asked = [(c, (p, q)) for c in range(12) for p in range(12) for q in range(p) if c not in (p, q)]
+    expected = dict(zip(asked, TableScore(BDeu(), table, workers=1).many(asked).tolist(), strict=True))
+    shared = TableScore(BDeu(), table, workers=2, cache_bytes=20_000)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda family: shared.local(*family), asked * 2))
+    assert found == [expected[family] for family in asked * 2]
+    large = TableScore(BDeu(), table_of(rng.integers(0, 2, (60, 40_000)), [2] * 60), workers=2)
+    large.many([(c, (p,)) for c in range(60) for p in range(60) if c != p])
+    child = os.fork()
+    if child == 0:
+        fresh = TableScore(Bic(), table_of(rng.integers(0, 2, (60, 40_000)), [2] * 60), workers=2)
+        fresh.many([(c, (p,)) for c in range(60) for p in range(60) if c != p])
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_numpy_numbers_are_settings_and_wild_ones_are_refused():
+    assert BDeu(ess=np.int64(10)).ess == 10
+    for make in (
+        lambda: BDeu(ess=1e20),
+        lambda: Penalised(charge=1e300),
+        lambda: bind(Penalised(charge=lambda n: "much"), table_of([[0, 1]], [2])).local(0, ()),
+        lambda: bind(Penalised(charge=lambda n: math.nan), table_of([[0, 1]], [2])).local(0, ()),
+    ):
+        with pytest.raises(SettingError):
+            make()

@@ -505,3 +505,22 @@ def test_a_users_own_search_and_score_are_used():
     table = entangled(n_variables=3)
     assert list(bs.learn(table, score=Own()).dag.arcs()) == [("v0", "v2")]
     assert bs.learn(table, Nothing()).settings.search == "Nothing"
+
+
+def test_ctrl_c_finishes_the_step_in_hand_and_gives_the_handler_back():
+    import signal
+
+    table = entangled(n_variables=6, seed=6)
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = bs.learn(table, callback=lambda step: step.step == 2 and os.kill(os.getpid(), signal.SIGINT))
+        assert (result.stop_reason, len(result.trace)) == ("interrupted", 3)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        ignored = bs.learn(
+            table, callback=lambda step: step.step == 2 and os.kill(os.getpid(), signal.SIGINT)
+        )
+        assert ignored.stop_reason == "converged"
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -56,12 +56,9 @@ def fit(
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a given structure from data."""
-    from bayescout.data import as_table
+    from bayescout.scores.whole import aligned
 
-    graph = open_graph(structure)
-    dag = graph if isinstance(graph, Dag) else graph.dag
-    declared = dict(zip(dag.nodes, graph.states, strict=True)) if isinstance(graph, DiscreteNetwork) else None
-    table = as_table(data, states=declared, **table_options(missing, na, kind))
+    dag, table = aligned(open_graph(structure), data, **table_options(missing, na, kind))
     model = fit_network(dag, table, prior=prior, ess=ess)
     if output:
         write_network(model, output)

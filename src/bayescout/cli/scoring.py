@@ -43,12 +43,10 @@ def score(
     json: Json = False,
 ) -> None:
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
-    from bayescout.data import as_table
     from bayescout.scores.whole import aligned, score_parts
 
     graph = open_graph(structure)
     dag, table = aligned(graph, data, **table_options(missing, na, kind))
-    table = as_table(table)
     names = [name.strip() for name in scores.split(",") if name.strip()]
     if not names:
         raise SettingError("--score names no score; such as --score bic,k2,bdeu")

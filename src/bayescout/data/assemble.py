@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.columns import MISSING, Column, in_order
-from bayescout.data.table import MAX_STATES, Label, MissingPolicy, MissingReport, States, Table
+from bayescout.data.absent import MISSING
+from bayescout.data.columns import Column, in_order
+from bayescout.data.table import (
+    MAX_STATES,
+    Label,
+    MissingPolicy,
+    MissingReport,
+    States,
+    Table,
+    check_weights,
+    narrowest,
+)
 from bayescout.errors import BayescoutWarning, DataError, MissingValueError, SettingError
+from bayescout.graph.labels import quoted
 
 IDENTIFIER_ROWS = 4
 """With more rows than this, an inferred discrete column of all-distinct values is refused."""
@@ -47,31 +58,18 @@ def assemble(
         )
     report = MissingReport(policy, found, n_rows - kept)
     states = tuple(_settle(column, policy, keep) for column in columns)
-    _check_states_seen(columns, states, kept)
+    _refuse_identifiers(columns, states, kept)
     codes, values = _fill(columns, states, keep, kept)
     if weights is not None and keep is not None:
         weights = weights[keep]
-        check_weights(weights, kept)
-    return Table(tuple(c.name for c in columns), states, codes, values, weights, report)
+    table = Table(tuple(c.name for c in columns), states, codes, values, weights, report)
+    _warn_constant(table, [column.name for column in columns if not column.declared])
+    return table
 
 
 def check_policy(policy: object) -> None:
     if policy not in ("error", "drop", "state"):
         raise SettingError(f"missing must be 'error', 'drop' or 'state', not {policy!r}")
-
-
-def check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
-    """One finite, non-negative weight a row, not all zero."""
-    if weights.shape != (n_rows,):
-        raise DataError(f"weights have shape {weights.shape} for {n_rows} rows: give one weight a row")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(bad):
-        raise DataError(
-            f"the weight of row {bad[0]} (counting from 0) is {weights[bad[0]]}: "
-            f"weights must be finite and not negative"
-        )
-    if not weights.any():
-        raise DataError("every weight is 0: at least one row must count")
 
 
 def _weight_column(column: Column) -> NDArray[np.float64]:
@@ -114,8 +112,8 @@ def _missing_message(found: Sequence[tuple[Label, int]], n_rows: int) -> str:
     shown = ", ".join(f"{name!r} ({count:,})" for name, count in found[:8])
     more = f" and {len(found) - 8} more columns" if len(found) > 8 else ""
     return (
-        f"missing values in {shown}{more} of {n_rows:,} rows: choose missing='drop' to leave those rows out, "
-        f"or missing='state' to give discrete columns a state of their own for it"
+        f"missing values in {shown}{more} of {n_rows:,} rows: as_table(data, missing='drop') leaves those "
+        f"rows out, missing='state' gives discrete columns a state of their own for it"
     )
 
 
@@ -163,13 +161,10 @@ def _check_declared(column: Column, occurring: Sequence[Any]) -> None:
     declared = {value: type(value) for value in column.states}
     for value in occurring:
         if declared.get(value) is not type(value):
-            shown = ", ".join(repr(state) for state in column.states[:12]) + (
-                ", ..." if len(column.states) > 12 else ""
-            )
             raise DataError(
                 f"column {column.name!r} has the value {value!r} ({type(value).__name__}) in row "
                 f"{_first_row(column, value)} (counting from 0), which is not among its "
-                f"declared states: {shown}"
+                f"declared states: {quoted(column.states, 12)}"
             )
 
 
@@ -202,8 +197,7 @@ def _free_name(states: Sequence[Any]) -> str:
     return name
 
 
-def _check_states_seen(columns: Sequence[Column], states: Sequence[States | None], n_rows: int) -> None:
-    constant = []
+def _refuse_identifiers(columns: Sequence[Column], states: Sequence[States | None], n_rows: int) -> None:
     for column, of_column in zip(columns, states, strict=True):
         if of_column is None or column.declared:
             continue
@@ -212,15 +206,29 @@ def _check_states_seen(columns: Sequence[Column], states: Sequence[States | None
                 f"column {column.name!r} has {n_rows:,} distinct values in {n_rows:,} rows: "
                 f"it identifies rows rather than describes them; drop it, or declare its kind or states"
             )
-        if len(of_column) == 1:
-            constant.append(column.name)
-    if constant and n_rows > 1:
-        shown = ", ".join(repr(name) for name in constant[:8]) + (", ..." if len(constant) > 8 else "")
+
+
+def _warn_constant(table: Table, names: Sequence[Label]) -> None:
+    """Name the columns with one value only; what the user declared of a column is known to the user."""
+    if table.n_rows < 2:
+        return
+    constant = [name for name in names if _is_constant(table, name)]
+    if constant:
+        discrete = any(table.states[table.index(name)] is not None for name in constant)
         warnings.warn(
-            f"constant columns carry no information: {shown}; declare their states if others can occur",
+            f"constant columns carry no information: {quoted(constant)}"
+            f"{'; declare their states if others can occur' if discrete else ''}",
             BayescoutWarning,
             stacklevel=2,
         )
+
+
+def _is_constant(table: Table, name: Label) -> bool:
+    states = table.states[table.index(name)]
+    if states is not None:
+        return len(states) == 1
+    values = table.array(name)
+    return bool(values[0] == values[-1] and values.min() == values.max())
 
 
 def _fill(
@@ -231,7 +239,7 @@ def _fill(
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     widest = max((len(s) for s in states if s is not None), default=0)
     discrete = sum(s is not None for s in states)
-    codes = np.empty((discrete, n_rows), dtype=np.uint8 if widest <= 256 else np.uint16)
+    codes = np.empty((discrete, n_rows), dtype=narrowest(widest))
     values = np.empty((len(columns) - discrete, n_rows))
     next_code, next_value = iter(codes), iter(values)
     for column, of_column in zip(columns, states, strict=True):

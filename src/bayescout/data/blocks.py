@@ -11,7 +11,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -56,7 +56,7 @@ class TextFormat:
         return FormatError(message, path=self.path, line=line)
 
 
-def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Iterator[Block]:
+def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Generator[Block]:
     """The file's lines in blocks of about `size` bytes, checked to be UTF-8."""
     line = 1
     rest = b""

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.absent import MISSING, Marks, is_missing, plain
 from bayescout.data.table import MAX_STATES, Kind, Label, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
-
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
-"""Stands for a missing cell among the distinct values of a column."""
 
 MAX_INTEGER_STATES = 100
 """An integer column with more distinct values than this is continuous unless declared."""
@@ -35,6 +33,7 @@ class Column:
     floats   float64 with NaN for missing, one array a piece; None while it is discrete
     wanted   the declared kind, or None to infer it
     states   the declared states, or None to take those that occur
+    marks    the values declared to mean missing, shared by all columns of a table
     """
 
     def __init__(
@@ -42,12 +41,12 @@ class Column:
         name: Label,
         wanted: Kind | None = None,
         states: States | None = None,
-        absent: Sequence[Any] = (),
+        marks: Marks | None = None,
     ) -> None:
         self.name = name
         self.wanted = wanted
         self.states = states
-        self.absent = tuple(absent)
+        self.marks = Marks() if marks is None else marks
         self.values: list[Any] = []
         self.chunks: list[NDArray[Any]] = []
         self.floats: list[NDArray[np.float64]] | None = [] if wanted == "continuous" else None
@@ -64,7 +63,7 @@ class Column:
     def add_coded(self, values: Iterable[Any], codes: NDArray[Any]) -> None:
         """Append cells given as codes into `values`; a piece may name a value more than once."""
         if self.floats is not None:
-            self.floats.append(self._as_floats([self._plain(value) for value in values])[codes])
+            self.floats.append(self.as_floats([self.meaning(value) for value in values])[codes])
             return
         lookup = np.array([self._code(value) for value in values], dtype=np.int64)
         self.chunks.append(lookup.astype(code_type(len(self.values)))[codes])
@@ -82,9 +81,7 @@ class Column:
 
     def add_floats(self, array: NDArray[np.float64]) -> None:
         """Append numbers, NaN where missing; they become states where the column is declared discrete."""
-        for value in self.absent:
-            if isinstance(value, int | float | np.integer | np.floating) and type(value) is not bool:
-                array = np.where(array == float(value), np.nan, array)
+        array = self.marks.clear(array)
         if self.wanted == "discrete" or self.states is not None:
             distinct, codes = np.unique(array, return_inverse=True, equal_nan=True)
             self.add_coded([MISSING if v != v else v for v in distinct.tolist()], codes.ravel())
@@ -105,11 +102,16 @@ class Column:
             dtype = code_type(len(self.values))
             self.chunks = [lookup.astype(dtype)[chunk] for chunk in chunks]
         else:
-            numbers_ = self._as_floats(self.values)[lookup]
+            numbers_ = self.as_floats(self.values)[lookup]
             self.floats = [numbers_[chunk] for chunk in chunks]
 
+    def take_states(self, categories: Sequence[Any]) -> None:
+        """Count the categories of a categorical column as declared, save those that mean missing."""
+        if not self.declared:
+            self.states = tuple(value for value in categories if self.meaning(value) is not MISSING)
+
     def _code(self, value: Any) -> int:
-        value = self._plain(value)
+        value = self.meaning(value)
         code = self._index.setdefault(value, len(self.values))
         if code == len(self.values):
             self.values.append(value)
@@ -121,19 +123,16 @@ class Column:
             )
         return code
 
-    def _plain(self, value: Any) -> Any:
+    def meaning(self, value: Any) -> Any:
         """A Python value for a NumPy scalar, and MISSING for what counts as missing."""
         if value is MISSING or is_missing(value):
             return MISSING
-        if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
-            value = value.item()
+        value = plain(value)
         return MISSING if self.is_absent(value) else value
 
     def is_absent(self, value: Any) -> bool:
         """Whether the user declared this value to mean missing."""
-        return any(
-            value == absent and isinstance(value, bool) == isinstance(absent, bool) for absent in self.absent
-        )
+        return self.marks.hold(value)
 
     def _is_wide_number(self) -> bool:
         if len(self.values) - (MISSING in self._index) <= MAX_INTEGER_STATES:
@@ -141,11 +140,12 @@ class Column:
         return all(value is MISSING or type(value) is int for value in self.values)
 
     def _become_continuous(self) -> None:
-        numbers_ = self._as_floats(self.values)
+        numbers_ = self.as_floats(self.values)
         self.floats = [numbers_[chunk] for chunk in self.chunks]
         self.chunks = []
 
-    def _as_floats(self, values: Sequence[Any]) -> NDArray[np.float64]:
+    def as_floats(self, values: Sequence[Any]) -> NDArray[np.float64]:
+        """The values as numbers, NaN for MISSING."""
         floats = np.empty(len(values))
         for position, value in enumerate(values):
             if value is not MISSING and not isinstance(value, numbers.Number) and not _is_decimal(value):
@@ -172,17 +172,6 @@ def code_type(states: int) -> type[np.unsignedinteger[Any]]:
     if states <= 256:
         return np.uint8
     return np.uint16 if states <= MAX_STATES else np.uint32
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA; never a string."""
-    if value is None:
-        return True
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(value))
-    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def in_order(values: Sequence[Any]) -> list[Any]:
@@ -232,7 +221,7 @@ def _check_states(name: Label, states: Any) -> States:
         raise SettingError(
             f"the states of column {name!r} must be a sequence such as ['no', 'yes'], not {states!r}"
         )
-    listed = tuple(value.item() if isinstance(value, np.generic) else value for value in states)
+    listed = tuple(plain(value) for value in states)
     if not listed:
         raise SettingError(f"column {name!r} is given no states: name at least one")
     if len(listed) > MAX_STATES:

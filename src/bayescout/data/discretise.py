@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.encode import Data, as_table
-from bayescout.data.table import MAX_STATES, Label, Table
+from bayescout.data.table import MAX_STATES, Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, DataError, SettingError, UnknownNameError
 
 Method = Literal["quantile", "width", "kmeans"]
@@ -52,6 +52,7 @@ class Discretiser:
 
     @property
     def cuts(self) -> dict[Label, tuple[float, ...]]:
+        """The cut points by column."""
         return dict(self.columns)
 
     def labels(self, name: Label) -> tuple[str, ...]:
@@ -77,7 +78,7 @@ class Discretiser:
                 if old is not None:
                     codes.append(table.array(name))
         widest = max((len(s) for s in states if s is not None), default=0)
-        matrix = np.empty((len(codes), table.n_rows), dtype=np.uint8 if widest <= 256 else np.uint16)
+        matrix = np.empty((len(codes), table.n_rows), dtype=narrowest(widest))
         for row, cells in zip(matrix, codes, strict=True):
             row[:] = cells
         left = [table.array(n) for n, s in zip(table.names, states, strict=True) if s is None]
@@ -113,9 +114,7 @@ def _fit(
 ) -> tuple[Discretiser, Table]:
     if method not in _METHODS:
         raise SettingError(f"method must be one of {', '.join(map(repr, _METHODS))}, not {method!r}")
-    given = {name: tuple(float(cut) for cut in points) for name, points in (cuts or {}).items()}
-    for name, points in given.items():
-        _check_cuts(name, points)
+    given = _given(cuts)
     asked = [*dict.fromkeys([*(columns or ()), *given])]
     table = as_table(data, kinds=dict.fromkeys(asked, "continuous") or None)
     names = [
@@ -130,6 +129,24 @@ def _fit(
             f"fewer intervals than asked for, since values tie: {shown}", BayescoutWarning, stacklevel=3
         )
     return Discretiser(tuple(chosen.items())), table
+
+
+def _given(cuts: Cuts | None) -> dict[Label, tuple[float, ...]]:
+    """The cut points the user gives, as numbers, checked."""
+    if cuts is not None and not isinstance(cuts, Mapping):
+        raise SettingError(f"cuts must map columns to cut points, as in {{'x': [0.5, 1.5]}}, not {cuts!r}")
+    given = {}
+    for name, points in (cuts or {}).items():
+        try:
+            if isinstance(points, str | bytes | Set | Mapping):
+                raise TypeError
+            given[name] = tuple(float(cut) for cut in points)
+        except (TypeError, ValueError):
+            raise SettingError(
+                f"the cuts of column {name!r} must be a list of numbers, as in [0.5, 1.5], not {points!r}"
+            ) from None
+        _check_cuts(name, given[name])
+    return given
 
 
 def _bins_of(names: Sequence[Label], bins: Bins, table: Table) -> dict[Label, int]:

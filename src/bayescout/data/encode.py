@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.absent import MISSING, Marks
 from bayescout.data.assemble import assemble, check_policy
-from bayescout.data.columns import MISSING, Column, check_declarations
-from bayescout.data.pieces import add_array, add_objects, add_polars
+from bayescout.data.columns import Column, check_declarations
+from bayescout.data.pieces import add_array, add_categories, add_objects, add_polars
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
-from bayescout.errors import DataError, UnknownNameError
+from bayescout.errors import DataError, SettingError, UnknownNameError
+from bayescout.graph.labels import is_hashable
 
 Data = Any
 """A `Table`, a pandas, polars or pyarrow frame, a NumPy array, a dict of columns, or a path."""
@@ -29,6 +31,7 @@ def as_table(
     missing: MissingPolicy = "error",
     weights: Any = None,
     missing_values: Sequence[Any] = (),
+    columns: Sequence[Any] | None = None,
 ) -> Table:
     """Any data as a checked `Table`; labels and values come back as they went in.
 
@@ -39,39 +42,93 @@ def as_table(
     missing  what to do with None, null, NaN, NaT and `missing_values`: refuse ("error"), leave the
              row out ("drop"), or give discrete columns one more, last state for it ("state").
     weights  one number a row, or the name of the column that holds them.
+    columns  the names of those to take, in this order; by default all. The others may hold anything.
 
+    A declared missing value that reads as a number, such as "-999", also stands for that number.
     Inferred states are sorted where they can be compared, otherwise ordered by type name and repr.
     """
     check_policy(missing)
+    absent = listed(missing_values)
     if isinstance(data, str | os.PathLike):
         from bayescout.data.read import read_table
 
-        return read_table(data, kinds, states, missing, weights, missing_values)
-    if (
-        isinstance(data, Table)
-        and kinds is None
-        and not states
-        and weights is None
-        and not len(missing_values)
-    ):
-        return data
-    absent = listed(missing_values)
-    sources = list(_sources(data))
-    names = [name for name, _ in sources]
-    check_names(names)
+        return read_table(data, kinds, states, missing, weights, absent, columns=columns)
+    if isinstance(data, Table) and kinds is None and weights is None and not absent and _has(data, states):
+        return data if columns is None else data.select(chosen(data.names, columns))
+    sources = dict(_checked(_sources(data)))
+    names = list(sources)
     weight_name, row_weights = split_weights(weights, names)
     declared_kinds, declared_states = check_declarations(names, kinds, states, weight_name)
-    columns = []
-    for name, source in sources:
-        column = Column(name, declared_kinds.get(name), declared_states.get(name), absent)
-        add_source(column, source)
-        columns.append(column)
+    marks = Marks(absent)
+    made = []
+    if isinstance(data, Table):
+        declared_kinds = _kinds_of(data, declared_states) | declared_kinds
+    for name in chosen(names, columns, weight_name):
+        column = Column(name, declared_kinds.get(name), declared_states.get(name), marks)
+        add_source(column, sources[name])
+        made.append(column)
     if isinstance(data, Table) and weights is None:
         row_weights = data.weights
-    table = assemble(columns, missing, row_weights, weight_name)
+    table = assemble(made, missing, row_weights, weight_name)
+    marks.warn_unmet()
     if isinstance(data, Table) and not table.missing.counts:
         return replace(table, missing=data.missing)  # what was done when it was made still holds
     return table
+
+
+def column_names(data: Data) -> list[Label]:
+    """The labels of the columns of any data; of a file, only the beginning is read."""
+    from narwhals import dependencies as kind_of
+
+    if isinstance(data, str | os.PathLike):
+        from bayescout.data.read import names_in
+
+        return list(names_in(data))
+    if kind_of.is_polars_lazyframe(data):
+        return list(data.collect_schema().names())
+    return [name for name, _ in _checked(_sources(data))]
+
+
+def chosen(names: Sequence[Label], columns: Sequence[Any] | None, weight: Label | None = None) -> list[Label]:
+    """The columns to take, in the order asked for; the weight column is taken in any case."""
+    if columns is None:
+        return list(names)
+    if isinstance(columns, str | bytes | set | frozenset):
+        raise SettingError(f"columns must be a list of names, such as ['a', 'b'], not {columns!r}")
+    wanted = list(columns)
+    known = set(names)
+    strange = [name for name in wanted if not is_hashable(name) or name not in known]
+    if strange:
+        one = len(strange) == 1
+        raise UnknownNameError(
+            "column" if one else "columns", strange[0] if one else tuple(strange), names, "the data"
+        )
+    twice = [name for name in wanted if wanted.count(name) > 1]
+    if twice:
+        raise SettingError(f"columns names {twice[0]!r} twice: name each column once")
+    return wanted if weight is None or weight in wanted else [*wanted, weight]
+
+
+def _kinds_of(table: Table, states: Mapping[Any, Any]) -> dict[Label, Kind]:
+    """The continuous columns of a table are known to be so, unless states are declared for them."""
+    continuous = (name for name, own in zip(table.names, table.states, strict=True) if own is None)
+    return {name: "continuous" for name in continuous if name not in states}
+
+
+def _has(table: Table, states: DeclaredStates | None) -> bool:
+    """Whether the states declared for a table are those it has, so that nothing is left to do."""
+    for name, declared in (states or {}).items():
+        if name not in table.names or not isinstance(declared, list | tuple):
+            return False
+        own = table.states[table.index(name)]
+        if own is None or not same_states(own, declared):
+            return False
+    return True
+
+
+def same_states(one: Sequence[Any], two: Sequence[Any]) -> bool:
+    """Whether the states are equal and of the same types; 1, 1.0 and True are three states."""
+    return len(one) == len(two) and all(a == b and type(a) is type(b) for a, b in zip(one, two, strict=True))
 
 
 def listed(missing_values: Any) -> tuple[Any, ...]:
@@ -81,15 +138,16 @@ def listed(missing_values: Any) -> tuple[Any, ...]:
     return tuple(missing_values)
 
 
-def check_names(names: Sequence[Label]) -> None:
+def _checked(sources: Iterator[tuple[Label, Any]]) -> Iterator[tuple[Label, Any]]:
     """No two columns with the same name, and no name that cannot be looked up."""
     seen: set[Label] = set()
-    for name in names:
-        if not isinstance(name, Hashable):
+    for name, source in sources:
+        if not is_hashable(name):
             raise DataError(f"column name {name!r} is not hashable: use a string, a number or a tuple")
         if name in seen:
             raise DataError(f"column name {name!r} occurs more than once; rename one of the columns")
         seen.add(name)
+        yield name, source
 
 
 def split_weights(weights: Any, names: Sequence[Label]) -> tuple[Label | None, NDArray[np.float64] | None]:
@@ -118,7 +176,7 @@ def add_source(column: Column, source: Any) -> None:
 
     source = nw.to_native(source, pass_through=True)
     if isinstance(source, _Coded):
-        _add_coded(column, source)
+        add_categories(column, source.states, source.codes)
     elif isinstance(source, np.ndarray):
         if source.ndim != 1:
             raise DataError(f"column {column.name!r} has {source.ndim} dimensions: give one value a row")
@@ -129,6 +187,15 @@ def add_source(column: Column, source: Any) -> None:
         _add_pandas(column, source)
     elif kind_of.is_pyarrow_chunked_array(source):
         _add_pyarrow(column, source)
+    elif _is_pyarrow(source, "Array"):
+        import pyarrow as pa
+
+        _add_pyarrow(column, pa.chunked_array([source]))
+    elif isinstance(source, set | frozenset | Mapping):
+        raise DataError(
+            f"column {column.name!r} is a {type(source).__name__}, which has no order of rows to trust: "
+            f"give a sequence with one value a row"
+        )
     elif isinstance(source, str | bytes) or not hasattr(source, "__iter__"):
         raise DataError(f"column {column.name!r} is {source!r}: give a sequence with one value a row")
     else:
@@ -140,16 +207,6 @@ class _Coded:
 
     def __init__(self, states: Sequence[Any], codes: NDArray[Any]) -> None:
         self.states, self.codes = tuple(states), codes
-
-
-def _add_coded(column: Column, source: _Coded) -> None:
-    if not column.declared:
-        column.states = tuple(v for v in source.states if not column.is_absent(v))
-        column.add_coded(source.states, source.codes)
-        return
-    seen = np.bincount(source.codes, minlength=len(source.states)) > 0
-    lookup = np.cumsum(seen) - 1
-    column.add_coded([v for v, hit in zip(source.states, seen, strict=True) if hit], lookup[source.codes])
 
 
 def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
@@ -167,14 +224,22 @@ def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
         yield from _array_sources(data)
     elif kind_of.is_pandas_like_dataframe(data):
         yield from ((name, data.iloc[:, i]) for i, name in enumerate(data.columns.tolist()))
-    elif kind_of.is_pyarrow_table(data):
-        yield from zip(data.column_names, data.columns, strict=True)
+    elif kind_of.is_pyarrow_table(data) or _is_pyarrow(data, "RecordBatch"):
+        yield from zip(data.schema.names, data.columns, strict=True)
     elif kind_of.is_polars_lazyframe(data):
         yield from ((series.name, series) for series in data.collect().get_columns())
     elif kind_of.is_polars_dataframe(data):
         yield from ((series.name, series) for series in data.get_columns())
     else:
         yield from _other_sources(data)
+
+
+def _is_pyarrow(value: Any, kind: str) -> bool:
+    """Whether this is an instance of a class of pyarrow, which is not loaded unless the user has."""
+    from narwhals import dependencies
+
+    pyarrow = dependencies.get_pyarrow()
+    return pyarrow is not None and isinstance(value, getattr(pyarrow, kind))
 
 
 def _array_sources(data: NDArray[Any]) -> Iterator[tuple[Label, Any]]:
@@ -213,7 +278,7 @@ def _add_pandas(column: Column, series: Any) -> None:
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
     if str(dtype) == "category":
-        _add_categories(column, series.cat.categories.tolist(), series.cat.codes.to_numpy())
+        add_categories(column, series.cat.categories.tolist(), series.cat.codes.to_numpy())
     elif isinstance(dtype, np.dtype) and kind in "biuf":
         add_array(column, series.to_numpy())
     elif kind == "f":
@@ -237,20 +302,6 @@ def _only_strings(series: Any) -> bool:
     )
 
 
-def _add_categories(column: Column, categories: Sequence[Any], codes: NDArray[Any]) -> None:
-    source = _Coded(categories, codes)
-    gone = codes < 0
-    if gone.any():
-        if not column.declared:
-            column.states = tuple(categories)
-        seen = np.bincount(codes[~gone], minlength=len(categories)) > 0
-        lookup = np.append(np.cumsum(seen) - 1, seen.sum())
-        values = [v for v, hit in zip(categories, seen, strict=True) if hit]
-        column.add_coded([*values, MISSING], lookup[codes])
-        return
-    _add_coded(column, source)
-
-
 def _add_pyarrow(column: Column, chunked: Any) -> None:
     """Dictionary columns keep their dictionary; the rest goes through polars without a copy."""
     import polars as pl
@@ -259,7 +310,7 @@ def _add_pyarrow(column: Column, chunked: Any) -> None:
         chunks = chunked.unify_dictionaries().chunks
         categories = chunks[0].dictionary.to_pylist() if chunks else []
         codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
-        _add_categories(column, categories, np.concatenate([*codes, np.empty(0, dtype=np.int64)]))
+        add_categories(column, categories, np.concatenate([*codes, np.empty(0, dtype=np.int64)]))
         return
     series = pl.from_arrow(chunked)
     assert isinstance(series, pl.Series)

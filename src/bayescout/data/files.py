@@ -21,8 +21,8 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool
     takes the place of `path` in one step; when the block raises, nothing is left behind and an
     old file stays as it was. Text is UTF-8 with "\\n" line ends. A link is followed; a
     device or pipe such as /dev/stdout is written directly, since it cannot be replaced.
-    An old file's permissions are kept. Without `durable` the disk is not waited for: the file
-    then outlives a killed process, but not always a power cut.
+    An old file's permissions are kept, and one that is read-only is refused. Without `durable`
+    the disk is not waited for: the file then outlives a killed process, but not always a power cut.
     """
     target = Path(os.path.realpath(path))
     mode = _mode_of(target, path)
@@ -59,6 +59,9 @@ def _mode_of(target: Path, shown: object) -> int | None:
         raise FormatError(f"cannot be written: {error.strerror}", path=shown) from None
     if stat.S_ISDIR(mode):
         raise FormatError("cannot be written: it is a folder; give the name of a file", path=shown)
+    # The mode bits too: the superuser may write anything, but a file marked read-only is meant to stay.
+    if stat.S_ISREG(mode) and not (mode & 0o222 and os.access(target, os.W_OK)):
+        raise FormatError("cannot be written: it is read-only; choose another name", path=shown)
     return mode
 
 
@@ -71,9 +74,14 @@ def _open(path: Path, text: bool, exclusive: bool = False) -> IO[Any]:
 
 @contextmanager
 def _refusing(path: object) -> Iterator[None]:
-    """Turn what the operating system or the encoder refuses into one clear line."""
+    """Turn what the operating system or the encoder refuses into one clear line.
+
+    A reader that goes away from a pipe is nobody's mistake, and stays what it is.
+    """
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from error
     except UnicodeEncodeError as error:

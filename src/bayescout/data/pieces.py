@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.columns import MAX_INTEGER_STATES, MISSING, Column, is_missing
+from bayescout.data.absent import MISSING
+from bayescout.data.columns import MAX_INTEGER_STATES, Column
 from bayescout.errors import DataError
+from bayescout.graph.labels import is_hashable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +72,7 @@ def _add_integers(
 
 def _has_many(column: Column, array: NDArray[Any]) -> bool:
     """Whether the first cells alone show more values than a discrete integer column has."""
-    return len(np.unique(array[:HEAD])) > MAX_INTEGER_STATES + len(column.absent) + 1
+    return len(np.unique(array[:HEAD])) > MAX_INTEGER_STATES + len(column.marks.declared) + 1
 
 
 def _code_integers(array: NDArray[Any]) -> tuple[list[int], NDArray[Any]]:
@@ -89,38 +91,26 @@ def _code_integers(array: NDArray[Any]) -> tuple[list[int], NDArray[Any]]:
 
 
 def add_objects(column: Column, cells: Sequence[Any]) -> None:
-    """Add Python values of any hashable type; all-number columns with a float are continuous."""
-    types = set(map(type, cells)) - {type(None)}
+    """Add values of any hashable type; a column of numbers, one of them a float, is continuous."""
+    one_type = len(set(map(type, cells)) - {type(None)}) <= 1
     try:
         # One type needs no type in the key; several do, or True, 1 and 1.0 would be one.
-        keys: Sequence[Any] = cells if len(types) <= 1 else list(zip(map(type, cells), cells, strict=True))
+        keys: Sequence[Any] = cells if one_type else list(zip(map(type, cells), cells, strict=True))
         index = {key: code for code, key in enumerate(dict.fromkeys(keys))}
     except TypeError:
-        row, cell = next((i, cell) for i, cell in enumerate(cells) if not _is_hashable(cell))
+        row, cell = next((i, cell) for i, cell in enumerate(cells) if not is_hashable(cell))
         raise DataError(
             f"column {column.name!r} holds {_short(cell)} ({type(cell).__name__}) in row {row} "
             f"(counting from 0), which is not hashable and so cannot be a state: "
             f"convert it, for instance to a tuple or a string"
         ) from None
-    values = list(index) if len(types) <= 1 else [value for _, value in index]
     codes = np.fromiter(map(index.__getitem__, keys), dtype=np.int64, count=len(cells))
-    if not column.declared and float in types and types <= {int, float}:
-        before = Column(column.name, "discrete", None, column.absent)
-        before.add_coded(values, codes[:0])  # refuses 1 beside 1.0
-        values = [np.nan if v is MISSING or is_missing(v) else float(v) for v in values]
-        column.add_floats(np.array(values, dtype=np.float64)[codes])
-    elif types == {float}:
-        column.add_floats(np.array([np.nan if v is None else v for v in values], dtype=np.float64)[codes])
+    values = [column.meaning(value) for value in (index if one_type else (value for _, value in index))]
+    types = {type(value) for value in values if value is not MISSING}
+    if types == {float} or (types == {int, float} and not column.declared):
+        column.add_floats(column.as_floats(values)[codes])
     else:
         column.add_coded(values, codes)
-
-
-def _is_hashable(cell: Any) -> bool:
-    try:
-        hash(cell)
-    except TypeError:
-        return False
-    return True
 
 
 def _short(cell: Any) -> str:
@@ -136,9 +126,10 @@ def add_polars(column: Column, series: pl.Series) -> None:
     if dtype == pl.String or dtype == pl.Categorical:
         add_strings(column, series.cast(pl.String))
     elif isinstance(dtype, pl.Enum):
-        if not column.declared:
-            column.states = tuple(dtype.categories.to_list())
-        _add_enum(column, series, list(dtype.categories))
+        codes = series.to_physical()
+        if codes.null_count():
+            codes = codes.cast(pl.Int64).fill_null(-1)
+        add_categories(column, dtype.categories.to_list(), codes.to_numpy())
     elif dtype.is_float() or (dtype.is_decimal() and column.wanted != "discrete" and column.states is None):
         column.add_floats(series.cast(pl.Float64).to_numpy(writable=True))
     elif dtype == pl.Boolean or (
@@ -151,20 +142,18 @@ def add_polars(column: Column, series: pl.Series) -> None:
         add_objects(column, series.to_list())
 
 
-def _add_enum(column: Column, series: pl.Series, categories: list[str]) -> None:
-    codes = series.to_physical()
-    values: list[Any] = categories
-    if codes.null_count():
-        values = [*categories, MISSING]
-        codes = codes.cast(int).fill_null(len(categories))
-    codes_ = codes.to_numpy()
-    if column.states is None:
-        # Declared discrete without states: only those that occur, as for any other column.
-        seen = np.bincount(codes_, minlength=len(values)) > 0
-        kept = np.cumsum(seen) - 1
-        column.add_coded([v for v, hit in zip(values, seen.tolist(), strict=True) if hit], kept[codes_])
-        return
-    column.add_coded(values, codes_)
+def add_categories(column: Column, categories: Sequence[Any], codes: NDArray[Any]) -> None:
+    """Add codes into the categories of a categorical column, -1 where missing.
+
+    The categories count as declared states, and only those that occur as values.
+    """
+    column.take_states(categories)
+    gone = codes < 0
+    missing = bool(gone.any())
+    seen = np.bincount(codes[~gone] if missing else codes, minlength=len(categories)) > 0
+    values = [value for value, hit in zip(categories, seen.tolist(), strict=True) if hit]
+    lookup = np.append(np.cumsum(seen) - 1, len(values)).astype(np.uint32)
+    column.add_coded([*values, MISSING] if missing else values, lookup[codes])
 
 
 def add_strings(column: Column, texts: pl.Series) -> None:

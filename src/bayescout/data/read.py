@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayescout.data.absent import Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.blocks import (
     Block,
@@ -18,9 +21,9 @@ from bayescout.data.blocks import (
     read_header,
 )
 from bayescout.data.columns import Column, check_declarations
-from bayescout.data.encode import DeclaredStates, Kinds, listed, split_weights
+from bayescout.data.encode import DeclaredStates, Kinds, chosen, listed, split_weights
 from bayescout.data.pieces import add_polars
-from bayescout.data.table import Kind, Label, MissingPolicy, States, Table
+from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError
 
@@ -32,6 +35,7 @@ DATA_FILES = (".dat", ".data", ".txt")
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 BATCH_ROWS = 1 << 16
 COLUMNS_AT_ONCE = 4
+HEADER_BYTES = 1 << 16
 
 
 def read_table(
@@ -42,6 +46,7 @@ def read_table(
     weights: Any = None,
     missing_values: Sequence[Any] = (),
     separator: str | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Table:
     """The table in a file; its extension says how it is written.
 
@@ -55,25 +60,56 @@ def read_table(
     states. Cells that are all integers become integers, all true or false booleans, all numbers
     floats, and otherwise the column is text. A column whose cells stand in quotes is text whatever they
     look like, unless the whole file, names and all, is in quotes. The other arguments are those of
-    `as_table`.
+    `as_table`; columns that are left out cost nothing but the reading of their text.
     """
     check_policy(missing)
     path = Path(path)
     check_file(path)
     form = _text_format(path, separator)
-    declared = (kinds, states, weights, listed(missing_values))
+    declared = _Declared(kinds, states, weights, listed(missing_values), columns)
     try:
-        columns, weight_name, row_weights = (
-            _read_columnar(path, declared) if form is None else _read_text(form, declared)
-        )
-        return assemble(columns, missing, row_weights, weight_name)
+        plan, read = _read_columnar(path, declared) if form is None else _read_text(form, declared)
+        table = assemble(read, missing, plan.row_weights, plan.weight_name)
     except DataError as error:
         raise type(error)(f"{path}: {error}") from None
+    plan.marks.warn_unmet()
+    return table
 
 
-_Declared = tuple[Any, Any, Any, tuple[Any, ...]]
-_OfColumn = Callable[[str], tuple[Kind | None, States | None, tuple[Any, ...]]]
-_Read = tuple[list[Column], Label | None, Any]
+def names_in(path: str | os.PathLike[str]) -> list[str]:
+    """The names of the columns of a file, without reading its rows."""
+    path = Path(path)
+    check_file(path)
+    form = _text_format(path, None)
+    if form is None:
+        with _explained(path):
+            return _scan(path).collect_schema().names()
+    with closing(read_blocks(form, HEADER_BYTES)) as blocks:
+        return _read_names(form, next(blocks, None))[1]
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """What the user said of the columns."""
+
+    kinds: Any
+    states: Any
+    weights: Any
+    absent: tuple[Any, ...]
+    columns: Sequence[str] | None
+
+
+class _Plan:
+    """What to read of a file, and as what, once its names are known."""
+
+    def __init__(self, names: Sequence[str], declared: _Declared) -> None:
+        self.weight_name, self.row_weights = split_weights(declared.weights, names)
+        self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.weight_name)
+        self.names = [str(name) for name in chosen(names, declared.columns, self.weight_name)]
+        self.marks = Marks(declared.absent)
+
+    def of_column(self, name: str) -> tuple[Kind | None, States | None, Marks]:
+        return self.kinds.get(name), self.states.get(name), self.marks
 
 
 def _text_format(path: Path, separator: str | None) -> TextFormat | None:
@@ -97,27 +133,32 @@ def _text_format(path: Path, separator: str | None) -> TextFormat | None:
     raise FormatError(f"unknown extension {path.suffix!r}; known: {known}, and .csv.gz, .tsv.gz", path=path)
 
 
-def _read_text(form: TextFormat, declared: _Declared) -> _Read:
-    """Every column of a text file, starting again when one taken for numbers turns out to be text."""
+def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Column]]:
+    """The columns of a text file, starting again when one taken for numbers turns out to be text."""
     as_text: set[str] = set()
     while True:
-        blocks = read_blocks(form)
-        first = next(blocks, None)
-        if first is None:
-            raise form.error("is empty; a line of names and at least one row are needed")
-        form = _with_commas(form, first)
-        header = quoted_cells(form, first.lines)
-        names, first = read_header(form, first)
-        _check_header(form, names, any(header))
-        as_text |= _kept_as_text(names, header, quoted_cells(form, first.lines))
-        of_column, weight_name, row_weights = _declare(names, declared)
-        columns = [TextColumn(name, *of_column(name), as_text=name in as_text) for name in names]
-        try:
-            _fill(form, columns, first, blocks)
-        except ReadAgain as again:
-            as_text.add(str(again.name))
-            continue
-        return list(columns), weight_name, row_weights
+        with closing(read_blocks(form)) as blocks:
+            form, names, header, first = _read_names(form, next(blocks, None))
+            as_text |= _kept_as_text(names, header, quoted_cells(form, first.lines))
+            plan = _Plan(names, declared)
+            columns = {n: TextColumn(n, *plan.of_column(n), as_text=n in as_text) for n in plan.names}
+            try:
+                _fill(form, [columns.get(name) for name in names], first, blocks)
+            except ReadAgain as again:
+                as_text.add(str(again.name))
+                continue
+        return plan, list(columns.values())
+
+
+def _read_names(form: TextFormat, first: Block | None) -> tuple[TextFormat, list[str], list[bool], Block]:
+    """The names in the first line and which of them are quoted, and the block without it."""
+    if first is None:
+        raise form.error("is empty; a line of names and at least one row are needed")
+    form = _with_commas(form, first)
+    quoted = quoted_cells(form, first.lines)
+    names, rest = read_header(form, first)
+    _check_header(form, names, any(quoted))
+    return form, names, quoted, rest
 
 
 def _kept_as_text(names: Sequence[str], header: Sequence[bool], record: Sequence[bool]) -> set[str]:
@@ -136,6 +177,8 @@ def _with_commas(form: TextFormat, first: Block) -> TextFormat:
 
 
 def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
+    if not names:
+        raise form.error("the first line is blank, and must hold the names: delete the blank line", 1)
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
         if not name:
@@ -149,17 +192,22 @@ def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
                 raise form.error(f"only one column, named {names[0]!r}; is it separator={other!r}?", 1)
 
 
-def _fill(form: TextFormat, columns: Sequence[TextColumn], first: Block, blocks: Iterator[Block]) -> None:
+def _fill(
+    form: TextFormat, columns: Sequence[TextColumn | None], first: Block, blocks: Iterator[Block]
+) -> None:
+    """Add every row; None stands for a column that is not wanted."""
     rows = 0
     for block in _chain(first, blocks):
         frame = parse_block(form, block, len(columns))
         rows += frame.height
         for column, texts in zip(columns, frame.get_columns(), strict=True):
-            column.add(texts)
+            if column is not None:
+                column.add(texts)
     if not rows:
         raise form.error("has a line of names and no rows; at least one row is needed")
     for column in columns:
-        column.settle()
+        if column is not None:
+            column.settle()
 
 
 def _chain(first: Block, blocks: Iterator[Block]) -> Iterator[Block]:
@@ -168,37 +216,42 @@ def _chain(first: Block, blocks: Iterator[Block]) -> Iterator[Block]:
     yield from blocks
 
 
-def _declare(names: Sequence[str], declared: _Declared) -> tuple[_OfColumn, Label | None, Any]:
-    kinds, states, weights, absent = declared
-    weight_name, row_weights = split_weights(weights, names)
-    of_kind, of_states = check_declarations(names, kinds, states, weight_name)
+def _read_columnar(path: Path, declared: _Declared) -> tuple[_Plan, list[Column]]:
+    import polars as pl
 
-    def of_column(name: str) -> tuple[Kind | None, States | None, tuple[Any, ...]]:
-        return of_kind.get(name), of_states.get(name), absent
+    with _explained(path):
+        frame = _scan(path)
+        names = frame.collect_schema().names()
+        if not names:
+            raise FormatError("has no columns", path=path)
+        plan = _Plan(names, declared)
+        columns = [Column(name, *plan.of_column(name)) for name in plan.names]
+        places = [names.index(name) for name in plan.names]
+        for start in range(0, len(columns), COLUMNS_AT_ONCE):
+            some = slice(start, start + COLUMNS_AT_ONCE)
+            _fill_columns(frame.select(pl.nth(places[some])), columns[some])
+    if columns and not columns[0].n_rows:
+        raise FormatError("has no rows; at least one row is needed", path=path)
+    return plan, columns
 
-    return of_column, weight_name, row_weights
 
-
-def _read_columnar(path: Path, declared: _Declared) -> _Read:
+def _scan(path: Path) -> pl.LazyFrame:
     import polars as pl
 
     scan = pl.scan_parquet if path.suffix.lower() in (".parquet", ".pq") else pl.scan_ipc
+    return scan(path, glob=False)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """What polars says of a file, in one line."""
+    import polars as pl
+
     try:
-        frame = scan(path, glob=False)
-        names = frame.collect_schema().names()
-        of_column, weight_name, row_weights = _declare(names, declared)
-        columns = [Column(name, *of_column(name)) for name in names]
-        for start in range(0, len(columns), COLUMNS_AT_ONCE):
-            stop = min(start + COLUMNS_AT_ONCE, len(columns))
-            _fill_columns(frame.select(pl.nth(range(start, stop))), columns[start:stop])
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise FormatError(f"cannot be read as {path.suffix[1:]}: {reason}", path=path) from None
-    if not names:
-        raise FormatError("has no columns", path=path)
-    if not columns[0].n_rows:
-        raise FormatError("has no rows; at least one row is needed", path=path)
-    return columns, weight_name, row_weights
 
 
 def _fill_columns(frame: pl.LazyFrame, columns: Sequence[Column]) -> None:

@@ -26,6 +26,34 @@ MAX_STATES = 65_536
 """The most states one column can have: codes are uint8 or uint16."""
 
 
+def narrowest(states: int) -> type[np.unsignedinteger[Any]]:
+    """The type of the codes of a table whose widest column has that many states."""
+    return np.uint8 if states <= 256 else np.uint16
+
+
+def lock(*arrays: NDArray[Any] | None) -> None:
+    """Make arrays read-only; unpickling gives them back writeable."""
+    for array in arrays:
+        if array is not None:
+            array.flags.writeable = False
+
+
+def check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
+    """One finite, non-negative weight a row, not all zero."""
+    if weights.shape != (n_rows,):
+        raise DataError(
+            f"{' x '.join(map(str, weights.shape))} weights for {n_rows} rows: give one weight a row"
+        )
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise DataError(
+            f"the weight of row {bad[0]} (counting from 0) is {weights[bad[0]]}: "
+            f"weights must be finite and not negative"
+        )
+    if n_rows and not weights.any():
+        raise DataError("every weight is 0: at least one row must count")
+
+
 @dataclass(frozen=True)
 class MissingReport:
     """What was missing and what was done about it.
@@ -49,8 +77,8 @@ class Table:
     values   (c, n) float64, C order: the continuous columns, in table order
     weights  (n,) float64 row weights, or None where every row counts once
 
-    Arrays are read-only. Build one with `bayescout.as_table` or `bayescout.read_table`,
-    which check their input; this constructor checks shapes and ranges only.
+    Arrays are read-only. Build one with `bayescout.as_table` or `bayescout.read_table`, which
+    take any data; this constructor takes the arrays as they are, and checks shapes and ranges.
     """
 
     names: tuple[Label, ...]
@@ -61,10 +89,15 @@ class Table:
     missing: MissingReport = field(default_factory=MissingReport)
 
     def __post_init__(self) -> None:
+        if self.weights is not None:
+            object.__setattr__(self, "weights", np.asarray(self.weights, dtype=np.float64))
         self._check_shapes()
-        for array in (self.codes, self.values, self.weights):
-            if array is not None:
-                array.flags.writeable = False
+        self._check_ranges()
+        lock(self.codes, self.values, self.weights)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(self.codes, self.values, self.weights)
 
     def _check_shapes(self) -> None:
         if len(set(self.names)) != len(self.names):
@@ -79,8 +112,24 @@ class Table:
             raise DataError("codes must be uint8 or uint16 and values float64")
         if self.codes.shape[1] != self.values.shape[1]:
             raise DataError(f"{self.codes.shape[1]} rows of codes but {self.values.shape[1]} rows of values")
-        if self.weights is not None and self.weights.shape != (self.n_rows,):
-            raise DataError(f"{self.weights.shape[0]} weights for {self.n_rows} rows")
+        if self.weights is not None:
+            check_weights(self.weights, self.n_rows)
+
+    def _check_ranges(self) -> None:
+        if not self.n_rows:
+            return
+        discrete = [(n, len(s)) for n, s in zip(self.names, self.states, strict=True) if s is not None]
+        for (name, limit), largest in zip(discrete, self.codes.max(axis=1, initial=0).tolist(), strict=True):
+            if largest >= limit:
+                raise DataError(f"column {name!r} has the code {largest}, but only {limit} states")
+        continuous = [name for name, states in zip(self.names, self.states, strict=True) if states is None]
+        for name, row in zip(continuous, self.values, strict=True):
+            if not np.isfinite(row).all():
+                at = int(np.argmin(np.isfinite(row)))
+                raise DataError(
+                    f"column {name!r} holds {row[at]} in row {at} (counting from 0): the values of a table "
+                    f"must be finite; as_table takes missing ones"
+                )
 
     @property
     def n_rows(self) -> int:
@@ -100,6 +149,7 @@ class Table:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
+        """Whether each column is "discrete" or "continuous"."""
         return tuple("continuous" if states is None else "discrete" for states in self.states)
 
     @property
@@ -205,11 +255,16 @@ class Table:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of names, states, cells and weights: equal tables, equal digest."""
+        """A digest of names, states, cells and weights: equal tables, equal digest.
+
+        How wide the codes are held does not count: a column selected from a table with a wider one
+        is the same as if it had been alone.
+        """
         digest = hashlib.sha256()
         for name, states in zip(self.names, self.states, strict=True):
             digest.update(f"{name!r}:{states!r};".encode())
-        for array in (self.codes, self.values, self.weights):
+        codes = self.codes.astype(narrowest(int(self.cardinalities.max(initial=0))), copy=False)
+        for array in (codes, self.values, self.weights):
             digest.update(b"-" if array is None else f"{array.dtype}{array.shape}".encode())
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 
 from bayescout.data.columns import MAX_INTEGER_STATES
 from bayescout.data.files import atomic_write
+from bayescout.data.numerals import typed
 from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS
 from bayescout.data.table import Label, States, Table
-from bayescout.data.text import typed
 from bayescout.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -192,13 +193,10 @@ def _write_rows(table: Table, stream: IO[bytes], separator: str, loose: bool) ->
                 columns.append(pl.Series(str(name), [repr(cell) for cell in cells.tolist()], dtype=pl.String))
             else:
                 columns.append(of_column.gather(cells).alias(str(name)))
-        frame = pl.DataFrame(columns)
-        frame.write_csv(
-            stream,
-            include_header=False,
-            separator=separator,
-            quote_style="never",
-        )
+        # The text first: polars would turn a pipe that breaks into an error of its own.
+        text = io.BytesIO()
+        pl.DataFrame(columns).write_csv(text, include_header=False, separator=separator, quote_style="never")
+        stream.write(text.getbuffer())
 
 
 def _cells(states: States, separator: str, loose: bool) -> list[str]:

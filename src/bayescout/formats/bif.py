@@ -16,26 +16,27 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Hashable, Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import CycleError, FormatError, TooLargeError, UnknownNameError
+from bayescout.errors import BayescoutWarning, CycleError, FormatError, TooLargeError, UnknownNameError
 from bayescout.formats.bif_grammar import Block, Document, Entry, Variable, parse
 from bayescout.formats.labels import decode_label, distinct_texts, encode_label
 from bayescout.formats.text import Source, quote
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import Label, counted
 from bayescout.network.discrete import ROW_SUM_TOLERANCE, DiscreteNetwork
 
-Label = Hashable
 Array = NDArray[np.float64]
 
 PRINTED_TOLERANCE = 2e-3
 """How far from one the printed digits of a row may sum: three digits, or many states of four.
-Such a row is divided by its sum; beyond it the row is refused. The files of the Bayesian
-Network Repository are within 3e-7."""
+Such a row is divided by its sum, with a warning where it is off by more than a network may
+be; beyond it the row is refused. The files of the Bayesian Network Repository are within 3e-7."""
 
 ROUNDING_TOLERANCE = 1e-12
 """A row this near to one is only rounded and stays as it is, so that files round-trip."""
@@ -73,6 +74,7 @@ def read(text: str, path: str) -> DiscreteNetwork:
     dag = _dag(blocks, variables, labels, source)
     as_written = any(_keyed(text) == ("bayescout_rows", '"as written"') for text, _ in document.properties)
     tables, masks = [], []
+    off: list[Array] = []
     for child, block in enumerate(blocks):
         rows = _Rows(
             block,
@@ -84,7 +86,21 @@ def read(text: str, path: str) -> DiscreteNetwork:
         axes = np.argsort([variables[p] for p in block.parents], kind="stable").tolist()
         tables.append(np.array(table.transpose(*axes, len(axes)), order="C"))
         masks.append(np.array(rows.undefined().transpose(axes), order="C"))
+        off.append(rows.off)
+    _warn_normalised(np.concatenate(off), path)
     return DiscreteNetwork(dag, tuple(states), tuple(tables), tuple(masks), name=document.name)
+
+
+def _warn_normalised(off: Array, path: str) -> None:
+    """Say how many rows were changed by more than a network may be off, and the most by which one was."""
+    if len(off):
+        warnings.warn(
+            f"{path}: {counted(len(off), 'row')} of the tables did not sum to 1, off by {off.max():.2g} at "
+            f"most, and {'were' if len(off) > 1 else 'was'} divided by the sum; write more digits to keep "
+            f"them exact",
+            BayescoutWarning,
+            stacklevel=3,
+        )
 
 
 def _by_name(document: Document, source: Source) -> dict[str, int]:
@@ -143,6 +159,7 @@ class _Rows:
         self.parents = [parent.states or [] for parent in parents]
         self.shape = tuple(len(states) for states in self.parents)
         self.configurations, self.states = math.prod(self.shape), len(child.states or [])
+        self.off: Array = np.empty(0)
 
     def table(self, as_written: bool) -> Array:
         """The checked table; rows whose printed digits do not quite sum to one are normalised."""
@@ -169,6 +186,7 @@ class _Rows:
             )
         rough = off > (ROW_SUM_TOLERANCE if as_written else ROUNDING_TOLERANCE)
         values[rough] /= sums[rough, None]
+        self.off = off[off > ROW_SUM_TOLERANCE]
         return values.reshape(*self.shape, self.states)
 
     def _from_table(self) -> tuple[Array, Sequence[int]]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable
 from typing import Any, NoReturn
 
 from bayescout.errors import FormatError
 from bayescout.formats.labels import decode_label
-
-Label = Hashable
+from bayescout.graph.labels import Label
 
 
 def load(text: str, path: str) -> Any:

@@ -9,13 +9,12 @@ so that a label which is read is equal to the one that was written, and of its t
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, timezone
 from typing import Any
 
 from bayescout.errors import FormatError
-
-Label = Hashable
+from bayescout.graph.labels import Label
 
 MAX_INTEGER_BITS = 4096
 """Longer integers are refused: Python itself limits how many digits it will read."""

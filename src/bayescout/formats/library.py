@@ -44,19 +44,14 @@ class NetworkInfo:
 def describe(network: Network, name: str, source: str) -> NetworkInfo:
     """The figures of the index, counted from the network itself."""
     dag = network.dag
-    if isinstance(network, DiscreteNetwork):
-        parameters = sum(table.size - table.size // table.shape[-1] for table in network.tables)
-        cardinality = max(map(len, network.states))
-    else:
-        parameters, cardinality = 2 * len(dag) + dag.n_arcs, None
     return NetworkInfo(
         name=name,
         kind="discrete" if isinstance(network, DiscreteNetwork) else "gaussian",
         nodes=len(dag),
         arcs=dag.n_arcs,
-        parameters=parameters,
+        parameters=network.n_parameters,
         max_in_degree=max(map(len, dag.parents)),
-        max_cardinality=cardinality,
+        max_cardinality=max(network.sizes) if isinstance(network, DiscreteNetwork) else None,
         source=source,
     )
 

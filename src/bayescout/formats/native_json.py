@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,10 +25,10 @@ from bayescout.formats import linear_gaussian_json
 from bayescout.formats.json_document import Part, load
 from bayescout.formats.labels import encode_label
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import Label
 from bayescout.network.discrete import DiscreteNetwork
 from bayescout.network.gaussian import GaussianNetwork
 
-Label = Hashable
 Network = DiscreteNetwork | GaussianNetwork
 
 Built = TypeVar("Built")

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
-from bayescout.graph.labels import Arc, Label, check_same_nodes
+from bayescout.graph.labels import Arc, Label, check_same_nodes, counted, shown
 from bayescout.graph.pdag import Pair, Pdag
 
 Mark = Literal["->", "<-", "-"]
@@ -36,6 +36,7 @@ class Comparison:
     shd_cpdag        the same between the equivalence classes: pairs whose mark in the CPDAG differs
     learned_arcs, true_arcs
                      the edges of each, directed or not; `arc_ratio` is their quotient
+    undirected       those of the missing, extra and reversed pairs that are undirected edges
 
     A DAG is compared with a DAG arc by arc. When either side is a Pdag, a DAG on the other
     side is first replaced by its CPDAG, a Pdag is taken as it is, and only directed arcs
@@ -55,6 +56,7 @@ class Comparison:
     shd_cpdag: int
     learned_arcs: int
     true_arcs: int
+    undirected: tuple[Arc, ...] = ()
 
     @property
     def n_missing(self) -> int:
@@ -70,6 +72,7 @@ class Comparison:
 
     @property
     def shd(self) -> int:
+        """Structural Hamming distance: missing, extra and reversed arcs, 1 each."""
         return len(self.missing) + len(self.extra) + len(self.reversed)
 
     @property
@@ -120,10 +123,28 @@ class Comparison:
         pairs = {name: [[_plain(a), _plain(b)] for a, b in getattr(self, name)] for name in _PAIRS}
         return numbers | pairs
 
+    def __str__(self) -> str:
+        """The distances and rates, then the arcs that differ, in a few lines."""
+        arcs = (self.precision, self.recall, self.f1)
+        adjacencies = (self.adjacency_precision, self.adjacency_recall, self.adjacency_f1)
+        classes = f"{self.shd_cpdag} of the equivalence classes"
+        lines = [
+            f"Comparison: {counted(self.learned_arcs, 'arc')} learned, {counted(self.true_arcs, 'arc')} true",
+            f"  SHD          {self.shd} ({classes}, Hamming {self.hamming})",
+            f"  arcs         {_rates(*arcs)}",
+            f"  adjacencies  {_rates(*adjacencies)}",
+        ]
+        for name in _PAIRS:
+            pairs = getattr(self, name)
+            differing = [f"{a} {'-' if (a, b) in self.undirected else '->'} {b}" for a, b in pairs]
+            lines.append(f"  {name:<11}  {len(differing)}{shown(differing)}")
+        return "\n".join(lines)
+
     def __repr__(self) -> str:
         return (
-            f"<Comparison: {self.true_positives} arcs right, {self.n_missing} missing, {self.n_extra} extra, "
-            f"{self.n_reversed} reversed; SHD {self.shd} ({self.shd_cpdag} on CPDAGs), F1 {self.f1:.3f}>"
+            f"<Comparison: {counted(self.true_positives, 'arc')} right, {self.n_missing} missing, "
+            f"{self.n_extra} extra, {self.n_reversed} reversed; SHD {self.shd} "
+            f"({self.shd_cpdag} on CPDAGs), F1 {self.f1:.3f}>"
         )
 
 
@@ -153,6 +174,8 @@ def compare(learned: object, truth: object) -> Comparison:
     both = [pair for pair in true if pair in mine]
     missing = [pair for pair in true if pair not in mine]
     extra = [pair for pair in mine if pair not in true]
+    turned = [pair for pair in both if mine[pair] != true[pair]]
+    differing, marks = (*missing, *extra, *turned), mine | true
     return Comparison(
         true_positives=len(arcs & true_arcs),
         false_positives=len(arcs - true_arcs),
@@ -162,7 +185,8 @@ def compare(learned: object, truth: object) -> Comparison:
         adjacency_false_negatives=len(missing),
         missing=_labelled(real.nodes, missing, true),
         extra=_labelled(real.nodes, extra, mine),
-        reversed=_labelled(real.nodes, [pair for pair in both if mine[pair] != true[pair]], true),
+        reversed=_labelled(real.nodes, turned, true),
+        undirected=_labelled(real.nodes, [pair for pair in differing if marks[pair] == "-"], marks),
         hamming=len(_cells(mine) ^ _cells(true)),
         shd_cpdag=_differing(_marks(found_class), _marks(real_class)),
         learned_arcs=len(mine),
@@ -213,6 +237,10 @@ def _labelled(nodes: tuple[Label, ...], pairs: Iterable[Pair], marks: dict[Pair,
     """Label pairs, parent first where the edge is directed."""
     turned = [(b, a) if marks[a, b] == "<-" else (a, b) for a, b in pairs]
     return tuple((nodes[a], nodes[b]) for a, b in turned)
+
+
+def _rates(precision: float, recall: float, f1: float) -> str:
+    return f"precision {precision:.3f}  recall {recall:.3f}  F {f1:.3f}"
 
 
 def _rate(right: int, wrong: int, elsewhere: int) -> float:

@@ -9,7 +9,7 @@ from operator import index as as_index
 from typing import TYPE_CHECKING, Any, cast
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
-from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, check_same_nodes, shown
+from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, check_same_nodes, graph_size, shown
 from bayescout.graph.orders import ParentSets, find_cycle, invert, peel_roots, reach
 
 if TYPE_CHECKING:
@@ -119,11 +119,12 @@ class Dag:
         return ((self.nodes[p], self.nodes[child]) for child, ps in enumerate(self.parents) for p in ps)
 
     def has_arc(self, parent: Label, child: Label) -> bool:
+        """Whether the graph has the arc parent -> child."""
         return self.index(parent) in self.parents[self.index(child)]
 
     def __repr__(self) -> str:
         arcs = shown([f"{parent} -> {child}" for parent, child in self.arcs()])
-        return f"<Dag: {len(self)} nodes, {self.n_arcs} arcs{arcs}>"
+        return f"<Dag: {graph_size(len(self), self.n_arcs)}{arcs}>"
 
     # ---- structure, as integers
 
@@ -147,9 +148,11 @@ class Dag:
         return tuple(self.nodes[i] for i in sorted(indices))
 
     def parents_of(self, node: Label) -> tuple[Label, ...]:
+        """The nodes with an arc to this one."""
         return self._labels(self.parents[self.index(node)])
 
     def children_of(self, node: Label) -> tuple[Label, ...]:
+        """The nodes with an arc from this one."""
         return self._labels(self.children[self.index(node)])
 
     def spouses_of(self, node: Label) -> tuple[Label, ...]:

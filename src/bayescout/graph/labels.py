@@ -34,7 +34,7 @@ def _as_pair(arc: object) -> Arc:
     """A pair of labels; a string or a set, which has no order to trust, is not one."""
     if isinstance(arc, Iterable) and not isinstance(arc, str | bytes | Set | Mapping):
         ends = tuple(arc)
-        if len(ends) == 2 and all(_is_hashable(end) for end in ends):
+        if len(ends) == 2 and all(is_hashable(end) for end in ends):
             return ends[0], ends[1]
     raise GraphError(f"an arc is a (parent, child) pair of labels, not {arc!r}")
 
@@ -46,7 +46,7 @@ def check_nodes(nodes: Iterable[Label]) -> tuple[Label, ...]:
     nodes = tuple(nodes)
     seen: set[Label] = set()
     for label in nodes:
-        if not _is_hashable(label):
+        if not is_hashable(label):
             raise GraphError(
                 f"node {label!r} cannot be a label; use a string, a number or another hashable value"
             )
@@ -67,13 +67,24 @@ def check_same_nodes(one: Sequence[Label], two: Sequence[Label], one_name: str, 
         raise GraphError(f"the two graphs must have the same nodes; {' and '.join(odd)}")
 
 
-def quoted(labels: Sequence[Label]) -> str:
-    """The first few labels of an error message."""
-    more = f", ... ({len(labels)} in all)" if len(labels) > MAX_SHOWN else ""
-    return ", ".join(repr(label) for label in labels[:MAX_SHOWN]) + more
+def quoted(labels: Sequence[Label], limit: int = MAX_SHOWN) -> str:
+    """The first few labels of a message, and how many more there are."""
+    more = f" and {len(labels) - limit:,} more" if len(labels) > limit else ""
+    return ", ".join(repr(label) for label in labels[:limit]) + more
 
 
-def _is_hashable(label: object) -> bool:
+def counted(number: int, noun: str) -> str:
+    """`1 arc`, `1,041 nodes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def graph_size(nodes: int, arcs: int) -> str:
+    """`37 nodes, 46 arcs`."""
+    return f"{counted(nodes, 'node')}, {counted(arcs, 'arc')}"
+
+
+def is_hashable(label: object) -> bool:
+    """Whether a value can be a label or a state; a tuple that holds a list only claims to be."""
     try:
         hash(label)
     except TypeError:

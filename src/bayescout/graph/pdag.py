@@ -9,7 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
-from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, shown
+from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, counted, shown
 from bayescout.graph.orders import find_cycle
 
 if TYPE_CHECKING:
@@ -147,7 +147,9 @@ class Pdag:
 
     def __repr__(self) -> str:
         lines = [f"{a} -> {b}" for a, b in self.arcs()] + [f"{a} - {b}" for a, b in self.edges()]
-        counts = f"{len(self)} nodes, {len(self.directed)} directed, {len(self.undirected)} undirected"
+        counts = (
+            f"{counted(len(self), 'node')}, {len(self.directed)} directed, {len(self.undirected)} undirected"
+        )
         return f"<Pdag: {counts}{shown(lines)}>"
 
 

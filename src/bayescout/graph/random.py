@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
-from bayescout.graph.labels import Label, check_nodes
+from bayescout.graph.labels import Label, check_nodes, counted
 
 Degrees = NDArray[np.int64]
 
@@ -152,7 +152,10 @@ def _check_arcs(arcs: int, density: float | None, n: int, most: int, max_parents
         raise SettingError("give either arcs or density, not both")
     if _whole("arcs", arcs, "for a share use density") > most:
         limit = "" if max_parents is None else f" with at most {max_parents} parents each"
-        raise SettingError(f"{arcs} arcs do not fit: {n} nodes{limit} have room for {most}")
+        raise SettingError(
+            f"{counted(int(arcs), 'arc')} will not fit: there is room for {most} among "
+            f"{counted(n, 'node')}{limit}"
+        )
 
 
 def _density(n: int, density: float | None) -> float:

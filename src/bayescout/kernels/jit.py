@@ -13,7 +13,15 @@ from numba.core import event
 
 log = logging.getLogger("bayescout")
 
-kernel = numba.njit(nogil=True, cache=True, fastmath=False, boundscheck=False)
+_OPTIONS = {"nogil": True, "fastmath": False, "boundscheck": False}
+
+
+def kernel(function):
+    """Compile a function when first called, and keep the machine code on disk where that can be written."""
+    try:
+        return numba.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # numba found no folder that it may write: compile anew in every process
+        return numba.njit(**_OPTIONS)(function)
 
 
 class _TellOnce(event.Listener):

@@ -1,8 +1,8 @@
 """Residual variances of linear regressions from one scatter matrix, by Cholesky and Schur.
 
-A variable whose residual falls below `floor` times its own entry is a linear function of the
-variables before it, as far as float64 can tell: it then adds nothing, and its residual counts as
-the floor. So no square root of a negative number and no division by zero can happen.
+A variable whose residual falls below its floor is a linear function of the variables before it, as
+far as float64 can tell: it then adds nothing, and its residual counts as the floor. So no square root
+of a negative number and no division by zero can happen.
 """
 
 import math
@@ -13,7 +13,7 @@ from bayescout.kernels.jit import kernel
 
 
 @kernel
-def _factorise(matrix, parents, floor, lower, use):
+def _factorise(matrix, parents, floors, lower, use):
     """Cholesky of matrix[parents, parents], skipping parents that the earlier ones determine.
 
     lower  (k, k) float64  overwritten: rows of the factor, for the parents used
@@ -23,13 +23,13 @@ def _factorise(matrix, parents, floor, lower, use):
     used, log_det = 0, 0.0
     for parent in parents:
         residual = _solve_row(matrix, parent, lower, use, used, lower[used])
-        if residual > floor * matrix[parent, parent]:
+        if residual > floors[parent]:
             lower[used, used] = math.sqrt(residual)
             use[used] = parent
             used += 1
             log_det += math.log(residual)
         else:
-            log_det += math.log(floor * matrix[parent, parent])
+            log_det += math.log(floors[parent])
     return used, log_det
 
 
@@ -48,12 +48,13 @@ def _solve_row(matrix, variable, lower, use, used, row):
 
 
 @kernel
-def regress_families(matrix, members, bounds, floor, out):
+def regress_families(matrix, members, bounds, floors, out):
     """The residual of each family's child and the log-determinant of its parents' block.
 
     matrix   (p, p) float64   a scatter, covariance or correlation matrix
     members  flat int64       [parents..., child] of one family after the other
     bounds   (k + 1,) int64
+    floors   (p,) float64     the least residual of each variable
     out      (k, 2) float64   overwritten: residual, log-determinant
     """
     for f in range(bounds.shape[0] - 1):
@@ -62,14 +63,14 @@ def regress_families(matrix, members, bounds, floor, out):
         child = family[k]
         lower = np.empty((k + 1, k + 1), dtype=np.float64)
         use = np.empty(k, dtype=np.int64)
-        used, log_det = _factorise(matrix, family[:k], floor, lower, use)
+        used, log_det = _factorise(matrix, family[:k], floors, lower, use)
         residual = _solve_row(matrix, child, lower, use, used, lower[used])
-        out[f, 0] = max(residual, floor * matrix[child, child])
+        out[f, 0] = max(residual, floors[child])
         out[f, 1] = log_det
 
 
 @kernel
-def regress_extensions(matrix, family, candidates, floor, out):
+def regress_extensions(matrix, family, candidates, floors, out):
     """As regress_families for (child, parents + candidate), factorising the parents once.
 
     family      (k,) int64        [parents..., child]
@@ -80,7 +81,7 @@ def regress_extensions(matrix, family, candidates, floor, out):
     child = family[k]
     lower = np.empty((k + 1, k + 1), dtype=np.float64)
     use = np.empty(k, dtype=np.int64)
-    used, log_det = _factorise(matrix, family[:k], floor, lower, use)
+    used, log_det = _factorise(matrix, family[:k], floors, lower, use)
     child_row = np.empty(k + 1, dtype=np.float64)
     row = np.empty(k + 1, dtype=np.float64)
     child_residual = _solve_row(matrix, child, lower, use, used, child_row)
@@ -88,12 +89,12 @@ def regress_extensions(matrix, family, candidates, floor, out):
         candidate = candidates[c]
         own = _solve_row(matrix, candidate, lower, use, used, row)
         residual = child_residual
-        if own > floor * matrix[candidate, candidate]:
+        if own > floors[candidate]:
             shared = matrix[candidate, child]
             for i in range(used):
                 shared -= row[i] * child_row[i]
             residual -= shared * shared / own
         else:
-            own = floor * matrix[candidate, candidate]
-        out[c, 0] = max(residual, floor * matrix[child, child])
+            own = floors[candidate]
+        out[c, 0] = max(residual, floors[child])
         out[c, 1] = log_det + math.log(own)

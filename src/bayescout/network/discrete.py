@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.table import Label, States, Table
+from bayescout.data.encode import same_states
+from bayescout.data.table import Label, States, Table, lock
 from bayescout.errors import BayescoutWarning, NetworkError, UnknownNameError
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import counted, graph_size, is_hashable
 from bayescout.network.cpt import Cpt
 from bayescout.network.likelihood import LogLikelihood
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from bayescout.network.distribution import Distribution
+    from bayescout.network.encode import Matched
 
 ROW_SUM_TOLERANCE = 1e-6
 """How far from one a row of a conditional probability table may sum."""
@@ -37,6 +40,8 @@ class DiscreteNetwork:
     undefined  for each node a mask over its parent configurations, shape
                `tables[i].shape[:-1]`, true where maximum likelihood has no data to
                estimate from; such a row holds the uniform distribution and is shown as `---`
+
+    Arrays, or lists of numbers, are copied; those of the network are read-only.
     """
 
     dag: Dag
@@ -46,17 +51,24 @@ class DiscreteNetwork:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not self.undefined:
-            masks = tuple(np.zeros(table.shape[:-1], dtype=bool) for table in self.tables)
-            object.__setattr__(self, "undefined", masks)
+        tables = tuple(as_array(table, np.float64, "table") for table in self.tables)
+        masks = tuple(as_array(mask, np.bool_, "mask of undefined rows") for mask in self.undefined)
+        object.__setattr__(self, "states", tuple(tuple(states) for states in self.states))
+        object.__setattr__(self, "tables", tables)
+        object.__setattr__(
+            self, "undefined", masks or tuple(np.zeros(table.shape[:-1], dtype=bool) for table in tables)
+        )
         if not len(self.dag) == len(self.states) == len(self.tables) == len(self.undefined):
             raise NetworkError(
                 f"{len(self.dag)} nodes but {len(self.states)} state lists and {len(self.tables)} tables"
             )
         for child in range(len(self.dag)):
             self._check_node(child)
-        for array in (*self.tables, *self.undefined):
-            array.flags.writeable = False
+        lock(*self.tables, *self.undefined)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(*self.tables, *self.undefined)
 
     def _check_node(self, child: int) -> None:
         label, table = self.dag.nodes[child], self.tables[child]
@@ -122,7 +134,7 @@ class DiscreteNetwork:
     def state_index(self, node: int, state: Any) -> int:
         """The code of a state of a node, by the state's value."""
         states = self.states[node]
-        if not isinstance(state, Hashable) or state not in states:
+        if not is_hashable(state) or state not in states:
             raise UnknownNameError("state", state, states, f"node {self.nodes[node]!r}")
         return states.index(state)
 
@@ -160,27 +172,25 @@ class DiscreteNetwork:
         """
         from bayescout.network.likelihood import discrete_rows
 
-        return discrete_rows(self, self._columns(data)[0])[0]
+        return discrete_rows(self, self._matched(data).columns)[0]
 
     def log_likelihood(self, data: Any) -> LogLikelihood:
         """The log-likelihood of the data in nats, rows weighted, with unseen and impossible rows counted."""
         from bayescout.network.likelihood import discrete_rows, summed, warn_impossible
 
-        columns, table = self._columns(data)
-        rows, unseen = discrete_rows(self, columns)
-        found = summed(rows, table.weights, unseen)
+        matched = self._matched(data)
+        rows, unseen = discrete_rows(self, matched.columns)
+        found = summed(rows, matched.weights, unseen)
         if found.impossible_rows:
-            counted = np.isneginf(rows) if table.weights is None else np.isneginf(rows) & (table.weights > 0)
-            warn_impossible(self, columns, np.flatnonzero(counted), len(rows))
+            counted = np.isneginf(rows) & (True if matched.weights is None else matched.weights > 0)
+            warn_impossible(self, matched.columns, np.flatnonzero(counted), len(rows))
         return found
 
-    def _columns(self, data: Any) -> tuple[dict[int, NDArray[Any]], Table]:
+    def _matched(self, data: Any) -> Matched:
         """The codes of every node's column; one that is absent is refused."""
-        from bayescout.network.encode import discrete_columns, refuse_missing_nodes
+        from bayescout.network.encode import match_nodes
 
-        columns, table = discrete_columns(self.dag, self.states, data)
-        refuse_missing_nodes(self.dag, table.names)
-        return columns, table
+        return match_nodes(self.dag, data, self.states)
 
     # ---- samples
 
@@ -238,20 +248,21 @@ class DiscreteNetwork:
     def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
         """P(target | the row's other columns), one row of the answer a row of data.
 
-        Nodes without a column are summed out. A row whose evidence is impossible in the network gets the
-        target's distribution without evidence, and a warning counts such rows.
+        Nodes without a column are summed out; columns that are no node's are left out, with a warning. A
+        row whose evidence is impossible in the network gets the target's distribution without evidence,
+        and a warning counts such rows.
         """
         from bayescout.network import inference
-        from bayescout.network.encode import discrete_columns
+        from bayescout.network.encode import match_evidence
 
         node = self.dag.index(target)
-        columns, table = discrete_columns(self.dag, self.states, data, skip=node)
-        answers, impossible = inference.predict(self, node, columns, table.n_rows)
+        matched = match_evidence(self.dag, data, self.states, node)
+        answers, impossible = inference.predict(self, node, matched.columns, matched.n_rows)
         if impossible.any():
             warnings.warn(
-                f"{int(impossible.sum()):,} of {table.n_rows:,} rows have evidence of probability zero, the "
-                f"first is row {int(np.argmax(impossible))} (counting from 0); {target!r} is predicted there "
-                f"without evidence: fit with prior='laplace' to leave nothing impossible",
+                f"{int(impossible.sum()):,} of {matched.n_rows:,} rows have evidence of probability zero, "
+                f"the first is row {int(np.argmax(impossible))} (counting from 0); {target!r} is predicted "
+                f"there without evidence: fit with prior='laplace' to leave nothing impossible",
                 BayescoutWarning,
                 stacklevel=2,
             )
@@ -297,8 +308,7 @@ class DiscreteNetwork:
         return (
             isinstance(other, DiscreteNetwork)
             and self.dag == other.dag
-            and self.states == other.states
-            and _types(self.states) == _types(other.states)
+            and all(same_states(a, b) for a, b in zip(self.states, other.states, strict=True))
             and all(np.array_equal(a, b) for a, b in zip(self.undefined, other.undefined, strict=True))
             and all(
                 bool(np.all(np.abs(a - b) <= tolerance))
@@ -310,7 +320,7 @@ class DiscreteNetwork:
         """Size, parameters and undefined rows in a few lines."""
         sizes = self.sizes or (0,)
         lines = [
-            f"{self.name or 'discrete network'}: {len(self.dag)} nodes, {self.dag.n_arcs} arcs",
+            f"{self.name or 'discrete network'}: {graph_size(len(self.dag), self.dag.n_arcs)}",
             f"  states        {min(sizes)} to {max(sizes)} a node",
             f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}",
             f"  parameters    {self.n_parameters:,}",
@@ -320,12 +330,13 @@ class DiscreteNetwork:
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
-        return (
-            f"<DiscreteNetwork{name}: {len(self.dag)} nodes, {self.dag.n_arcs} arcs, "
-            f"{self.n_parameters:,} parameters>"
-        )
+        size = graph_size(len(self.dag), self.dag.n_arcs)
+        return f"<DiscreteNetwork{name}: {size}, {counted(self.n_parameters, 'parameter')}>"
 
 
-def _types(states: tuple[States, ...]) -> list[list[type]]:
-    """1, 1.0 and True are equal to Python, but not the same state."""
-    return [[type(state) for state in of_node] for of_node in states]
+def as_array(values: Any, kind: type[Any], what: str) -> NDArray[Any]:
+    """A copy of the values as an array, so that nobody else can change it."""
+    try:
+        return np.array(values, dtype=kind, order="C")
+    except (TypeError, ValueError):
+        raise NetworkError(f"a {what} of the network is not numbers in rows of equal length") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from math import prod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from bayescout.errors import (
     TooLargeError,
 )
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import quoted
 from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.encode import column_names, named, only, refuse_missing_nodes, warn_unused_columns
 from bayescout.network.gaussian import GaussianNetwork
+from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
 
 PRIORS = ("mle", "laplace", "bdeu")
@@ -58,13 +60,17 @@ def fit(
     Continuous data give a linear-Gaussian network by maximum likelihood: least squares, and the
     mean squared residual as the variance. Parents that determine one another leave the
     coefficients open; the solution of least norm (of standardised parents) is taken, with a warning.
-    `dag` is a `Dag` or anything with a `.dag`. `states` and `missing` are those of `as_table`.
+    `dag` is a `Dag` or anything with a `.dag`. `states` and `missing` are those of `as_table`; given
+    a discrete network, its states are the declared ones, so that it keeps those these data do not show.
+    Columns that are no node's are left out, whatever they hold, with a warning.
     """
     graph = as_dag(dag)
     if prior not in PRIORS:
         raise SettingError(f"unknown prior {prior!r}; choose one of {', '.join(PRIORS)}")
-    if not (np.isfinite(ess) and ess > 0):
-        raise SettingError(f"ess must be a positive number, not {ess}; 1 is the usual choice")
+    if not (is_number(ess) and ess > 0):
+        raise SettingError(f"ess must be a positive number, not {ess!r}; 1 is the usual choice")
+    if states is None and isinstance(dag, DiscreteNetwork):
+        states = dict(zip(graph.nodes, dag.states, strict=True))
     table = _table_of(graph, data, states, missing)
     if table.is_discrete:
         return fit_discrete(graph, table, prior, ess)
@@ -75,6 +81,13 @@ def fit(
             f"prior {prior!r} is for discrete data; continuous data are fitted with prior='mle'"
         )
     return fit_gaussian(graph, table)
+
+
+def is_number(value: object) -> bool:
+    """Whether a setting is a finite real number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return bool(np.isfinite(float(value)))
 
 
 def as_dag(value: Any) -> Dag:
@@ -89,24 +102,9 @@ def _table_of(
     dag: Dag, data: Any, states: Mapping[Label, Sequence[Any]] | None, missing: MissingPolicy
 ) -> Table:
     """The columns of the graph's nodes, in its order, checked."""
-    from bayescout.data import as_table
-
-    known = column_names(data)
-    if known is not None:
-        refuse_missing_nodes(dag, known)
-        warn_unused_columns(dag, known)
-        data = data.select(dag.nodes) if isinstance(data, Table) else only(data, dag.nodes)
-        unused = set(known) - set(dag.nodes)
-        states = {name: listed for name, listed in (states or {}).items() if name not in unused}
-    table = as_table(data, states=states, missing=missing)
-    if known is None:
-        refuse_missing_nodes(dag, table.names)
-        warn_unused_columns(dag, table.names)
-    table = table.select(dag.nodes)
+    table = aligned_table(dag, data, states=states, missing=missing)
     if table.n_rows < 2:
         raise DataError(f"fitting needs at least 2 rows, and the data have {table.n_rows}; add rows")
-    if not table.total_weight > 0:
-        raise DataError("the row weights sum to zero, so no row counts; give some row a positive weight")
     return table
 
 
@@ -114,8 +112,8 @@ def _mixed(table: Table) -> NetworkError:
     discrete = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "discrete"]
     continuous = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "continuous"]
     return NetworkError(
-        f"a network is all discrete or all Gaussian, but columns {named(discrete, 4)} are discrete and "
-        f"{named(continuous, 4)} continuous; discretise the continuous ones, or declare kinds with as_table"
+        f"a network is all discrete or all Gaussian, but columns {quoted(discrete, 4)} are discrete and "
+        f"{quoted(continuous, 4)} continuous; discretise the continuous ones, or declare kinds with as_table"
     )
 
 
@@ -146,7 +144,7 @@ def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
         limit = f"{MAX_TABLE:,} entries" if size > MAX_TABLE else f"{MAX_PARENTS} parents"
         raise TooLargeError(
             f"the table of {dag.nodes[child]!r} with its {len(parents)} parents "
-            f"{named([dag.nodes[p] for p in parents])} would have {size:,} entries, over the limit of "
+            f"{quoted([dag.nodes[p] for p in parents])} would have {size:,} entries, over the limit of "
             f"{limit}; take parents away or merge states"
         )
 
@@ -221,8 +219,8 @@ def _regression(
 
 def _warn_collinear(dag: Dag, child: int, parents: list[Label]) -> None:
     warnings.warn(
-        f"the parents {named(parents)} of {dag.nodes[child]!r} are collinear or constant in the data, so its "
-        f"coefficients are not unique; those of least norm are taken: remove a redundant parent",
+        f"the parents {quoted(parents)} of {dag.nodes[child]!r} are collinear or constant in the data, so "
+        f"its coefficients are not unique; those of least norm are taken: remove a redundant parent",
         BayescoutWarning,
         stacklevel=2,
     )
@@ -232,7 +230,7 @@ def _warn_determined(dag: Dag, table: Table, variances: NDArray[np.float64]) -> 
     certain = [label for label, variance in zip(dag.nodes, variances, strict=True) if variance == 0]
     if certain:
         warnings.warn(
-            f"{named(certain)} {'are' if len(certain) > 1 else 'is'} constant or determined by the parents "
+            f"{quoted(certain)} {'are' if len(certain) > 1 else 'is'} constant or determined by the parents "
             f"in {table.n_rows:,} rows, so the variance is 0 and rows have no density",
             BayescoutWarning,
             stacklevel=2,

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.table import Label, Table
+from bayescout.data.table import Label, Table, lock
 from bayescout.errors import BayescoutWarning, NetworkError
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import counted, graph_size
+from bayescout.network.discrete import as_array
 from bayescout.network.likelihood import LogLikelihood, gaussian_rows, summed
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from bayescout.network.distribution import GaussianDistribution
+    from bayescout.network.encode import Matched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +32,8 @@ class GaussianNetwork:
     intercepts    (p,)
     coefficients  for each node one number a parent, in the order of `dag.parents[i]`
     variances     (p,) of the noise, not negative
+
+    Arrays, or lists of numbers, are copied; those of the network are read-only.
     """
 
     dag: Dag
@@ -39,6 +44,10 @@ class GaussianNetwork:
 
     def __post_init__(self) -> None:
         p = len(self.dag)
+        for field in ("intercepts", "variances"):
+            object.__setattr__(self, field, as_array(getattr(self, field), np.float64, f"list of {field}"))
+        copied = tuple(as_array(listed, np.float64, "list of coefficients") for listed in self.coefficients)
+        object.__setattr__(self, "coefficients", copied)
         if self.intercepts.shape != (p,) or self.variances.shape != (p,) or len(self.coefficients) != p:
             raise NetworkError(f"{p} nodes need {p} intercepts, variances and coefficient lists")
         for label, parents, weights in zip(self.dag.nodes, self.dag.parents, self.coefficients, strict=True):
@@ -49,10 +58,14 @@ class GaussianNetwork:
         for array in (self.intercepts, self.variances, *self.coefficients):
             if not np.all(np.isfinite(array)):
                 raise NetworkError("a parameter of the Gaussian network is not a finite number")
-            array.flags.writeable = False
         if np.any(self.variances < 0):
             label = self.dag.nodes[int(np.argmin(self.variances))]
             raise NetworkError(f"node {label!r} has a negative variance, {self.variances.min():g}")
+        lock(self.intercepts, self.variances, *self.coefficients)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(self.intercepts, self.variances, *self.coefficients)
 
     # ---- size and names
 
@@ -83,20 +96,19 @@ class GaussianNetwork:
 
     def row_log_likelihood(self, data: Any) -> NDArray[np.float64]:
         """The log-density of each row, in nats."""
-        return gaussian_rows(self, self._columns(data)[0])
+        return gaussian_rows(self, self._matched(data).columns)
 
     def log_likelihood(self, data: Any) -> LogLikelihood:
         """The log-likelihood of the data in nats, rows weighted; no row is ever unseen or impossible."""
-        columns, table = self._columns(data)
-        rows = gaussian_rows(self, columns)
-        return summed(rows, table.weights, np.zeros(len(rows), dtype=bool))
+        matched = self._matched(data)
+        rows = gaussian_rows(self, matched.columns)
+        return summed(rows, matched.weights, np.zeros(len(rows), dtype=bool))
 
-    def _columns(self, data: Any) -> tuple[dict[int, NDArray[np.float64]], Table]:
-        from bayescout.network.encode import continuous_columns, refuse_missing_nodes
+    def _matched(self, data: Any) -> Matched:
+        """The numbers of every node's column; one that is absent is refused."""
+        from bayescout.network.encode import match_nodes
 
-        columns, table = continuous_columns(self.dag, data)
-        refuse_missing_nodes(self.dag, table.names)
-        return columns, table
+        return match_nodes(self.dag, data, None)
 
     # ---- samples
 
@@ -144,22 +156,23 @@ class GaussianNetwork:
     def predict(self, data: Any, target: Label) -> NDArray[np.float64]:
         """The mean of the target given the row's other columns, for each row.
 
-        Nodes without a column are integrated out. A row whose values rule one another out is
+        Nodes without a column are integrated out; columns that are no node's are left out, with a
+        warning. A row whose values rule one another out is
         predicted from the combinations that can vary, and a warning counts such rows.
         """
         from bayescout.network.conditioning import condition
-        from bayescout.network.encode import continuous_columns
+        from bayescout.network.encode import match_evidence
 
         node = self.dag.index(target)
-        columns, table = continuous_columns(self.dag, data, skip=node)
-        found = condition(self, (node,), list(columns))
-        evidence = np.stack(list(columns.values())) if columns else np.empty((0, table.n_rows))
+        matched = match_evidence(self.dag, data, None, node)
+        found = condition(self, (node,), list(matched.columns))
+        evidence = np.stack(list(matched.columns.values()))
         wrong = found.contradicts(evidence)
         if wrong.any():
             warnings.warn(
-                f"{int(wrong.sum()):,} of {table.n_rows:,} rows have density zero in the network, the first "
-                f"is row {int(np.argmax(wrong))} (counting from 0); {target!r} is predicted there from what "
-                f"can vary",
+                f"{int(wrong.sum()):,} of {matched.n_rows:,} rows have density zero in the network, the "
+                f"first is row {int(np.argmax(wrong))} (counting from 0); {target!r} is predicted there from "
+                f"what can vary",
                 BayescoutWarning,
                 stacklevel=2,
             )
@@ -195,9 +208,13 @@ class GaussianNetwork:
         return all(bool(np.all(np.abs(a - b) <= tolerance)) for a, b in zip(mine, theirs, strict=True))
 
     def summary(self) -> str:
-        """The regression of each node, one a line."""
-        lines = [f"{self.name or 'Gaussian network'}: {len(self.dag)} nodes, {self.dag.n_arcs} arcs"]
-        return "\n".join([*lines, *(f"  {self.equation(label)}" for label in self.nodes)])
+        """Size and parameters in a few lines; `equation` gives the regression of a node."""
+        lines = [
+            f"{self.name or 'Gaussian network'}: {graph_size(len(self.dag), self.dag.n_arcs)}",
+            f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}",
+            f"  parameters    {self.n_parameters:,}",
+        ]
+        return "\n".join(lines)
 
     def equation(self, node: Label) -> str:
         """`y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`."""
@@ -209,5 +226,5 @@ class GaussianNetwork:
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
-        size = f"{len(self.dag)} nodes, {self.dag.n_arcs} arcs, {self.n_parameters:,} parameters"
-        return f"<GaussianNetwork{name}: {size}>"
+        size = graph_size(len(self.dag), self.dag.n_arcs)
+        return f"<GaussianNetwork{name}: {size}, {counted(self.n_parameters, 'parameter')}>"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
+from bayescout.graph.labels import quoted
 from bayescout.network.discrete import DiscreteNetwork
 from bayescout.network.elimination import (
     BATCH,
@@ -130,12 +131,11 @@ def meets_undefined(network: DiscreteNetwork, node: int, evidence: Codes) -> boo
 
 def warn_undefined(network: DiscreteNetwork, nodes: Iterable[int], what: str) -> None:
     """One warning that names the nodes whose undefined rows take part."""
-    names = [str(network.dag.nodes[node]) for node in nodes]
+    names = [network.dag.nodes[node] for node in nodes]
     if names:
-        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         warnings.warn(
-            f"{what} uses parent configurations of {shown} that the data never showed; they are taken as "
-            f"uniform: fit with prior='laplace' to estimate them",
+            f"{what} uses parent configurations of {quoted(names, 5)} that the data never showed; they are "
+            f"taken as uniform: fit with prior='laplace' to estimate them",
             BayescoutWarning,
             stacklevel=2,
         )

@@ -70,9 +70,12 @@ def summed(rows: Array, weights: Array | None, unseen: NDArray[np.bool_]) -> Log
 
 
 def configurations(
-    network: DiscreteNetwork, node: int, columns: Mapping[int, NDArray[Any]]
+    network: DiscreteNetwork, node: int, columns: Mapping[int, NDArray[Any]] | NDArray[Any]
 ) -> NDArray[np.int64]:
-    """For each row the number of the node's parent configuration, the last parent varying fastest."""
+    """For each row the number of the node's parent configuration, the last parent varying fastest.
+
+    `columns` has the codes of the node and its parents, by index.
+    """
     parents = network.dag.parents[node]
     config = np.zeros(len(columns[node]), dtype=np.int64)
     for parent in parents:

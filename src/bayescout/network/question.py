@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayescout.data.table import Label
 from bayescout.errors import SettingError, UnknownNameError
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import is_hashable
 
 EXAMPLE = '"lung | smoke=yes, xray=no"'
 
@@ -44,15 +45,7 @@ def read_question(
 
 
 def _is_label(dag: Dag, value: Any) -> bool:
-    return isinstance(value, Hashable) and _hashes(value) and value in dag._positions
-
-
-def _hashes(value: Hashable) -> bool:
-    try:
-        hash(value)  # a tuple that holds a list claims to be hashable and is not
-    except TypeError:
-        return False
-    return True
+    return is_hashable(value) and value in dag._positions
 
 
 def _observe(dag: Dag, observed: dict[int, tuple[Any, bool]], node: int, value: Any, text: bool) -> None:

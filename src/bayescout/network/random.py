@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import random_dag
 from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.fit import as_dag, refuse_large
+from bayescout.network.fit import as_dag, is_number, refuse_large
 from bayescout.network.gaussian import GaussianNetwork
 from bayescout.network.sampling import generator
 
@@ -23,7 +23,7 @@ PARAMETERS = 1
 
 
 def random_network(
-    nodes: int | Iterable[Label] = 5,
+    nodes: int | Iterable[Label] | None = None,
     arcs: int | None = None,
     density: float | None = None,
     states: int | Sequence[int] = 2,
@@ -37,6 +37,8 @@ def random_network(
 ) -> DiscreteNetwork | GaussianNetwork:
     """A random network; `dag` gives the graph, or else `random_dag` draws it with this seed.
 
+    nodes, arcs, density, max_parents
+                   of the graph to draw: see `random_dag`; 5 nodes unless said
     states         of a discrete network: their number, a (low, high) pair to draw each node's number
                    from, both included, or a list with one number a node. They are labelled s0, s1, ...
     concentration  None: each row of a table is uniform numbers divided by their sum; a number:
@@ -46,7 +48,7 @@ def random_network(
     variances      of the noise: one number for all, or a range to draw from
     """
     generator(seed)
-    graph = random_dag(nodes, arcs, density, max_parents, seed) if dag is None else as_dag(dag)
+    graph = _graph(dag, seed, nodes=nodes, arcs=arcs, density=density, max_parents=max_parents)
     rng = np.random.Generator(np.random.PCG64([int(seed), PARAMETERS]))
     if kind == "discrete":
         return _discrete(graph, states, concentration, rng)
@@ -55,10 +57,22 @@ def random_network(
     raise SettingError(f"unknown kind {kind!r}; choose discrete or gaussian")
 
 
+def _graph(dag: Any, seed: int, **settings: Any) -> Dag:
+    """The graph given, or one drawn; settings of the drawing say nothing of a graph that is given."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if dag is None:
+        return random_dag(seed=seed, **given)
+    if given:
+        raise SettingError(
+            f"{', '.join(given)} and dag are both given: they say how to draw a graph; give one"
+        )
+    return as_dag(dag)
+
+
 def _discrete(
     dag: Dag, states: int | Sequence[int], concentration: float | None, rng: np.random.Generator
 ) -> DiscreteNetwork:
-    if concentration is not None and not (_is_number(concentration) and concentration > 0):
+    if concentration is not None and not (is_number(concentration) and concentration > 0):
         raise SettingError(f"concentration must be a positive number or None, not {concentration!r}")
     sizes = _sizes(len(dag), states, rng)
     for child in range(len(dag)):
@@ -118,17 +132,11 @@ def _gaussian(
 
 
 def _uniform(name: str, limits: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    if _is_number(limits):
+    if is_number(limits):
         limits = (limits, limits)
-    if not isinstance(limits, Sequence) or len(limits) != 2 or not all(_is_number(x) for x in limits):
+    if not isinstance(limits, Sequence) or len(limits) != 2 or not all(is_number(x) for x in limits):
         raise SettingError(f"{name} must be a (low, high) pair of finite numbers, not {limits!r}")
     low, high = float(limits[0]), float(limits[1])
     if low > high:
         raise SettingError(f"{name}={limits!r} is an empty range; give (low, high)")
     return rng.uniform(low, high, size=n)
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return bool(np.isfinite(float(value)))

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import SettingError
+from bayescout.data.table import narrowest
+from bayescout.errors import SettingError, TooLargeError
+from bayescout.graph.labels import counted
+from bayescout.network.likelihood import configurations
 
 if TYPE_CHECKING:
     from bayescout.network.discrete import DiscreteNetwork
@@ -19,6 +22,9 @@ CHUNK = 2**14
 The order of the random numbers follows from it, so changing it changes every sample.
 """
 
+MAX_SAMPLE = 2**36
+"""The most bytes a sample may take (64 GiB): 1.8 thousand million rows of alarm."""
+
 
 def generator(seed: int) -> np.random.Generator:
     """The random numbers of a seed: PCG64 by name, so that a new NumPy default changes nothing."""
@@ -27,37 +33,36 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int(seed)))
 
 
-def check_size(n: int) -> int:
-    """The number of rows to draw."""
+def room_for(n: int, columns: int, kind: type[Any]) -> NDArray[Any]:
+    """An empty (columns, n) array for the sample, or a refusal with its size."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
         raise SettingError(f"the number of rows to sample must be an integer from 0 up, not {n!r}")
-    return int(n)
+    size = max(1, columns) * int(n) * np.dtype(kind).itemsize
+    needs = f"a sample of {int(n):,} rows of {counted(columns, 'column')} needs {size / 2**30:,.1f} GiB"
+    way_out = "draw fewer rows, or parts of them with different seeds"
+    if size > MAX_SAMPLE:
+        raise TooLargeError(f"{needs}, over the limit of {MAX_SAMPLE / 2**30:,.0f} GiB; {way_out}")
+    try:
+        return np.empty((columns, int(n)), dtype=kind)
+    except MemoryError:
+        raise TooLargeError(f"{needs}, more than this machine can give; {way_out}") from None
 
 
 def discrete_codes(network: DiscreteNetwork, n: int, seed: int) -> tuple[NDArray[Any], list[int]]:
     """Codes (p, n) of sampled rows, and the nodes of which an undefined row was drawn from."""
     rng = generator(seed)
-    small = max(network.sizes, default=0) <= 256
-    codes = np.empty((len(network.dag), check_size(n)), dtype=np.uint8 if small else np.uint16)
+    codes = room_for(n, len(network.dag), narrowest(max(network.sizes, default=0)))
     limits = [_limits(table) for table in network.tables]
     undefined: set[int] = set()
     for start in range(0, n, CHUNK):
         chunk = codes[:, start : start + CHUNK]
         for node in network.dag.order_indices:
-            config = _configurations(network, node, chunk)
+            config = configurations(network, node, chunk)
             _draw(rng.random((chunk.shape[1],)), limits[node], config, chunk[node])
             mask = network.undefined[node]
             if mask.any() and node not in undefined and mask.ravel()[config].any():
                 undefined.add(node)
     return codes, sorted(undefined)
-
-
-def _configurations(network: DiscreteNetwork, node: int, chunk: NDArray[Any]) -> NDArray[np.intp]:
-    config = np.zeros(chunk.shape[1], dtype=np.intp)
-    for parent in network.dag.parents[node]:
-        config *= network.sizes[parent]
-        config += chunk[parent]
-    return config
 
 
 def _limits(table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,7 +72,7 @@ def _limits(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _draw(
-    uniform: NDArray[np.float64], limits: NDArray[np.float64], config: NDArray[np.intp], out: NDArray[Any]
+    uniform: NDArray[np.float64], limits: NDArray[np.float64], config: NDArray[np.int64], out: NDArray[Any]
 ) -> None:
     """The state drawn is the number of upper ends at or below the uniform number."""
     out[:] = 0
@@ -78,12 +83,13 @@ def _draw(
 def gaussian_values(network: GaussianNetwork, n: int, seed: int) -> NDArray[np.float64]:
     """Values (p, n) of sampled rows."""
     rng = generator(seed)
-    values = np.empty((len(network.dag), check_size(n)))
+    values = room_for(n, len(network.dag), np.float64)
     for node in network.dag.order_indices:
-        column = rng.standard_normal(values.shape[1])
+        column = values[node]
+        rng.standard_normal(out=column)
         column *= np.sqrt(network.variances[node])
         column += network.intercepts[node]
         for parent, weight in zip(network.dag.parents[node], network.coefficients[node], strict=True):
-            column += weight * values[parent]
-        values[node] = column
+            for start in range(0, len(column), CHUNK):
+                column[start : start + CHUNK] += weight * values[parent, start : start + CHUNK]
     return values

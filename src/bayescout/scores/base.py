@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from operator import eq
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from bayescout.data.table import Table
-from bayescout.errors import DataError, SettingError, UnknownNameError
+from bayescout.errors import DataError, GraphError, SettingError, UnknownNameError
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.families import Family, FamilyTables, Floats, Grid, Ints
 
 Parents = tuple[int, ...]
 Kinds = Literal["discrete", "continuous", "both"]
+
+MOST_WEIGHT = 2.0**53
+"""The sum of row weights must stay below this: beyond it, counts are not exact."""
 
 
 @runtime_checkable
@@ -103,6 +107,37 @@ def require_rows(table: Table, least: int = 2) -> None:
     if table.n_rows < least:
         raise DataError(
             f"the table has {table.n_rows} row{'s' * (table.n_rows != 1)}; scoring needs at least {least}"
+        )
+
+
+def require_weight(table: Table) -> None:
+    """Refuse row weights that do not count rows: a charge of log N makes no sense below two."""
+    total = table.total_weight
+    if not 2 <= total < MOST_WEIGHT:
+        raise DataError(
+            f"the row weights sum to {total:g}; they count rows, and scoring needs a sum from 2 to 2**53: "
+            f"rescale them, to sum to the number of rows for instance"
+        )
+
+
+def check_families(families: Sequence[Family], n_variables: int) -> None:
+    """Refuse a family that is not one; parents are sorted."""
+    for child, parents in families:
+        inside = 0 <= child < n_variables and (not parents or (parents[0] >= 0 and parents[-1] < n_variables))
+        if not inside or child in parents or any(map(eq, parents, parents[1:])):
+            raise GraphError(
+                f"({child}, {parents}) is not a family of {n_variables} variables: a child and parents other "
+                f"than itself, each once, by position from 0"
+            )
+
+
+def check_candidates(child: int, parents: Parents, candidates: Ints, n_variables: int) -> None:
+    """Refuse candidates that are outside the table, the child itself or parents already."""
+    least, most = int(candidates.min()), int(candidates.max())
+    taken = {child, *parents}
+    if least < 0 or most >= n_variables or not taken.isdisjoint(candidates.tolist()):
+        raise GraphError(
+            f"candidates must be among the {n_variables} variables and neither {child} nor a parent of it"
         )
 
 

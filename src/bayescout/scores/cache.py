@@ -12,8 +12,8 @@ from bayescout.statistics.families import Family, Floats, Ints
 DEFAULT_BYTES = 256 << 20
 """The default limit of a cache."""
 
-ENTRY_BYTES = 200
-"""About what a dictionary entry, its key and its number take."""
+ENTRY_BYTES, PARENT_BYTES = 200, 36
+"""About what a dictionary entry with its key and number takes, and each parent in the key."""
 
 
 class ScoreCache:
@@ -34,7 +34,6 @@ class ScoreCache:
         self._bytes = 0
         self._values: dict[Family, float] = {}
         self._rows: dict[Family, Floats] = {}
-        self._fresh: dict[Family, float] = {}
 
     def row(self, child: int, parents: tuple[int, ...]) -> Floats | None:
         """The row of extensions of a family, if there is one; what is written into it is remembered."""
@@ -43,45 +42,39 @@ class ScoreCache:
     def store_row(self, child: int, parents: tuple[int, ...], candidates: Ints, values: Floats) -> None:
         """Remember new extensions of a family that has no row yet."""
         self._make_room(self._row_bytes)
-        if self._row_bytes <= self.limit:
+        if self._bytes + self._row_bytes <= self.limit:
             row = np.full(self._n, np.nan)
             row[candidates] = values
             self._rows[child, parents] = row
             self._bytes += self._row_bytes
 
-    def missing(self, keys: Sequence[Family]) -> list[Family]:
-        """The distinct families not remembered, in order of first appearance."""
+    def look_up(self, keys: Sequence[Family]) -> tuple[dict[Family, float], list[Family]]:
+        """The remembered values among these families, and the distinct others in order of appearance."""
         known, rows = self._values, self._rows
+        found: dict[Family, float] = {}
         fresh: dict[Family, None] = {}
-        self._fresh = {}
         for key in keys:
-            if key in known or key in fresh:
-                continue
-            child, parents = key
-            row = rows.get((child, parents[:-1])) if parents else None
-            if row is not None and not np.isnan(row[parents[-1]]):
-                self._fresh[key] = float(row[parents[-1]])
-            else:
+            value = known.get(key)
+            if value is None and key not in fresh:
+                child, parents = key
+                row = rows.get((child, parents[:-1])) if parents else None
+                if row is not None and not np.isnan(row[parents[-1]]):
+                    value = float(row[parents[-1]])
+            if value is None:
                 fresh[key] = None
+            else:
+                found[key] = value
         self.hits += len(keys) - len(fresh)
-        return list(fresh)
+        return found, list(fresh)
 
-    def store(self, families: Sequence[Family], values: Sequence[float]) -> None:
-        """Remember new values."""
-        self.evaluations += len(families)
-        self._fresh.update(zip(families, values, strict=True))
-
-    def values(self, keys: Sequence[Family]) -> Floats:
-        """The values of families, all of them known or just stored."""
-        known, fresh = self._values, self._fresh
-        out = np.array([known[key] if key in known else fresh[key] for key in keys], dtype=np.float64)
-        size = len(fresh) * ENTRY_BYTES
+    def remember(self, values: dict[Family, float]) -> None:
+        """Keep newly computed values, as far as there is room."""
+        self.evaluations += len(values)
+        size = sum(ENTRY_BYTES + PARENT_BYTES * len(parents) for _, parents in values)
         self._make_room(size)
-        if size <= self.limit:
-            known.update(fresh)
+        if self._bytes + size <= self.limit:
+            self._values.update(values)
             self._bytes += size
-        self._fresh = {}
-        return out
 
     def _make_room(self, size: int) -> None:
         """Forget the older half of everything when the limit would be passed."""
@@ -89,4 +82,5 @@ class ScoreCache:
             return
         self._values = dict(list(self._values.items())[len(self._values) // 2 + 1 :])
         self._rows = dict(list(self._rows.items())[len(self._rows) // 2 + 1 :])
-        self._bytes = len(self._values) * ENTRY_BYTES + len(self._rows) * self._row_bytes
+        self._bytes = sum(ENTRY_BYTES + PARENT_BYTES * len(parents) for _, parents in self._values)
+        self._bytes += len(self._rows) * self._row_bytes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayescout.scores.base import Parents, Score
+from bayescout.scores.base import Parents, Score, check_families
 from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
 from bayescout.statistics.families import Family, Floats, Ints
 
@@ -46,12 +46,16 @@ class CustomScore:
 
     def many(self, families: Sequence[Family]) -> Floats:
         keys = [(child, tuple(sorted(parents))) for child, parents in families]
-        fresh = self._cache.missing(keys)
+        found, fresh = self._cache.look_up(keys)
         if fresh:
+            check_families(fresh, self.n_variables)
             own = getattr(self.score, "many", None)
             values = own(fresh) if own is not None else [self.score.local(*family) for family in fresh]
-            self._cache.store(fresh, _scorable(np.asarray(values, dtype=np.float64)).tolist())
-        return self._cache.values(keys)
+            numbers = _scorable(np.asarray(values, dtype=np.float64)).tolist()
+            computed = dict(zip(fresh, numbers, strict=True))
+            self._cache.remember(computed)
+            found |= computed
+        return np.array([found[key] for key in keys], dtype=np.float64)
 
 
 def _scorable(values: Floats) -> Floats:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula
 from bayescout.statistics.families import FamilyTables, Floats, Grid
+
+MOST_PRIOR = 1e8
+"""Prior counts beyond this drown any data, and differences of log Γ lose their digits."""
 
 
 class Dirichlet(Formula):
@@ -36,7 +40,7 @@ class Dirichlet(Formula):
         priors[0] = np.where(scorable, cells, 1.0)
         priors[1] = self.configuration_prior(families, priors[0])
         out = np.empty_like(priors)
-        grid = _grid(families.total).for_kernel
+        grid = _grid(families.most_terms).for_kernel
         sum_gamma(families.counts, families.starts, families.states, priors, grid, out)
         return np.where(scorable, out[0] - out[1], -np.inf)
 
@@ -133,6 +137,6 @@ def _grid(total: float) -> Grid:
     return Grid.for_rows(total, nats + 64, nats + 750)
 
 
-def require_positive(name: str, value: float) -> None:
-    if not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
-        raise SettingError(f"{name} must be a positive number, not {value!r}")
+def require_positive(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or not 0 < float(value) <= MOST_PRIOR:
+        raise SettingError(f"{name} must be a positive number of at most {MOST_PRIOR:g}, not {value!r}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,9 @@ import numpy as np
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, Kinds
 from bayescout.statistics.families import Families, FamilyTables, Floats, Grid
+
+MOST_CHARGE = 1e9
+"""No charge for a parameter can sensibly be more, in nats."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,10 @@ class Penalised(Formula):
     def charge_at(self, total: float, n_variables: int) -> float:
         """ψ(N): the charge for one free parameter, in nats."""
         charge = self.charge(total) if callable(self.charge) else self.charge
-        return require_not_negative(f"the charge at N = {total:g}", float(charge))
+        return require_not_negative(f"the charge at N = {total:g}", charge)
 
     def evaluate(self, families: Families) -> Floats:
-        charge = families.rounded(self.charge_at(families.total, families.n_variables))
-        return families.log_likelihoods() - charge * families.parameters()
+        return charged(families, self.charge_at(families.total, families.n_variables))
 
     def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
         charge = grid.round(self.charge_at(total, n_variables))
@@ -130,13 +133,15 @@ class LaplaceBic(Formula):
     def evaluate(self, families: FamilyTables) -> Floats:
         from bayescout.kernels.reducing import sum_corrected
 
-        # N log(N + r) passes N log N only by a little: halved units leave room for it.
-        grid = replace(families.grid, shift=families.grid.shift - 1).for_kernel
+        # N log(N + r) may pass N log N by far where there are more states than rows.
+        grid = families.roomier_grid().for_kernel
         out = np.empty((2, len(families)))
         sum_corrected(families.counts, families.starts, families.states, grid, out)
+        likelihoods: Floats = out[0] - out[1]
+        if self.penalty == 0:
+            return likelihoods
         charge = families.rounded(self.penalty * math.log(families.total) / 2)
-        scores: Floats = out[0] - out[1] - charge * families.parameters()
-        return scores
+        return likelihoods - charge * families.parameters()
 
 
 @dataclass(frozen=True)
@@ -174,8 +179,11 @@ class MutualInformation(Formula):
         require_not_negative("alpha", self.alpha)
 
     def evaluate(self, families: FamilyTables) -> Floats:
+        informations = families.mutual_informations()
+        if self.alpha == 0:
+            return informations
         charge = families.rounded(self.alpha * math.log(families.total))
-        return families.mutual_informations() - charge * families.parameters()
+        return informations - charge * families.parameters()
 
 
 @dataclass(frozen=True)
@@ -196,12 +204,23 @@ class NormalisedMutualInformation(Formula):
         require_not_negative("alpha", self.alpha)
 
     def evaluate(self, families: FamilyTables) -> Floats:
-        joint = float(np.exp2(np.log2(families.cards.astype(np.float64)).sum()))
-        return families.mutual_informations() / families.total - self.alpha / joint * families.parameters()
+        # In logarithms: the joint states of many variables are more than a float holds.
+        log_joint = float(np.log(families.cards.astype(np.float64)).sum())
+        with np.errstate(divide="ignore"):
+            share = np.exp(np.log(families.parameters()) - log_joint)
+        informations: Floats = families.mutual_informations() / families.total
+        return informations if self.alpha == 0 else informations - self.alpha * share
 
 
 def require_not_negative(name: str, value: Any) -> float:
     """The value, if it is a finite number and not negative."""
-    if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-        raise SettingError(f"{name} must be a number of at least 0, not {value!r}")
+    if not isinstance(value, Real) or not 0 <= float(value) <= MOST_CHARGE:
+        raise SettingError(f"{name} must be a number from 0 to {MOST_CHARGE:g}, not {value!r}")
     return float(value)
+
+
+def charged(families: Families, charge: float) -> Floats:
+    """Log-likelihoods less a charge for each free parameter."""
+    if charge == 0:
+        return families.log_likelihoods()
+    return families.log_likelihoods() - families.rounded(charge) * families.parameters()

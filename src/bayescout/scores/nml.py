@@ -32,7 +32,8 @@ class Fnml(Formula):
 
         _require_whole(families)
         out = np.empty(len(families))
-        sum_regret(families.counts, families.starts, families.states, families.grid.for_kernel, out)
+        grid = families.roomier_grid().for_kernel
+        sum_regret(families.counts, families.starts, families.states, grid, out)
         return families.log_likelihoods() - out
 
 
@@ -52,9 +53,12 @@ class Qnml(Formula):
         _require_whole(families)
         n = int(families.total)
         outcomes = families.configurations * families.states
+        pairs = zip(outcomes.tolist(), families.configurations.tolist(), strict=True)
         cost = [
             families.rounded(log_complexity(n, joint)) - families.rounded(log_complexity(n, configurations))
-            for joint, configurations in zip(outcomes.tolist(), families.configurations.tolist(), strict=True)
+            if math.isfinite(joint)
+            else math.inf
+            for joint, configurations in pairs
         ]
         return families.log_likelihoods() - np.array(cost, dtype=np.float64)
 
@@ -67,8 +71,9 @@ def log_complexity(n: int, outcomes: float) -> float:
     if outcomes <= EXACT_OUTCOMES:
         return float(log_regret(n, int(outcomes)))
     a = outcomes / n
-    c = 0.5 + 0.5 * math.sqrt(1 + 4 / a)
-    return n * (math.log(a) + (a + 2) * math.log(c) - 1 / c) - 0.5 * math.log(c + 2 / a)
+    over = 2 / a / (math.sqrt(1 + 4 / a) + 1)  # c - 1, without cancellation where outcomes are many
+    c = 1 + over
+    return n * (math.log(a) + (a + 2) * math.log1p(over) - 1 / c) - 0.5 * math.log(c + 2 / a)
 
 
 def _require_whole(families: FamilyTables) -> None:

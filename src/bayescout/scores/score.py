@@ -12,7 +12,14 @@ import numpy as np
 
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
-from bayescout.scores.base import Formula, Parents, require_rows
+from bayescout.scores.base import (
+    Formula,
+    Parents,
+    check_candidates,
+    check_families,
+    require_rows,
+    require_weight,
+)
 from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.families import Family, Floats, Ints
@@ -40,6 +47,7 @@ class TableScore:
         cache_bytes: int = DEFAULT_BYTES,
     ) -> None:
         require_rows(table)
+        require_weight(table)
         self.formula = formula
         self.statistics = formula.statistics(table)
         self.n_variables = self.statistics.n_variables
@@ -83,6 +91,10 @@ class TableScore:
         return row[candidates]
 
     def _extended(self, child: int, parents: Parents, candidates: Ints) -> Floats:
+        if not len(candidates):
+            return np.empty(0)
+        check_families([(child, parents)], self.n_variables)
+        check_candidates(child, parents, candidates, self.n_variables)
         self._cache.evaluations += len(candidates)
         parts = self._run(
             lambda some: self.formula.evaluate(self.statistics.extensions(child, parents, some)),
@@ -93,13 +105,16 @@ class TableScore:
     def many(self, families: Sequence[Family]) -> Floats:
         """The scores of many families; repeated ones are computed once."""
         keys = [(child, tuple(sorted(parents))) for child, parents in families]
-        fresh = self._cache.missing(keys)
+        found, fresh = self._cache.look_up(keys)
         if fresh:
+            check_families(fresh, self.n_variables)
             parts = self._run(
                 lambda some: self.formula.evaluate(self.statistics.many(some)), self._batches(fresh)
             )
-            self._cache.store(fresh, np.concatenate(parts).tolist())
-        return self._cache.values(keys)
+            computed = dict(zip(fresh, np.concatenate(parts).tolist(), strict=True))
+            self._cache.remember(computed)
+            found |= computed
+        return np.array([found[key] for key in keys], dtype=np.float64)
 
     # ---- splitting work
 
@@ -147,3 +162,8 @@ def check_workers(workers: int | None) -> int:
 @lru_cache(maxsize=4)
 def _pool(workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix="bayescout")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked process inherits the pool but not its threads, and would wait for them for ever.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bayescout.data import as_table
 from bayescout.data.table import Table
-from bayescout.errors import NetworkError
 from bayescout.graph.dag import Dag
 from bayescout.scores import Formula, LocalScores, ScoreLike, bind
 from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.score import TableScore
+from bayescout.statistics.alignment import aligned_table
 
 
 @dataclass(frozen=True)
@@ -100,15 +99,7 @@ def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_opt
 def aligned(structure: Any, data: Any, **table_options: Any) -> tuple[Dag, Table]:
     """The graph, and the data with exactly its nodes as columns, in its order."""
     dag: Dag = structure if isinstance(structure, Dag) else structure.dag
-    table = as_table(data, **_with_states(structure, dag, table_options))
-    lacking = [node for node in dag.nodes if node not in table.names]
-    if lacking:
-        names = ", ".join(repr(node) for node in lacking[:5])
-        raise NetworkError(
-            f"the data has no column for node{'s' if len(lacking) > 1 else ''} {names}"
-            f"{', ...' if len(lacking) > 5 else ''}; its columns are {', '.join(map(repr, table.names[:12]))}"
-        )
-    return dag, table.select(dag.nodes)
+    return dag, aligned_table(dag, data, **_with_states(structure, dag, table_options))
 
 
 def _with_states(structure: Any, dag: Dag, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -78,26 +80,57 @@ def drive(
     if checkpoint is not None:
         run, state, spent = _resumed(checkpoint, search, problem, rng)
     begin = time.perf_counter() - spent
-    try:
-        while True:
-            if state is None:
-                state = search.start(problem, rng)
-            else:
-                run.stop_reason = _reason_to_stop(run, state, limits, time.perf_counter() - begin)
-                if run.stop_reason:
+    with CtrlC() as interrupt:
+        try:
+            while True:
+                if state is None:
+                    state = search.start(problem, rng)
+                else:
+                    run.stop_reason = _reason_to_stop(run, state, limits, time.perf_counter() - begin)
+                    if run.stop_reason:
+                        break
+                    state = search.advance(problem, state, rng)
+                step = _record(run, state, problem, time.perf_counter() - begin, limits.top)
+                if checkpoint is not None:
+                    checkpoint.save(_saved(run, state, problem, rng))
+                if callback is not None and callback(step):
+                    run.stop_reason = "callback"
                     break
-                state = search.advance(problem, state, rng)
-            step = _record(run, state, problem, time.perf_counter() - begin, limits.top)
-            if checkpoint is not None:
-                checkpoint.save(_saved(run, state, problem, rng))
-            if callback is not None and callback(step):
-                run.stop_reason = "callback"
-                break
-    except KeyboardInterrupt:
-        if not run.top:
-            raise
-        run.stop_reason = "interrupted"
+                if interrupt.pressed:
+                    raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            if not run.top:
+                raise
+            run.stop_reason = "interrupted"
     return run
+
+
+class CtrlC:
+    """Ctrl-C noted rather than raised, so that the step in hand is finished; the second one is raised.
+
+    An exception thrown anywhere into running code can be lost in a destructor. A handler of the user's own,
+    and threads other than the main one, are left alone.
+    """
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self._installed = False
+
+    def __enter__(self) -> CtrlC:
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
+            self._installed = True
+        return self
+
+    def _note(self, number: int, frame: Any) -> None:
+        if self.pressed:
+            raise KeyboardInterrupt
+        self.pressed = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _reason_to_stop(run: Run, state: State, limits: Limits, seconds: float) -> str:

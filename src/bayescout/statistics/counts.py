@@ -31,6 +31,9 @@ FOLD_AT = 32
 
 KEY_BITS = 62
 
+MOST_CONFIGURATIONS = 1e280
+"""A family with more parent configurations than this counts as having infinitely many: none can be scored."""
+
 
 class Counts:
     """Counts of families of one discrete table."""
@@ -41,7 +44,8 @@ class Counts:
         _require_discrete(table)
         self._kernels = counting
         codes, weights = _fold(table)
-        self.total = table.total_weight
+        # Of the weights as they are counted: their sum does not depend on the order of the rows.
+        self.total = float(table.n_rows) if table.weights is None else float(weights.sum())
         self.grid = Grid.for_rows(self.total, math.log(self.total + 1), math.log(self.total + 1))
         self.cards: Ints = table.cardinalities
         self._codes = codes
@@ -80,7 +84,9 @@ class Counts:
 
     def family(self, child: int, parents: tuple[int, ...]) -> FamilyTables:
         """The table of one family, the last parent varying fastest."""
-        return self.many([(child, parents)])
+        if not self.is_dense(child, parents):
+            return self._sparse_table(child, parents)
+        return self._dense_tables([(child, parents)])
 
     def many(self, families: Sequence[Family]) -> FamilyTables:
         """The tables of many families, in their order."""
@@ -116,6 +122,7 @@ class Counts:
             self.cards,
             self.total,
             self.grid,
+            self.n_rows,
         )
 
     # ---- engines
@@ -156,19 +163,19 @@ class Counts:
             self._extend_scatter(ids, np.array([base // r, r]), candidates[~by_bits], some, out)
 
     def _dense_tables(self, families: Sequence[Family]) -> FamilyTables:
-        lengths = [len(parents) + 1 for _, parents in families]
-        members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
-        bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        children = members[bounds[1:] - 1]
-        cells = np.multiply.reduceat(self.cards[members], bounds[:-1])
-        starts = np.concatenate(([0], np.cumsum(cells)))
-        out = np.empty(int(starts[-1]), dtype=self._weights.dtype)
-        self._kernels.count_families(
-            self._codes, self._weights, self._bitmaps, self._layout, members, bounds, starts, out
-        )
-        states = self.cards[children]
+        members, ends, stops = [], [0], [0]
+        for child, parents in families:
+            members += [*parents, child]
+            ends.append(len(members))
+            stops.append(stops[-1] + self.cells(child, parents))
+        starts = np.array(stops)
+        out = np.empty(stops[-1], dtype=self._weights.dtype)
+        data = (self._codes, self._weights, self._bitmaps, self._layout)
+        self._kernels.count_families(*data, np.array(members), np.array(ends), starts, out)
+        states = np.array([self._sizes[child] for child, _ in families])
+        configurations = (starts[1:] - starts[:-1]) / states
         return FamilyTables(
-            out, starts, states, (cells // states).astype(np.float64), self.cards, self.total, self.grid
+            out, starts, states, configurations, self.cards, self.total, self.grid, self.n_rows
         )
 
     def _configurations(self, parents: Sequence[int]) -> tuple[NDArray[np.int32], int]:
@@ -215,6 +222,7 @@ class Counts:
             self.cards,
             self.total,
             self.grid,
+            self.n_rows,
         )
 
     def _mixed_extensions(
@@ -231,9 +239,10 @@ class Counts:
 
     def _all_configurations(self, parents: Sequence[int]) -> float:
         try:
-            return float(math.prod([self._sizes[i] for i in parents]))
+            found = float(math.prod([self._sizes[i] for i in parents]))
         except OverflowError:
             return math.inf
+        return found if found < MOST_CONFIGURATIONS else math.inf
 
 
 def dense_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[Any]:
@@ -314,4 +323,5 @@ def _joined(parts: Sequence[FamilyTables]) -> FamilyTables:
         parts[0].cards,
         parts[0].total,
         parts[0].grid,
+        parts[0].rows,
     )

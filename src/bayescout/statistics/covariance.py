@@ -36,6 +36,7 @@ class FamilyRegressions:
     n_parents   (k,)
     children    (k,)
     scales      (p,) variance of every variable of the table
+    rows        rows of the table
     """
 
     residuals: Floats
@@ -44,6 +45,7 @@ class FamilyRegressions:
     children: Ints
     scales: Floats
     total: float
+    rows: int
 
     def __len__(self) -> int:
         return len(self.residuals)
@@ -62,13 +64,15 @@ class FamilyRegressions:
     def log_likelihoods(self) -> Floats:
         """-n/2 (log(2 pi s^2) + 1) at the maximum-likelihood variance s^2, in nats.
 
-        The residual is taken from the correlation matrix and the scale apart, each on the grid,
+        A family with as many coefficients as rows fits anything and cannot be scored: -inf. The
+        residual is taken from the correlation matrix and the scale apart, each on the grid,
         so that a -> b and b -> a gain the same to the bit.
         """
         half = self.total / 2
+        saturated = self.n_parents + 1 >= self.rows
         own = half * (np.log(2 * math.pi * self.scales[self.children]) + 1)
         gained: Floats = on_grid(-half * np.log(self.residuals)) - on_grid(own)
-        return gained
+        return np.where(saturated, -np.inf, gained) if saturated.any() else gained
 
 
 def on_grid(values: Any) -> Any:
@@ -96,6 +100,10 @@ class Covariance:
             np.fill_diagonal(matrix, 1.0)
         else:
             matrix = scatter + prior * np.eye(table.n_columns)
+        # With a prior no residual can be less than what it adds; half of it allows for rounding.
+        least = RESIDUAL_FLOOR if prior is None else prior / 2
+        self._floors = np.full(table.n_columns, least)
+        self._rows = table.n_rows
         self.matrix: Floats = matrix
         self.scales: Floats = variances
 
@@ -118,7 +126,7 @@ class Covariance:
         members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
         bounds = np.concatenate(([0], np.cumsum(lengths)))
         out = np.empty((len(families), 2), dtype=np.float64)
-        regress_families(self.matrix, members, bounds, RESIDUAL_FLOOR, out)
+        regress_families(self.matrix, members, bounds, self._floors, out)
         return self._batch(out, lengths - 1, members[bounds[1:] - 1])
 
     def extensions(self, child: int, parents: tuple[int, ...], candidates: Ints) -> FamilyRegressions:
@@ -127,13 +135,13 @@ class Covariance:
 
         out = np.empty((len(candidates), 2), dtype=np.float64)
         family = np.array((*parents, child), dtype=np.int64)
-        regress_extensions(self.matrix, family, candidates, RESIDUAL_FLOOR, out)
+        regress_extensions(self.matrix, family, candidates, self._floors, out)
         sizes = np.full(len(candidates), len(parents) + 1, dtype=np.int64)
         return self._batch(out, sizes, np.full(len(candidates), child, dtype=np.int64))
 
     def _batch(self, out: Floats, n_parents: Ints, children: Ints) -> FamilyRegressions:
         return FamilyRegressions(
-            out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.scales, self.total
+            out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.scales, self.total, self._rows
         )
 
 

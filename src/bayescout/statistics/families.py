@@ -88,6 +88,7 @@ class FamilyTables:
     configurations  (k,) parent configurations in all, occurring or not
     cards           (p,) states of every variable of the table
     grid            on which sums of N log N are taken
+    rows            rows counted, duplicates folded into weights counting once
     """
 
     counts: NDArray[Any]
@@ -97,6 +98,7 @@ class FamilyTables:
     cards: Ints
     total: float
     grid: Grid
+    rows: int
 
     def __len__(self) -> int:
         return len(self.states)
@@ -126,6 +128,17 @@ class FamilyTables:
     @property
     def n_variables(self) -> int:
         return len(self.cards)
+
+    @property
+    def most_terms(self) -> float:
+        """A bound of the number of occupied cells and of the sum of counts."""
+        return self.total if self.counts.dtype == np.int64 else max(self.total, float(self.rows))
+
+    def roomier_grid(self) -> Grid:
+        """The same grid, its sums in units that leave room for N log r with any number of states."""
+        most = math.log(self.most_terms + float(self.cards.max(initial=1)) + 1)
+        wider = Grid.for_rows(self.most_terms, most, most)
+        return Grid(self.grid.digits, max(self.grid.digits + 1, min(self.grid.shift, wider.shift)))
 
     def rounded(self, value: float) -> float:
         return self.grid.round(value)

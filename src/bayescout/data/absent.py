@@ -1,0 +1,109 @@
+"""What counts as a missing cell: what every frame calls missing, and what the user declares."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.numerals import as_number
+from bayescout.errors import BayescoutWarning
+from bayescout.graph.labels import quoted
+
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+"""Stands for a missing cell among the distinct values of a column."""
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA; never a string."""
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def plain(value: Any) -> Any:
+    """The Python value of a NumPy scalar; dates finer than Python's stay as they are."""
+    if isinstance(value, np.floating):
+        return float(value)  # a long double's own item() is a long double
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        return value.item()
+    return value
+
+
+class Marks:
+    """The values the user declares to mean missing, and which of them the data hold.
+
+    A text that reads as a number stands for that number too: "-999" is met in a text file's cell of
+    that text, and in any column of numbers.
+    """
+
+    def __init__(self, declared: Sequence[Any] = ()) -> None:
+        self.declared = tuple(plain(value) for value in declared)
+        self._meanings = [_meanings(value) for value in self.declared]
+        self._met = [is_missing(value) or value == "" for value in self.declared]
+
+    def hold(self, value: Any) -> bool:
+        """Whether a value that a column has means missing."""
+        found = False
+        for position, meanings in enumerate(self._meanings):
+            if _is_one_of(value, meanings):
+                self._met[position] = found = True
+        return found
+
+    def match(self, value: Any) -> bool:
+        """Whether a value would mean missing, if a column has it."""
+        return any(_is_one_of(value, meanings) for meanings in self._meanings)
+
+    def hold_text(self, text: str) -> bool:
+        """Whether a cell of a text file means missing as it is written."""
+        found = False
+        for position, value in enumerate(self.declared):
+            if str(value) == text:
+                self._met[position] = found = True
+        return found
+
+    def clear(self, array: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The floats of a column, with NaN for the numbers that mean missing."""
+        for position, meanings in enumerate(self._meanings):
+            for number in _floats(meanings):
+                gone = array == number
+                if gone.any():
+                    self._met[position] = True
+                    array = np.where(gone, np.nan, array)
+        return array
+
+    def warn_unmet(self) -> None:
+        """Say which declared values no cell has: a slip of spelling would leave them states."""
+        unmet = [value for value, met in zip(self.declared, self._met, strict=True) if not met]
+        if unmet:
+            warnings.warn(
+                f"the declared missing {'values' if len(unmet) > 1 else 'value'} {quoted(unmet)} "
+                f"{'occur' if len(unmet) > 1 else 'occurs'} in no cell of the data: check the spelling",
+                BayescoutWarning,
+                stacklevel=3,
+            )
+
+
+def _is_one_of(value: Any, meanings: Sequence[Any]) -> bool:
+    """True and 1 are not the same."""
+    return any(value == m and isinstance(value, bool) == isinstance(m, bool) for m in meanings)
+
+
+def _floats(meanings: Sequence[Any]) -> Iterator[float]:
+    for value in meanings:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            with suppress(OverflowError):  # an integer that no float equals
+                yield float(value)
+
+
+def _meanings(value: Any) -> tuple[Any, ...]:
+    number = as_number(value) if isinstance(value, str) else None
+    return (value,) if number is None else (value, number)

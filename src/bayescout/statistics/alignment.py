@@ -1,0 +1,51 @@
+"""Data matched to a graph: one column a node, nothing else."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from bayescout.data.encode import as_table, column_names
+from bayescout.data.table import Table
+from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import quoted
+
+Label = Hashable
+
+
+def aligned_table(dag: Dag, data: Any, **options: Any) -> Table:
+    """The columns of the graph's nodes, in its order; further arguments are those of `as_table`.
+
+    Columns that no node uses are left out, whatever they hold, with a warning.
+    """
+    names = column_names(data)
+    refuse_missing_nodes(dag, names)
+    used = [name for name in names if name != options.get("weights")]
+    warn_unused_columns(dag, used)
+    return as_table(data, columns=dag.nodes, **options)
+
+
+def refuse_missing_nodes(dag: Dag, columns: Iterable[Label]) -> None:
+    """Every node needs a column."""
+    present = set(columns)
+    absent = [label for label in dag.nodes if label not in present]
+    if absent:
+        raise NetworkError(
+            f"the data have no column for {'nodes' if len(absent) > 1 else 'node'} {quoted(absent)}; "
+            f"rename or add the columns, or take the nodes out of the graph"
+        )
+
+
+def warn_unused_columns(dag: Dag, columns: Iterable[Label]) -> None:
+    """Columns that no node uses are left out, and said so."""
+    known = set(dag.nodes)
+    unused = [name for name in columns if name not in known]
+    if unused:
+        warnings.warn(
+            f"{'columns' if len(unused) > 1 else 'column'} {quoted(unused)} of the data "
+            f"{'are' if len(unused) > 1 else 'is'} left out: the graph has no such node",
+            BayescoutWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,62 @@
+"""Errors are one line, and come back whole from another process."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from bayescout import errors
+from bayescout.errors import (
+    BayescoutError,
+    CycleError,
+    DataError,
+    FormatError,
+    MissingExtraError,
+    UnknownNameError,
+)
+
+MADE = {
+    CycleError: CycleError(["a", ("b", 1), "a"], "net.bif: the network"),
+    UnknownNameError: UnknownNameError("node", ("x", 2), ["y", 3], "the graph"),
+    FormatError: FormatError("a ragged row", "data.csv", 3),
+    MissingExtraError: MissingExtraError("pandas", "pandas"),
+}
+CLASSES = [
+    value
+    for value in vars(errors).values()
+    if isinstance(value, type) and issubclass(value, BayescoutError | errors.BayescoutWarning)
+]
+
+
+@pytest.mark.parametrize(
+    "again", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy], ids=["pickle", "copy"]
+)
+@pytest.mark.parametrize("kind", CLASSES)
+def test_every_error_survives_pickling(kind, again):
+    error = MADE.get(kind) or kind("where: what; the way out")
+    back = again(error)
+    assert type(back) is kind
+    assert (str(back), back.args, vars(back)) == (str(error), error.args, vars(error))
+    assert repr(back) == repr(error)
+    assert getattr(back, "msg", None) == getattr(error, "msg", None)
+
+
+def test_notes_are_kept():
+    error = DataError("what")
+    error.add_note("seen while reading")
+    assert pickle.loads(pickle.dumps(error)).__notes__ == ["seen while reading"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\x0b", "\x85", "\u2028"])
+def test_messages_are_one_line_whatever_the_labels(end):
+    odd = f"a{end}b"
+    made = [
+        CycleError([odd, "c", odd], f"{odd}.bif"),
+        UnknownNameError("node", odd, [odd + "longer", "z"], odd),
+        UnknownNameError("node", 7, [odd, "z"]),
+        FormatError("what", f"{odd}.csv", 2),
+    ]
+    for error in made:
+        assert len(str(error).splitlines()) == 1, str(error)
