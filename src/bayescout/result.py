@@ -228,7 +228,7 @@ class Result:
             "score": self.score,
             "parents": self.dag.parents,
             "top": [[entry.score, entry.dag.parents] for entry in self.top],
-            "trace": [list(asdict(step).values()) for step in self.trace],
+            "trace": self.trace,
             "counters": asdict(self.counters),
             "stop_reason": self.stop_reason,
             "seconds": self.seconds,

@@ -36,8 +36,7 @@ def split(draw, p):
 def bitmaps_of(codes, cards):
     first = np.cumsum(cards) - cards
     bitmaps = np.zeros((int(cards.sum()), (codes.shape[1] + 63) // 64), dtype=np.uint64)
-    for variable in range(len(cards)):
-        counting.fill_bitmaps(codes, first, variable, bitmaps)
+    counting.fill_bitmaps(codes, first, bitmaps)
     return first, bitmaps
 
 

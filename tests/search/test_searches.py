@@ -46,6 +46,14 @@ QUICK = {
     "order-climb": OrderClimb(restarts=1, insertion=True),
     "hill-climb": HillClimb(restarts=2, perturb=3),
     "tabu": Tabu(patience=8, restarts=1),
+    "genetic-greedy": SEARCHES["genetic-greedy"](population=8, promoted=2, dropped=1, shake=1),
+    "genetic": SEARCHES["genetic"](population=6, patience=3),
+    "holland": SEARCHES["holland"](
+        population=16, generations=15, growth=0.2, largest=30, lifetime=4, epidemic=0.3
+    ),
+    "elitist-ga": SEARCHES["elitist-ga"](population=20, distinct=True, patience=2, max_generations=30),
+    "umda": SEARCHES["umda"](population=20),
+    "pbil": SEARCHES["pbil"](population=20, correction=0.5),
 }
 
 

@@ -15,18 +15,19 @@ from bayescout.kernels.popcount import popcount
 
 
 @kernel
-def fill_bitmaps(codes, first, variable, bitmaps):
+def fill_bitmaps(codes, first, bitmaps):
     """Set one bit a row in the bitmap of the row's state.
 
     codes     (p, n) uint8|uint16
-    first     (p,) int64          the first bitmap of each variable
-    variable  int                 the variable to fill
-    bitmaps   (states, ceil(n/64)) uint64   rows first[variable]... are written; they must be zero
+    first     (p,) int64          the first bitmap of each variable, -1 where it has none
+    bitmaps   (states, ceil(n/64)) uint64   changed in place; zero before
     """
-    column = codes[variable]
-    start = first[variable]
-    for row in range(column.shape[0]):
-        bitmaps[start + column[row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
+    for variable in range(codes.shape[0]):
+        column = codes[variable]
+        start = first[variable]
+        if start >= 0:
+            for row in range(column.shape[0]):
+                bitmaps[start + column[row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
 
 
 @kernel

@@ -62,46 +62,50 @@ def is_reversible(adjacent, reach, parent, child):
 
 
 @kernel
-def best_move(gains, removals, adjacent, reach, banned, out):
+def best_move(graph, arcs, reach, banned, out):
     """The best legal move; the first of equals, in the order addition, removal, reversal, child, parent.
 
-    gains     (n, n) float64  gains[child, parent] of adding the arc; -inf where it may not be added
-    removals  (n, n) float64  of removing the arc; -inf where it is absent or required
-    adjacent  (n, n) bool     adjacent[parent, child]
+    graph     (adjacent (n, n) bool [parent, child],
+               gains (n, n) float64 [child, parent] of adding the arc, -inf where it may not be added,
+               removals (n, n) float64 [child, parent], -inf where the arc is absent or required,
+               locals (n,) float64, tops (n,) float64: the largest gain of each row)
+    arcs      (m,) int64      child * n + parent of every arc, in rising order
     reach     (n, n) bool     reflexive transitive closure
     banned    (n, n) bool     pairs that may not be touched, [child, parent]; symmetric
     out       (3,) int64      overwritten: kind, child, parent
     Returns the gain, -inf when there is no legal move.
     """
-    n = gains.shape[0]
+    adjacent, gains, removals, tops = graph[0], graph[1], graph[2], graph[4]
+    n = reach.shape[0]
     best = -np.inf
     for child in range(n):
-        for parent in range(n):
-            if gains[child, parent] > best and not reach[child, parent] and not banned[child, parent]:
-                best = gains[child, parent]
-                out[0], out[1], out[2] = ADD, child, parent
-    for child in range(n):
-        for parent in range(n):
-            if removals[child, parent] > best and not banned[child, parent]:
-                best = removals[child, parent]
-                out[0], out[1], out[2] = REMOVE, child, parent
-    for child in range(n):
-        for parent in range(n):
-            if adjacent[parent, child] and not banned[child, parent]:
-                gain = removals[child, parent] + gains[parent, child]
-                if gain > best and is_reversible(adjacent, reach, parent, child):
-                    best = gain
-                    out[0], out[1], out[2] = REVERSE, child, parent
+        if tops[child] > best:
+            row = gains[child]
+            for parent in range(n):
+                if row[parent] > best and not reach[child, parent] and not banned[child, parent]:
+                    best = row[parent]
+                    out[0], out[1], out[2] = ADD, child, parent
+    for kind in (REMOVE, REVERSE):
+        for arc in arcs:
+            child, parent = arc // n, arc % n
+            if removals[child, parent] == -np.inf or banned[child, parent]:
+                continue
+            gain = removals[child, parent] + (gains[parent, child] if kind == REVERSE else 0.0)
+            if gain > best and (kind == REMOVE or is_reversible(adjacent, reach, parent, child)):
+                best = gain
+                out[0], out[1], out[2] = kind, child, parent
     return best
 
 
 @kernel
-def first_improving(gains, removals, adjacent, reach, operators, least):
+def first_improving(graph, reach, operators, least):
     """The position of the first legal operator that gains more than `least`, or -1.
 
+    graph      as in best_move
     operators  (m,) int64   (kind * n + child) * n + parent, in the order to be tried
     """
-    n = gains.shape[0]
+    adjacent, gains, removals = graph[0], graph[1], graph[2]
+    n = reach.shape[0]
     for position in range(operators.shape[0]):
         operator = operators[position]
         kind = operator // (n * n)

@@ -26,13 +26,13 @@ def fill_rows(data, rules, graph, children):
     data      as above
     rules     (allowed (n, n) bool [parent, child], required (n, n) bool, max_parents (n,) int64)
     graph     (adjacent (n, n) bool [parent, child], gains (n, n) float64 [child, parent],
-               removals (n, n) float64 [child, parent], locals (n,) float64); rows of gains and removals,
-               and locals, are overwritten for the children
+               removals (n, n) float64 [child, parent], locals (n,) float64, tops (n,) float64); rows of
+               gains and removals, local scores and the largest gains are overwritten for the children
     children  (k,) int64
     Returns the number of neighbours scored.
     """
     allowed, required, max_parents = rules
-    adjacent, gains, removals, local_scores = graph
+    adjacent, gains, removals, local_scores, tops = graph
     scored = 0
     for child in children:
         family = _family(adjacent, child)
@@ -43,8 +43,10 @@ def fill_rows(data, rules, graph, children):
         local_scores[child] = own
         gains[child, :] = -np.inf
         removals[child, :] = -np.inf
+        tops[child] = -np.inf
         for i in range(c):
             gains[child, candidates[i]] = scores[i] - own
+            tops[child] = max(tops[child], scores[i] - own)
         for i in range(family.shape[0] - 1):
             if not required[family[i], child]:
                 removals[child, family[i]] = scores[c + 1 + i] - own

@@ -321,7 +321,7 @@ class DiscreteNetwork:
         sizes = self.sizes or (0,)
         lines = [
             f"{self.name or 'discrete network'}: {graph_size(len(self.dag), self.dag.n_arcs)}",
-            f"  states        {min(sizes)} to {max(sizes)} a node",
+            f"  states        {min(sizes)}{f' to {max(sizes)}' if max(sizes) > min(sizes) else ''} a node",
             f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}",
             f"  parameters    {self.n_parameters:,}",
             f"  undefined     {self.n_undefined:,} rows of the tables",

@@ -11,6 +11,7 @@ from bayescout.search.first_ascent import FirstAscent
 from bayescout.search.hill_climb import HillClimb
 from bayescout.search.knowledge import Knowledge, Rules
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
+from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
 from bayescout.search.problem import CountingScore, Problem, Search, State
 from bayescout.search.tabu import Tabu
 
@@ -23,6 +24,12 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "k2-random": K2Random,
     "order-sample": OrderSample,
     "order-climb": OrderClimb,
+    "genetic-greedy": GeneticGreedy,
+    "genetic": Genetic,
+    "holland": Holland,
+    "elitist-ga": ElitistGa,
+    "umda": Umda,
+    "pbil": Pbil,
 }
 """Every search by name: adding one is a file and a line here."""
 
@@ -43,17 +50,23 @@ __all__ = [
     "SEARCHES",
     "Annealing",
     "CountingScore",
+    "ElitistGa",
     "FirstAscent",
+    "Genetic",
+    "GeneticGreedy",
     "HillClimb",
+    "Holland",
     "K2Random",
     "Knowledge",
     "OrderClimb",
     "OrderSample",
+    "Pbil",
     "Problem",
     "Rules",
     "Search",
     "State",
     "Tabu",
+    "Umda",
     "name_of",
     "search_named",
 ]  # fmt: skip

@@ -6,8 +6,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from bayescout.search.checkpoint import Checkpoint
 from bayescout.search.problem import Generator, ParentSets, Problem, Search, State, arcs_in
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of a run, for the trace and for callbacks.
 
     `score` is that of the graph in hand and `best` that of the best so far; `operations` and
@@ -31,7 +30,7 @@ class Step:
     operations: int
     evaluations: int
     seconds: float
-    facts: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, float]
 
 
 Callback = Callable[[Step], Any]
@@ -182,7 +181,7 @@ def _saved(run: Run, state: State, problem: Problem, rng: Generator) -> dict[str
         "random": rng.bit_generator.state,
         "asked": problem.score.asked,
         "top": run.top,
-        "trace": [list(asdict(step).values()) for step in run.trace],
+        "trace": run.trace,
     }
 
 

@@ -44,6 +44,7 @@ class HillClimb:
         require_count("perturb", self.perturb)
 
     def start(self, problem: Problem, rng: Generator) -> ClimbState:
+        problem.rows.remembers = self.restarts > 0
         moves = Moves(problem, problem.first_graph(rng))
         return ClimbState(moves.graph, moves.score, restarts_left=self.restarts, work=moves)
 

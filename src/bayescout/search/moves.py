@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -49,11 +50,14 @@ class Moves:
         self.removals: Matrix = np.full((n, n), -np.inf)
         self.adjacent: Bools = as_matrix(parents, n)
         self.reach: Bools = np.empty((n, n), dtype=bool)
+        # child * n + parent of every arc, in rising order
+        self._arcs = [child * n + parent for child, own in enumerate(parents) for parent in own]
         self._rows = problem.rows
+        self._chosen = np.empty(3, dtype=np.int64)
         self._nothing_banned = np.zeros((n, n), dtype=bool)
-        self._graph = (self.adjacent, self.gains, self.removals, self.locals)
+        self._graph = (self.adjacent, self.gains, self.removals, self.locals, np.full(n, -np.inf))
         fill_reach(self.adjacent, self.reach)
-        self._rows.fill(self.parents, self._graph, range(n))
+        self._rows.fill(self.parents, self._graph)
 
     @property
     def graph(self) -> ParentSets:
@@ -67,19 +71,17 @@ class Moves:
 
     def best(self, banned: Bools | None = None) -> Move | None:
         """The legal move that gains most; the first of equals."""
-        out = np.empty(3, dtype=np.int64)
         ban = self._nothing_banned if banned is None else banned
-        gain = best_move(self.gains, self.removals, self.adjacent, self.reach, ban, out)
+        arcs = np.array(self._arcs, dtype=np.int64)
+        gain = best_move(self._graph, arcs, self.reach, ban, self._chosen)
         if gain == -np.inf:
             return None
-        kind, child, parent = out.tolist()
-        return Move(kind, child, parent, float(gain))
+        kind, child, parent = self._chosen.tolist()
+        return Move(kind, child, parent, gain)
 
     def first(self, operators: NDArray[np.int64], least: float) -> tuple[Move | None, int]:
         """The first legal operator that gains more than `least`, and how many were considered."""
-        position = int(
-            first_improving(self.gains, self.removals, self.adjacent, self.reach, operators, least)
-        )
+        position = int(first_improving(self._graph, self.reach, operators, least))
         if position < 0:
             return None, len(operators)
         return self.move_of(int(operators[position])), position + 1
@@ -147,8 +149,11 @@ class Moves:
             self.apply(self.move_of(int(legal[rng.integers(len(legal))])))
 
     def _set_parents(self, child: int, parents: Sequence[int]) -> None:
-        self.parents[child] = tuple(sorted(parents))
+        first = child * self.problem.n
+        begin, end = bisect_left(self._arcs, first), bisect_left(self._arcs, first + self.problem.n)
+        self.parents[child] = own = tuple(sorted(parents))
+        self._arcs[begin:end] = [first + parent for parent in own]
         self.adjacent[:, child] = False
         for parent in parents:
             self.adjacent[parent, child] = True
-        self._rows.fill(self.parents, self._graph, (child,))
+        self._rows.update(child, self.parents[child], self._graph)

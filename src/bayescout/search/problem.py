@@ -176,5 +176,6 @@ def as_matrix(parents: Sequence[Sequence[int]], n: int) -> NDArray[np.bool_]:
     """adjacent[parent, child]."""
     adjacent = np.zeros((n, n), dtype=bool)
     for child, own in enumerate(parents):
-        adjacent[list(own), child] = True
+        if own:
+            adjacent[list(own), child] = True
     return adjacent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,26 @@ from bayescout.search.knowledge import Rules
 ROW_BYTES = 128 << 20
 """What remembered rows may take; the older half is forgotten when they would take more."""
 
-Graph = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-"""adjacent[parent, child], gains[child, parent], removals[child, parent], locals[child]"""
+Floats = NDArray[np.float64]
 
-Row = tuple[NDArray[np.float64], NDArray[np.float64], float]
+Graph = tuple[NDArray[np.bool_], Floats, Floats, Floats, Floats]
+"""adjacent[parent, child], gains[child, parent], removals[child, parent], locals[child] and tops[child], the
+largest gain of each row"""
+
+Row = tuple[Floats, Floats, float, float]
 
 
 class Rows:
-    """Rows of gains, by one compiled call where the score allows it, else through the score's own methods."""
+    """Rows of gains, by one compiled call where the score allows it, else through the score's own methods.
+
+    A search that never comes back to a parent set may set `remembers` to False and save the copies.
+    """
 
     def __init__(self, score: Any, rules: Rules) -> None:
         self.score = score
         self.rules = rules
         self._rules = (rules.allowed, rules.required, rules.max_parents)
+        self.remembers = True
         self._memory: dict[tuple[int, tuple[int, ...]], Row] = {}
         self._allowed: list[int] = rules.allowed.sum(axis=0).tolist()
         self._limits: list[int] = rules.max_parents.tolist()
@@ -39,27 +46,38 @@ class Rows:
             self._fill_rows = fill_rows
             self._sizes: list[int] = bound.statistics.cards.tolist()
             # A family may grow by any candidate, so the widest one decides whether its tables stay dense.
-            self._room = bound.statistics.dense_limit // max(self._sizes)
+            self._room: int = int(bound.statistics.dense_limit) // max(self._sizes)
+            self._one = np.empty(1, dtype=np.int64)
 
-    def fill(self, parents: Sequence[tuple[int, ...]], graph: Graph, children: Iterable[int]) -> None:
-        """Bring the rows of some children up to date with their parents."""
-        _, gains, removals, local_scores = graph
-        fresh = []
-        for child in children:
-            self.score.asked += self._neighbours(child, parents[child])
-            known = self._memory.get((child, parents[child]))
-            if known is None:
-                fresh.append(child)
-            else:
-                gains[child], removals[child], local_scores[child] = known
-        compiled = [child for child in fresh if self._is_small(child, parents[child])]
+    def update(self, child: int, own: tuple[int, ...], graph: Graph) -> None:
+        """Bring the row of one child up to date with its parents."""
+        self.score.asked += self._neighbours(child, own)
+        known = self._memory.get((child, own))
+        if known is not None:
+            _, gains, removals, local_scores, tops = graph
+            gains[child], removals[child], local_scores[child], tops[child] = known
+            return
+        if self._is_small(child, own):
+            self._one[0] = child
+            self.score.compiled += self._fill_rows(self._data, self._rules, graph, self._one)
+        else:
+            with self.score.suspended():
+                self._fill_row(own, graph, child)
+        self._remember(own, graph, child)
+
+    def fill(self, parents: Sequence[tuple[int, ...]], graph: Graph) -> None:
+        """Bring every row up to date, what can be compiled in one call."""
+        keys = list(enumerate(parents))
+        compiled = [c for c, own in keys if (c, own) not in self._memory and self._is_small(c, own)]
         if compiled:
-            self.score.compiled += int(self._fill_rows(self._data, self._rules, graph, np.array(compiled)))
-        for child in fresh:
-            if child not in compiled:
-                with self.score.suspended():
-                    self._fill_row(parents[child], graph, child)
-            self._remember(parents[child], graph, child)
+            self.score.compiled += self._fill_rows(self._data, self._rules, graph, np.array(compiled))
+        done = set(compiled)
+        for child, own in keys:
+            if child in done:
+                self.score.asked += self._neighbours(child, own)
+                self._remember(own, graph, child)
+            else:
+                self.update(child, own, graph)
 
     def _neighbours(self, child: int, own: tuple[int, ...]) -> int:
         """The families that a row is made of: the child's own, less a parent, and more one."""
@@ -69,12 +87,12 @@ class Rows:
     def _is_small(self, child: int, own: tuple[int, ...]) -> bool:
         if self._data is None:
             return False
-        cells = math.prod([self._sizes[p] for p in own]) * self._sizes[child]
-        return cells <= int(self._room)
+        cells = int(math.prod([self._sizes[p] for p in own]) * self._sizes[child])
+        return cells <= self._room
 
     def _fill_row(self, own: tuple[int, ...], graph: Graph, child: int) -> None:
         """One row through `extensions` and `many`: for any score and any size of family."""
-        adjacent, gains, removals, local_scores = graph
+        adjacent, gains, removals, local_scores, tops = graph
         rules, score = self.rules, self.score
         removable = [p for p in own if not rules.required[p, child]]
         fewer = [(child, tuple(q for q in own if q != p)) for p in own]
@@ -89,9 +107,13 @@ class Rows:
         for parent, lost in zip(own, found[1:], strict=True):
             if parent in removable:
                 removals[child, parent] = lost - found[0]
+        tops[child] = gains[child].max()
 
     def _remember(self, own: tuple[int, ...], graph: Graph, child: int) -> None:
+        if not self.remembers:
+            return
         if len(self._memory) >= self._most:
             self._memory = dict(list(self._memory.items())[len(self._memory) // 2 :])
-        _, gains, removals, local_scores = graph
-        self._memory[child, own] = (gains[child].copy(), removals[child].copy(), float(local_scores[child]))
+        _, gains, removals, local_scores, tops = graph
+        ends = (float(local_scores[child]), float(tops[child]))
+        self._memory[child, own] = (gains[child].copy(), removals[child].copy(), *ends)

@@ -307,8 +307,7 @@ def _bitmaps(codes: NDArray[Any], cards: Ints, weighted: bool) -> tuple[Ints, ND
     if len(bitmaps):
         from bayescout.kernels.counting import fill_bitmaps
 
-        for variable in np.flatnonzero(sliced):
-            fill_bitmaps(codes, first, variable, bitmaps)
+        fill_bitmaps(codes, first, bitmaps)
     return np.stack([cards, first]), bitmaps
 
 
