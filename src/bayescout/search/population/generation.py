@@ -1,0 +1,146 @@
+"""A generation of graphs as genes, its scores, and the state that carries it from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayescout.errors import SettingError
+from bayescout.search.population.genome import Bools, Floats, Genome, Ints, from_hex, to_hex
+from bayescout.search.population.operators import draw_genes, ranking, repair
+from bayescout.search.problem import Generator, ParentSets, Problem, State
+
+
+@dataclass(frozen=True, eq=False)
+class Generation:
+    """Individuals, best first, with their scores; `graphs` are their parent sets.
+
+    `newcomers` are the scored graphs that were made for it, whether they stayed or not.
+    """
+
+    genome: Genome
+    genes: Bools
+    scores: Floats
+    graphs: tuple[ParentSets, ...]
+    newcomers: tuple[tuple[float, ParentSets], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def taken(self, positions: Ints) -> Generation:
+        """Some individuals, in the order given."""
+        graphs = tuple(self.graphs[i] for i in positions.tolist())
+        return replace(self, genes=self.genes[positions], scores=self.scores[positions], graphs=graphs)
+
+    def joined(self, other: Generation) -> Generation:
+        """These individuals and then others, the newcomers of both."""
+        return Generation(
+            self.genome,
+            np.concatenate([self.genes, other.genes]),
+            np.concatenate([self.scores, other.scores]),
+            self.graphs + other.graphs,
+            self.newcomers + other.newcomers,
+        )
+
+    def silent(self) -> Generation:
+        """The same without newcomers: what was told before."""
+        return replace(self, newcomers=())
+
+    def ranked(self) -> Generation:
+        return self.taken(ranking(self.scores))
+
+
+def evaluated(problem: Problem, genome: Genome, genes: Bools) -> Generation:
+    """New individuals with their scores, by one batch of the distinct families they have."""
+    columns = genome.matrices(genes).transpose(0, 2, 1)
+    packed = np.packbits(columns, axis=2)
+    place: dict[tuple[int, bytes], int] = {}
+    where = np.array(
+        [
+            [place.setdefault((child, row.tobytes()), len(place)) for child, row in enumerate(graph)]
+            for graph in packed
+        ],
+        dtype=np.int64,
+    ).reshape(len(genes), genome.n)
+    firsts = np.unique(where, return_index=True)[1]
+    flat = columns.reshape(-1, genome.n)
+    families = [(int(i) % genome.n, tuple(np.flatnonzero(flat[i]).tolist())) for i in firsts]
+    scores = problem.score.many(families)[where].sum(axis=1) if families else np.zeros(len(genes))
+    graphs = tuple(tuple(families[i][1] for i in row) for row in where.tolist())
+    newcomers = tuple(zip(scores.tolist(), graphs, strict=True))
+    return Generation(genome, genes, scores, graphs, newcomers)
+
+
+def first_generation(problem: Problem, size: int, chances: Floats, rng: Generator) -> Generation:
+    """The graph to begin with, and individuals drawn gene by gene and repaired."""
+    genome = Genome.of(problem.rules)
+    begin = genome.of_graph(problem.first_graph(rng))
+    drawn = repair(genome, draw_genes(chances, size - 1, rng), rng)
+    return evaluated(problem, genome, np.concatenate([begin[None], drawn])).ranked()
+
+
+@dataclass
+class PopulationState(State):
+    """A generation: individuals as hexadecimal genes, best first, and their scores."""
+
+    population: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
+    generation: int = 0
+
+    def visited(self) -> Sequence[tuple[float, ParentSets]]:
+        living: Generation = self.work
+        return tuple(dict.fromkeys(((self.score, self.parents), *living.newcomers)))
+
+    def facts(self) -> dict[str, float]:
+        return {
+            "generation": self.generation,
+            "best_in_population": self.scores[0],
+            "mean": float(np.mean(self.scores)),
+            "worst": self.scores[-1],
+        }
+
+
+def carried(living: Generation, generation: int, operations: int) -> dict[str, Any]:
+    """What every state says of its generation, as arguments of its class."""
+    return {
+        "parents": living.graphs[0],
+        "score": float(living.scores[0]),
+        "operations": operations + len(living.newcomers),
+        "work": living,
+        "population": to_hex(living.genes),
+        "scores": tuple(living.scores.tolist()),
+        "generation": generation,
+    }
+
+
+def living_of(problem: Problem, state: PopulationState) -> Generation:
+    """The generation of a state, rebuilt where the state was read from a file."""
+    if state.work is None:
+        genome = Genome.of(problem.rules)
+        genes = from_hex(state.population, genome.size)
+        state.work = Generation(genome, genes, np.array(state.scores), tuple(genome.graphs(genes)))
+    living: Generation = state.work
+    return living
+
+
+def require_share(name: str, value: float, above: bool = False) -> None:
+    """A number from 0 to 1; not 0 where it must be above."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1 or (above and value == 0):
+        raise SettingError(f"{name} must be a number {'above' if above else 'from'} 0 to 1, not {value!r}")
+
+
+def require_amount(name: str, value: float) -> None:
+    """A finite number of at least 0."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 <= value < float("inf"):
+        raise SettingError(f"{name} must be a number of at least 0, not {value!r}")
+
+
+def require_population(size: int) -> None:
+    """0 for ten times the number of variables, or at least 2."""
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0 or size == 1:
+        raise SettingError(f"population must be 0 (ten times the variables) or at least 2, not {size!r}")

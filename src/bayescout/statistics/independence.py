@@ -1,0 +1,321 @@
+"""IndependenceTests of conditional independence: is a independent of b, given some others?
+
+A test has three answers. "dependent": independence is rejected at the level asked for. "independent": it is
+not. "inconclusive": there are too few rows for the test to be believed, whatever it says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Table
+from bayescout.errors import SettingError, TooLargeError
+from bayescout.graph.dag import Dag
+from bayescout.graph.separation import d_separated
+from bayescout.statistics.counts import DENSE_CEILING, Counts
+from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
+from bayescout.statistics.families import Family, Floats
+
+Answer = Literal["dependent", "independent", "inconclusive"]
+Correction = Literal["none", "bonferroni", "benjamini-hochberg"]
+CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "benjamini-hochberg")
+
+LEAST_EXPECTED = 5.0
+"""A chi-squared test is believed when every cell expects at least this many rows."""
+
+BATCH_CELLS = 1 << 20
+"""Cells counted at a time."""
+
+
+class Question(NamedTuple):
+    """Is `a` independent of `b`, given the others? Positions of variables."""
+
+    a: int
+    b: int
+    given: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test found: its statistic, degrees of freedom, p-value (before correction) and answer."""
+
+    statistic: float
+    degrees: float
+    p_value: float
+    answer: Answer
+
+
+class IndependenceTests(Protocol):
+    """Answers questions of independence, one or many; a correction is over the questions asked together."""
+
+    def one(self, question: Question) -> Finding: ...
+
+    def many(self, questions: Sequence[Question]) -> list[Finding]: ...
+
+
+class _Level:
+    """The part that all tests from data share: from statistics to p-values to answers."""
+
+    def __init__(self, alpha: float, correction: Correction) -> None:
+        if not 0 < alpha < 1:
+            raise SettingError(f"alpha must be between 0 and 1, not {alpha!r}; 0.05 is usual")
+        if correction not in CORRECTIONS:
+            raise SettingError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}")
+        self.alpha = alpha
+        self.correction: Correction = correction
+
+    def one(self, question: Question) -> Finding:
+        """The answer to one question by itself."""
+        return self.many([question])[0]
+
+    def many(self, questions: Sequence[Question]) -> list[Finding]:
+        """The answers to many questions, corrected together for their number."""
+        if not questions:
+            return []
+        statistics, degrees, p_values, believed = self._measured(questions)
+        adjusted = np.ones(len(questions))
+        adjusted[believed] = corrected(p_values[believed], self.correction)
+        answers: list[Answer] = [
+            "inconclusive" if not ok else "dependent" if p <= self.alpha else "independent"
+            for ok, p in zip(believed.tolist(), adjusted.tolist(), strict=True)
+        ]
+        columns = (statistics.tolist(), degrees.tolist(), p_values.tolist(), answers)
+        return [Finding(*row) for row in zip(*columns, strict=True)]
+
+    def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        """Statistics, degrees of freedom, p-values, and which of them are to be believed."""
+        raise NotImplementedError
+
+
+class GSquared(_Level):
+    r"""The likelihood-ratio test for discrete data: twice what `a` adds to the log-likelihood of `b`.
+
+    $$ G^2 = 2 \sum_{zab} N_{zab} \log \frac{N_{zab} N_z}{N_{za} N_{zb}} = 2 N \hat I(a; b \mid z) $$
+
+    against chi-squared with $(r_a - 1)(r_b - 1) \prod r_z$ degrees of freedom, over declared states and all
+    configurations, as the number of parameters in a score is. Always believed.
+    """
+
+    kind: ClassVar[str] = "discrete"
+
+    def __init__(self, counts: Counts, alpha: float = 0.05, correction: Correction = "none") -> None:
+        super().__init__(alpha, correction)
+        self.counts = counts
+
+    def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        with_a = [(b, tuple(sorted((a, *given)))) for a, b, given in questions]
+        without = [(b, tuple(sorted(given))) for _, b, given in questions]
+        families = [*with_a, *dict.fromkeys(without)]
+        place = {family: i for i, family in enumerate(families) if i >= len(with_a)}
+        likelihoods = np.concatenate(
+            [self.counts.many(some).log_likelihoods() for some in _batches(self.counts, families)]
+        )
+        plain = likelihoods[[place[family] for family in without]]
+        statistics = np.maximum(2 * (likelihoods[: len(with_a)] - plain), 0.0)
+        degrees = _degrees(self.counts, questions)
+        return statistics, degrees, _upper_tail(statistics, degrees), np.ones(len(questions), dtype=bool)
+
+
+class ChiSquared(_Level):
+    r"""Pearson's test for discrete data, stratum by stratum of the given variables.
+
+    $$ X^2 = \sum_{zab} \frac{(N_{zab} - E_{zab})^2}{E_{zab}}, \qquad E_{zab} = N_{za} N_{zb} / N_z $$
+
+    against chi-squared with the degrees of freedom of `GSquared`. Believed only when every cell expects at
+    least `LEAST_EXPECTED` rows, those of declared states and configurations that never occur included.
+    """
+
+    kind: ClassVar[str] = "discrete"
+
+    def __init__(self, counts: Counts, alpha: float = 0.05, correction: Correction = "none") -> None:
+        super().__init__(alpha, correction)
+        self.counts = counts
+
+    def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        found = [
+            pearson(table, self.counts.cells(a, (b, *given)))
+            for some in _batches(self.counts, [(b, (*given, a)) for a, b, given in questions])
+            for (b, (*given, a)), table in zip(some, self._tables(some), strict=True)
+        ]
+        statistics, least = np.array(found).T
+        degrees = _degrees(self.counts, questions)
+        believed = (least >= LEAST_EXPECTED) | (degrees == 0)
+        return statistics, degrees, _upper_tail(statistics, degrees), believed
+
+    def _tables(self, families: Sequence[Family]) -> list[NDArray[Any]]:
+        """The (strata, a, b) counts of each family; where they would be too large, of strata that occur."""
+        if not all(self.counts.is_dense(*family) for family in families):
+            return [self._occurring(b, parents[:-1], parents[-1]) for b, parents in families]
+        tables = self.counts.many(families)
+        sizes = self.counts.cards
+        return [
+            tables.table(i).reshape(-1, sizes[parents[-1]], sizes[b])
+            for i, (b, parents) in enumerate(families)
+        ]
+
+    def _occurring(self, b: int, given: tuple[int, ...], a: int) -> NDArray[Any]:
+        """The (strata, a, b) counts of the strata that occur; those that do not are left out."""
+        counts = self.counts
+        rows, strata = counts._configurations(given)
+        shape = (strata, int(counts.cards[a]), int(counts.cards[b]))
+        if math.prod(shape) > DENSE_CEILING:
+            raise TooLargeError(
+                f"a test of {shape[1]:,} by {shape[2]:,} states in {strata:,} strata has "
+                f"{math.prod(shape):,} cells, more than {DENSE_CEILING:,}; merge states, or use g2"
+            )
+        cells = (rows.astype(np.int64) * shape[1] + counts._codes[a]) * shape[2] + counts._codes[b]
+        weights = counts._weights if len(counts._weights) else None
+        return np.bincount(cells, weights=weights, minlength=math.prod(shape)).reshape(shape)
+
+
+def pearson(table: NDArray[Any], cells: int) -> tuple[float, float]:
+    """Pearson's statistic of (strata, a, b) counts, and the least count that one of all `cells` expects.
+
+    Cells that are not in the table belong to strata that never occur, and expect nothing.
+    """
+    totals = table.sum(axis=(1, 2), dtype=np.float64)
+    products = table.sum(axis=2, dtype=np.float64)[:, :, None] * table.sum(axis=1, dtype=np.float64)[:, None]
+    expected = products / np.maximum(totals, 1e-300)[:, None, None]
+    off = np.square(table - expected)
+    statistic = np.divide(off, expected, out=np.zeros_like(expected), where=expected > 0).sum()
+    return float(statistic), float(expected.min()) if table.size == cells else 0.0
+
+
+class FisherZ(_Level):
+    r"""Fisher's test of a partial correlation $r$, for Gaussian data.
+
+    $$ z = \sqrt{n - |given| - 3}\ \operatorname{atanh}(r) $$
+
+    against the standard normal, both sides. Not believed when there are no degrees of freedom
+    $n - |given| - 3$ left. A variable that the given ones determine is independent of everything.
+    """
+
+    kind: ClassVar[str] = "continuous"
+
+    def __init__(self, covariance: Covariance, alpha: float = 0.05, correction: Correction = "none") -> None:
+        super().__init__(alpha, correction)
+        if (np.diag(covariance.matrix) != 1).any():
+            raise SettingError(
+                "fisher-z needs plain correlations, not a prior's; use another score, such as bic"
+            )
+        self.covariance = covariance
+
+    def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        from scipy.special import ndtr
+
+        sizes = np.array([len(given) for _, _, given in questions], dtype=np.float64)
+        degrees = np.maximum(self.covariance.total - sizes - 3, 0.0)
+        partial = np.clip(self.correlations(questions), -1 + RESIDUAL_FLOOR, 1 - RESIDUAL_FLOOR)
+        statistics = np.sqrt(degrees) * np.arctanh(partial)
+        return statistics, degrees, 2 * ndtr(-np.abs(statistics)), degrees > 0
+
+    def correlations(self, questions: Sequence[Question]) -> Floats:
+        """The partial correlation that each question is about."""
+        from bayescout.kernels.independence import partial_correlations
+
+        groups = [(*sorted(given), *sorted((a, b))) for a, b, given in questions]
+        sizes = np.array([len(group) for group in groups], dtype=np.int64)
+        members = np.array([variable for group in groups for variable in group], dtype=np.int64)
+        bounds = np.concatenate(([0], np.cumsum(sizes)))
+        most = int(sizes.max())
+        out = np.empty(len(groups))
+        factor = np.zeros((most, most))
+        partial_correlations(self.covariance.matrix, members, bounds, RESIDUAL_FLOOR, factor, out)
+        return out
+
+
+class Oracle:
+    """Answers from a known graph, by d-separation; for testing what uses tests."""
+
+    def __init__(self, dag: Dag) -> None:
+        self.dag = dag
+
+    def one(self, question: Question) -> Finding:
+        a, b, given = question
+        apart = d_separated(self.dag, [a], [b], given)
+        return Finding(0.0, 0.0, 1.0, "independent") if apart else Finding(math.inf, 0.0, 0.0, "dependent")
+
+    def many(self, questions: Sequence[Question]) -> list[Finding]:
+        return [self.one(question) for question in questions]
+
+
+def independence_tests(
+    statistics: Table | Counts | Covariance,
+    test: str | None = None,
+    alpha: float = 0.05,
+    correction: Correction = "none",
+) -> IndependenceTests:
+    """The tests for a table or its statistics: "g2" (discrete data's default), "chi2" or "fisher-z"."""
+    if isinstance(statistics, Table):
+        statistics = Counts(statistics) if statistics.is_discrete else Covariance(statistics)
+    discrete = isinstance(statistics, Counts)
+    test = test or ("g2" if discrete else "fisher-z")
+    if test not in TESTS:
+        raise SettingError(f"test must be one of {', '.join(TESTS)}, not {test!r}")
+    if (TESTS[test].kind == "discrete") != discrete:
+        fit = [name for name, made in TESTS.items() if (made.kind == "discrete") == discrete]
+        raise SettingError(
+            f"test {test!r} is for {TESTS[test].kind} columns and these are not; use {' or '.join(fit)}"
+        )
+    made: IndependenceTests = TESTS[test](statistics, alpha, correction)
+    return made
+
+
+TESTS: dict[str, Any] = {"g2": GSquared, "chi2": ChiSquared, "fisher-z": FisherZ}
+"""Every test by name."""
+
+
+def corrected(p_values: Floats, correction: Correction) -> Floats:
+    """p-values adjusted for being asked together.
+
+    Bonferroni multiplies by their number, which bounds the chance of any false rejection; Benjamini and
+    Hochberg's (1995) least `m p_(j) / j` over `j >= rank` bounds the expected share of false rejections.
+    """
+    count = len(p_values)
+    if correction == "none" or not count:
+        return p_values.copy()
+    if correction == "bonferroni":
+        return np.minimum(p_values * count, 1.0)
+    order = np.argsort(p_values, kind="stable")
+    stepped = p_values[order] * count / np.arange(1, count + 1)
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(np.minimum.accumulate(stepped[::-1])[::-1], 1.0)
+    return adjusted
+
+
+def _degrees(counts: Counts, questions: Sequence[Question]) -> Floats:
+    """(r_a - 1)(r_b - 1) times the product of the given variables' states."""
+    sizes = counts.cards.tolist()
+    return np.array(
+        [
+            float((sizes[a] - 1) * (sizes[b] - 1) * math.prod([sizes[z] for z in given]))
+            for a, b, given in questions
+        ]
+    )
+
+
+def _upper_tail(statistics: Floats, degrees: Floats) -> Floats:
+    """The chance that chi-squared is at least this large; 1 without degrees of freedom."""
+    from scipy.special import chdtrc
+
+    tail: Floats = chdtrc(np.maximum(degrees, 1.0), statistics)
+    return np.where(degrees > 0, tail, 1.0)
+
+
+def _batches(counts: Counts, families: Sequence[Family]) -> list[Sequence[Family]]:
+    """Families in batches of bounded memory."""
+    batches: list[Sequence[Family]] = []
+    begin, cells = 0, 0
+    for i, (child, parents) in enumerate(families):
+        size = min(counts.cells(child, parents), BATCH_CELLS)
+        if i > begin and cells + size > BATCH_CELLS:
+            batches.append(families[begin:i])
+            begin, cells = i, 0
+        cells += size
+    return [*batches, families[begin:]]
