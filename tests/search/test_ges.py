@@ -29,7 +29,7 @@ from bayescout.search.classes import (
 )
 from bayescout.search.driver import Limits, drive, generator
 from bayescout.search.ges import PHASES, Ges
-from bayescout.search.operators import Deletions, Insertions, Turns
+from bayescout.search.operators import EVERYTHING, Deletions, Insertions, Step, Turns
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, table_of
@@ -236,6 +236,27 @@ def test_every_operator_is_up_to_date_and_what_is_set_aside_is_not_valid(seed):
                     blocked = operators._obstacle(x, y, table.cliques[row])
                     assert blocked or operators._reached(x, y, table.cliques[row]) is None
     assert slept
+
+
+def test_what_the_knowledge_forbade_is_tried_again_after_a_change_elsewhere():
+    """p -> x <- q compels x -> y, which is forbidden; once p and q are joined, x - y may be y -> x."""
+    p, q, x, y = range(4)
+    table = gaussian(4, 50, seed=1)
+    knowledge = Knowledge(forbidden=[(table.names[x], table.names[y])])
+    operators = Insertions(
+        problem_of(table, Penalised(charge=0.0), knowledge), class_of(((), (), (p, q), ()))
+    )
+    assert operators._reached(x, y, 0) is None
+    own = operators.tables[y]
+    gain = float(own.gains[x])
+    own.asleep.append((x, gain, EVERYTHING))
+    own.gains[x] = -np.inf
+    operators.tops[y] = own.gains.max()
+    operators.moved(Step(p, q, 0, 0.0, *operators._reached(p, q, 0)))
+    assert operators._reached(x, y, 0) is not None
+    assert operators.tables[y] is own
+    assert (own.gains[x], own.asleep) == (gain, [])
+    assert operators.tops[y] == own.gains.max()
 
 
 @given(parent_sets(min_nodes=2, max_nodes=5), st.data())

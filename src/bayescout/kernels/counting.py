@@ -187,7 +187,7 @@ def count_scatter(codes, cards, ids, shape, candidates, starts, out):
                 out[where + x * r] = scratch[cell * states + x]
     own = out[starts[candidates.shape[0]] : starts[candidates.shape[0]] + base]
     if candidates.shape[0] > 0:
-        sum_out(out[starts[0] :], cards[candidates[0]], r, own)
+        sum_over(out[starts[0] :], r, cards[candidates[0]], own)
         return
     scratch[:] = 0
     for row in range(ids.shape[0]):
@@ -197,13 +197,13 @@ def count_scatter(codes, cards, ids, shape, candidates, starts, out):
 
 
 @kernel
-def sum_out(table, states, r, own):
-    """The family's own table from its extension by a candidate with so many states."""
-    for cell in range(own.shape[0]):
-        where = cell // r * states * r + cell % r
-        own[cell] = 0
-        for x in range(states):
-            own[cell] += table[where + x * r]
+def sum_over(table, inner, states, out):
+    """The table summed over one variable, which has `inner` cells below it; out is overwritten."""
+    for cell in range(out.shape[0]):
+        where = cell // inner * inner * states + cell % inner
+        out[cell] = 0
+        for state in range(states):
+            out[cell] += table[where + state * inner]
 
 
 @kernel

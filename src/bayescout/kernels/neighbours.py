@@ -11,7 +11,7 @@ Both give the same numbers to the bit: they call the same counting and reducing 
 
 import numpy as np
 
-from bayescout.kernels.counting import count_bits, count_scatter, count_weighted, number_cells
+from bayescout.kernels.counting import count_bits, count_scatter, count_weighted, number_cells, sum_over
 from bayescout.kernels.jit import kernel
 from bayescout.kernels.limits import MASKED_CELLS
 from bayescout.kernels.reducing import sum_gamma, sum_xlogx
@@ -110,19 +110,9 @@ def _neighbour_scores(data, family, candidates):
     own = counts[starts[c] : starts[c + 1]]
     inner = r
     for i in range(k - 1, -1, -1):
-        _sum_over(own, inner, cards[family[i]], counts[starts[c + 1 + i] : starts[c + 2 + i]])
+        sum_over(own, inner, cards[family[i]], counts[starts[c + 1 + i] : starts[c + 2 + i]])
         inner *= cards[family[i]]
     return _scores(counts, starts, r, configurations, data[4], data[5])
-
-
-@kernel
-def _sum_over(table, inner, states, out):
-    """The table summed over one variable, which has `inner` cells below it."""
-    for cell in range(out.shape[0]):
-        where = cell // inner * inner * states + cell % inner
-        out[cell] = 0
-        for state in range(states):
-            out[cell] += table[where + state * inner]
 
 
 @kernel

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from bayescout.errors import SettingError
+from bayescout.scores.base import check_families
 from bayescout.statistics.families import Family, Floats, Ints
 
 DEFAULT_BYTES = 256 << 20
@@ -47,6 +48,17 @@ class ScoreCache:
             row[candidates] = values
             self._rows[child, parents] = row
             self._bytes += self._row_bytes
+
+    def fetch(self, families: Sequence[Family], compute: Callable[[list[Family]], Floats]) -> Floats:
+        """The values of families in their order; what is not remembered is checked and computed once."""
+        keys = [(child, tuple(sorted(parents))) for child, parents in families]
+        found, fresh = self.look_up(keys)
+        if fresh:
+            check_families(fresh, self._n)
+            computed = dict(zip(fresh, compute(fresh).tolist(), strict=True))
+            self.remember(computed)
+            found |= computed
+        return np.array([found[key] for key in keys], dtype=np.float64)
 
     def look_up(self, keys: Sequence[Family]) -> tuple[dict[Family, float], list[Family]]:
         """The remembered values among these families, and the distinct others in order of appearance."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayescout.scores.base import Parents, Score, check_families
+from bayescout.scores.base import Parents, Score
 from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
 from bayescout.statistics.families import Family, Floats, Ints
 
@@ -45,17 +45,12 @@ class CustomScore:
         return self.many([(child, (*parents, candidate)) for candidate in wanted])
 
     def many(self, families: Sequence[Family]) -> Floats:
-        keys = [(child, tuple(sorted(parents))) for child, parents in families]
-        found, fresh = self._cache.look_up(keys)
-        if fresh:
-            check_families(fresh, self.n_variables)
-            own = getattr(self.score, "many", None)
-            values = own(fresh) if own is not None else [self.score.local(*family) for family in fresh]
-            numbers = _scorable(np.asarray(values, dtype=np.float64)).tolist()
-            computed = dict(zip(fresh, numbers, strict=True))
-            self._cache.remember(computed)
-            found |= computed
-        return np.array([found[key] for key in keys], dtype=np.float64)
+        return self._cache.fetch(families, self._computed)
+
+    def _computed(self, fresh: Sequence[Family]) -> Floats:
+        own = getattr(self.score, "many", None)
+        values = own(fresh) if own is not None else [self.score.local(*family) for family in fresh]
+        return _scorable(np.asarray(values, dtype=np.float64))
 
 
 def _scorable(values: Floats) -> Floats:

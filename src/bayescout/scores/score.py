@@ -104,17 +104,13 @@ class TableScore:
 
     def many(self, families: Sequence[Family]) -> Floats:
         """The scores of many families; repeated ones are computed once."""
-        keys = [(child, tuple(sorted(parents))) for child, parents in families]
-        found, fresh = self._cache.look_up(keys)
-        if fresh:
-            check_families(fresh, self.n_variables)
-            parts = self._run(
-                lambda some: self.formula.evaluate(self.statistics.many(some)), self._batches(fresh)
-            )
-            computed = dict(zip(fresh, np.concatenate(parts).tolist(), strict=True))
-            self._cache.remember(computed)
-            found |= computed
-        return np.array([found[key] for key in keys], dtype=np.float64)
+        return self._cache.fetch(families, self._computed)
+
+    def _computed(self, fresh: Sequence[Family]) -> Floats:
+        parts = self._run(
+            lambda some: self.formula.evaluate(self.statistics.many(some)), self._batches(fresh)
+        )
+        return np.concatenate(parts)
 
     # ---- splitting work
 

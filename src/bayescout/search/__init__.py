@@ -8,6 +8,7 @@ from typing import Any
 from bayescout.scores.base import make_named
 from bayescout.search.annealing import Annealing
 from bayescout.search.first_ascent import FirstAscent
+from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
 from bayescout.search.knowledge import Knowledge, Rules
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
@@ -24,6 +25,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "k2-random": K2Random,
     "order-sample": OrderSample,
     "order-climb": OrderClimb,
+    "ges": Ges,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -54,6 +56,7 @@ __all__ = [
     "FirstAscent",
     "Genetic",
     "GeneticGreedy",
+    "Ges",
     "HillClimb",
     "Holland",
     "K2Random",

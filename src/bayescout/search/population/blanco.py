@@ -107,8 +107,8 @@ class ElitistGa(Elitist):
 
     Parents are drawn in proportion to rank, cut at one place with probability `crossover`, and with
     probability `mutation` one gene of a child is flipped; `per_gene` reads the document's 0.1 the other
-    way, as the chance of every gene, which no family survives on more than a few variables.
-    Deviation: the start graph is in the first generation.
+    way, as the chance of every gene, which fills graphs with noise beyond a few variables. The other
+    settings are those of UMDA; distinct=True, patience=3 end better and take longer.
     """
 
     crossover: float = 1.0
@@ -147,7 +147,15 @@ class Umda(Elitist):
 
     The univariate marginal distribution algorithm: in every generation the chance of each arc becomes its
     share among the best half of the population, and as many new individuals are drawn, gene by gene, and
-    repaired.
+    repaired. The next generation is the best of old and new, and the search ends when the sum of scores
+    is the same for `patience` generations, or after `max_generations`. `population` 0 is ten times the
+    number of variables; at first a node has `mean_parents` parents in the mean, before repair.
+
+    `correction` is added to the counts of both values of a gene (1 is Laplace's), so that no arc is lost
+    for good. The document has none, as the default here, and then a search without an order ends too
+    early: on alarm (10,000 rows, K2) thousands of nats below the generating network's score.
+    correction=0.1, distinct=True, patience=10 end there or above in about half of the runs; `distinct`
+    keeps copies of an individual out.
     """
 
     correction: float = 0.0
@@ -175,7 +183,8 @@ class Umda(Elitist):
 class Pbil(Umda):
     """Draw arcs from chances that move towards their shares among the better half (Blanco 2003).
 
-    Population-based incremental learning: p ← (1 - α) p + α · share; α = 1 is UMDA, to the bit.
+    Population-based incremental learning: p ← (1 - α) p + α · share; α = 1 is UMDA, to the bit. The other
+    settings, and what helps without an order, are those of UMDA.
     """
 
     alpha: float = 0.5
