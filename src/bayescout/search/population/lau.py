@@ -114,7 +114,7 @@ class GeneticGreedy(Mating):
     while it is cyclic, `tries` times in all. Stop after `patience` generations without progress.
 
     With the document's settings, the defaults, all graphs soon are one: on asia with 5,000 rows the best
-    known score is found by one run in ten. shake=2, patience=30 finds it in 19 of 20: a graph that equals
+    known score is found by one run in twenty. shake=2, patience=30 finds it in 19 of 20: a graph that equals
     one before it makes `shake` random removals and reversals.
     """
 
