@@ -336,6 +336,9 @@ def _count_family_bits(bitmaps, first, cards, family, table):
     Copies are spelled out: slice assignment would make numba compile its error messages, for seconds.
     """
     k = family.shape[0]
+    if k > 2 and cards[family[k - 1]] == 2 and cards[family[k - 2]] == 2:
+        _count_binary_pair(bitmaps, first, cards, family, table)
+        return
     starts = np.zeros(min(k, 2), dtype=np.int64)
     if k == 1:
         count_bits(bitmaps, first, cards, family, family[:0], starts, table)
@@ -351,3 +354,35 @@ def _count_family_bits(bitmaps, first, cards, family, table):
     count_bits(bitmaps, first, cards, base, family[k - 2 : k - 1], starts, room)
     for cell in range(table.shape[0]):
         table[cell] = room[cell]
+
+
+@kernel
+def _count_binary_pair(bitmaps, first, cards, family, table):
+    """A family whose child and last parent are binary: four sums over a mask of the others give four cells."""
+    k = family.shape[0]
+    others = family[: k - 2]
+    parent = bitmaps[first[family[k - 2]]]
+    child = bitmaps[first[family[k - 1]]]
+    cells = table.shape[0] // 4
+    words = bitmaps.shape[1]
+    width = min(words, max(32, MASK_WORDS // cells))
+    masks = np.empty((cells, width), dtype=np.uint64)
+    table[:] = 0
+    for begin in range(0, words, width):
+        end = min(words, begin + width)
+        _block_masks(bitmaps, first, cards, others, begin, end, masks)
+        a, b = parent[begin:end], child[begin:end]
+        for cell in range(cells):
+            mask = masks[cell, : end - begin]
+            total = only_a = only_b = both = np.uint64(0)
+            for w in range(end - begin):
+                word = mask[w]
+                total += popcount(word)
+                only_a += popcount(word & a[w])
+                only_b += popcount(word & b[w])
+                both += popcount(word & a[w] & b[w])
+            # The first state of each is the one whose bitmap was taken.
+            table[4 * cell] += np.int64(both)
+            table[4 * cell + 1] += np.int64(only_a) - np.int64(both)
+            table[4 * cell + 2] += np.int64(only_b) - np.int64(both)
+            table[4 * cell + 3] += np.int64(total) - np.int64(only_a) - np.int64(only_b) + np.int64(both)
