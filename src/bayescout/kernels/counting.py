@@ -358,7 +358,7 @@ def _count_family_bits(bitmaps, first, cards, family, table):
 
 @kernel
 def _count_binary_pair(bitmaps, first, cards, family, table):
-    """A family whose child and last parent are binary: four sums over a mask of the others give four cells."""
+    """A family whose child and last parent are binary: four sums over a mask of the rest give four cells."""
     k = family.shape[0]
     others = family[: k - 2]
     parent = bitmaps[first[family[k - 2]]]
