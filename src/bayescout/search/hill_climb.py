@@ -35,7 +35,7 @@ class HillClimb:
     """
 
     restarts: int = 0
-    perturb: int = 10
+    perturb: int = 15
 
     state: ClassVar[type[State]] = ClimbState
 

@@ -138,11 +138,11 @@ class Moves:
         return self
 
     def perturb(self, moves: int, rng: Generator) -> None:
-        """Make so many random legal removals and reversals.
+        """Make so many random legal removals and reversals, half as many as there are arcs at most.
 
         Additions are left out: they are most of the legal moves, nearly all useless and undone at once.
         """
-        for _ in range(moves):
+        for _ in range(min(moves, max(1, len(self._arcs) // 2))):
             legal = self.legal_operators(additions=False)
             if not len(legal):
                 return

@@ -37,9 +37,9 @@ class Tabu:
     """
 
     length: int = 10
-    patience: int = 10
+    patience: int = 5
     restarts: int = 0
-    perturb: int = 10
+    perturb: int = 15
 
     state: ClassVar[type[State]] = TabuState
 
