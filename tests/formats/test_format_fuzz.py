@@ -196,3 +196,30 @@ def test_json_with_any_part_replaced(seed, data):
 def test_long_nonsense_is_refused_in_one_pass(name, text):
     """Each of these takes minutes where a pattern backtracks or a scan starts again."""
     check(name, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "network n {" + " " * 20_000 + '"',
+        "network n {" + "// a b c\n" * 5_000 + "/* x",
+        "network n { } variable a { type discrete [ 2 ] { " + "/*" * 10_000,
+        "probability ( a ) { table " + "0.5, " * 10_000,
+        "network n { property " + " " * 20_000,
+        "digraph {" + " \n" * 10_000 + '"',
+    ],
+    ids=[
+        "open quote",
+        "open comment",
+        "nested comment",
+        "no end of numbers",
+        "open property",
+        "open dot quote",
+    ],
+)
+def test_long_texts_that_never_end_are_refused_at_once(text):
+    from bayescout.formats import bif, dot
+
+    for reader in (bif.read, dot.read):
+        with pytest.raises(BayescoutError):
+            reader(text, "x")

@@ -22,20 +22,20 @@ from typing import NoReturn
 
 from bayescout.formats.text import Source, unquote
 
-NUMBER = r"[-+]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+"
+NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _NUMBER = re.compile(NUMBER)
-_NUMBERS = re.compile(rf"({NUMBER}(?:[\s,]++{NUMBER})*+)[\s,]*+;")
+_NUMBERS = re.compile(rf"({NUMBER}(?:[\s,]+{NUMBER})*)[\s,]*;")
+# White space and comments: matched by itself, so that what follows cannot make it give anything back.
+_GAP = re.compile(r"(?:\s+|//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*")
 _TOKEN = re.compile(
-    r"""(?: \s++ | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/ )*+
-    (?: (?P<quoted> "(?:[^"\\\n]|\\[^\n])*+" )
+    r"""(?P<quoted> "[^"\\\n]*(?:\\[^\n][^"\\\n]*)*" )
       | (?P<mark> [{}()\[\],;|] )
-      | (?P<word> (?:[^\s{}()\[\],;|"/]|/(?![/*]))++ )
-      | (?P<end> \Z )
-    )""",
+      | (?P<word> (?:[^\s{}()\[\],;|"/]|/(?![/*]))+ )
+      | (?P<end> \Z )""",
     re.VERBOSE,
 )
-_PROPERTY = re.compile(r'property\s*+("(?:[^"\\\n]|\\[^\n])*+"|[^;]*+)\s*+;')
-_PLAIN_ROW = re.compile(rf'\(([^(){{}}\[\];|"/\\]*+)\)\s*+({NUMBER}(?:[\s,]++{NUMBER})*+)\s*+;\s*+')
+_PROPERTY = re.compile(r'property(?:\s*("[^"\\\n]*(?:\\[^\n][^"\\\n]*)*")\s*;|([^;]*);)')
+_PLAIN_ROW = re.compile(rf'\(([^(){{}}\[\];|"/\\]*)\)\s*({NUMBER}(?:[\s,]+{NUMBER})*)\s*;\s*')
 
 
 @dataclass
@@ -97,17 +97,17 @@ class _Parser:
     # ---- tokens
 
     def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.end)
+        gap = _GAP.match(self.text, self.end)
+        at = gap.end() if gap else self.end
+        match = _TOKEN.match(self.text, at)
         if match is None:
-            self._fail_at_stray()
+            self._fail_at_stray(at)
         self.kind = match.lastgroup or "end"
         self.value = match[self.kind]
         self.start, self.end = match.start(self.kind), match.end()
 
-    def _fail_at_stray(self) -> NoReturn:
+    def _fail_at_stray(self, at: int) -> NoReturn:
         """No token fits: a quote or a comment is open."""
-        gap = re.compile(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+").match(self.text, self.end)
-        at = gap.end() if gap else self.end
         what = "a quoted name" if self.text[at] == '"' else "a comment"
         raise self.source.error(f"{what} is opened here and not closed; the file may be truncated", at)
 
@@ -190,7 +190,7 @@ class _Parser:
                 raise self.source.error(
                     "a property is not closed by ';'; the file may be truncated", self.start
                 )
-            properties.append((match[1].strip(), self.start))
+            properties.append(((match[1] or match[2]).strip(), self.start))
             self.end = match.end()
             self.advance()
         self.advance()

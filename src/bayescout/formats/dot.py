@@ -19,14 +19,14 @@ from bayescout.graph.dag import Dag
 
 Label = Hashable
 
+# As in `bif_grammar.py`; a line that begins with # is a comment too.
+_GAP = re.compile(r"(?:\s+|//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|^\#[^\n]*)*", re.MULTILINE)
 _TOKEN = re.compile(
-    r"""(?: \s++ | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/ | ^\#[^\n]*+ )*+
-    (?: (?P<quoted> "(?:[^"\\]|\\.)*+" )
+    r"""(?P<quoted> "[^"\\]*(?:\\.[^"\\]*)*" )
       | (?P<mark> -> | -- | [{}\[\];,=:+<] )
-      | (?P<word> [^\W\d]\w*+ | -?+(?:\.\d++|\d++(?:\.\d*+)?+)(?!\w) )
-      | (?P<end> \Z )
-    )""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
+      | (?P<word> [^\W\d]\w* | -?(?:\.\d+|\d+(?:\.\d*)?)(?!\w) )
+      | (?P<end> \Z )""",
+    re.VERBOSE | re.DOTALL,
 )
 _WRITTEN_LABEL = "bayescout_label"
 
@@ -61,7 +61,8 @@ class _Parser:
         self.advance()
 
     def advance(self) -> None:
-        match = _TOKEN.match(self.source.text, self.end)
+        gap = _GAP.match(self.source.text, self.end)
+        match = _TOKEN.match(self.source.text, gap.end() if gap else self.end)
         if match is None:
             raise self.source.error(
                 "a character DOT does not know, or a quote or comment that is not closed, after this line",
