@@ -54,18 +54,14 @@ class HillClimb:
         if best is not None and best.gain > MIN_GAIN:
             moves.apply(best)
             return _moved(state, moves)
-        return self._at_optimum(problem, state, moves, rng)
+        return self._at_optimum(state, moves, rng)
 
-    def _at_optimum(self, problem: Problem, state: ClimbState, moves: Moves, rng: Generator) -> ClimbState:
+    def _at_optimum(self, state: ClimbState, moves: Moves, rng: Generator) -> ClimbState:
         if state.score >= state.best_score:
             state.best_parents, state.best_score = state.parents, state.score
         if state.restarts_left == 0:
             return ClimbState(state.best_parents, state.best_score, True, state.operations)
-        if self.perturb == 0:
-            moves = Moves(problem, random_graph(problem.rules, rng))
-        else:
-            moves = moves.moved_to(state.best_parents)
-            moves.perturb(self.perturb, rng)
+        moves = restarted(moves, state.best_parents, self.perturb, rng)
         state.restarts_left -= 1
         return _moved(state, moves)
 
@@ -80,6 +76,15 @@ def _moved(state: ClimbState, moves: Moves) -> ClimbState:
         restarts_left=state.restarts_left,
         work=moves,
     )
+
+
+def restarted(moves: Moves, best: ParentSets, perturb: int, rng: Generator) -> Moves:
+    """Where to climb again: the best graph after random moves, or a random graph where there are none."""
+    if perturb == 0:
+        return Moves(moves.problem, random_graph(moves.problem.rules, rng))
+    moves = moves.moved_to(best)
+    moves.perturb(perturb, rng)
+    return moves
 
 
 def moves_of(problem: Problem, state: State) -> Moves:

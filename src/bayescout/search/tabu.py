@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.search.hill_climb import MIN_GAIN, moves_of, require_count
+from bayescout.search.hill_climb import MIN_GAIN, moves_of, require_count, restarted
 from bayescout.search.moves import Move, Moves
-from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph
+from bayescout.search.problem import Generator, ParentSets, Problem, State
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Tabu:
         moves = moves_of(problem, state)
         move = self._choose(moves, state)
         if move is None or state.idle >= self.patience:
-            return self._restart(problem, state, moves, rng)
+            return self._restart(state, moves, rng)
         moves.apply(move)
         better = moves.score > state.best_score + MIN_GAIN
         forward = moves.score > state.walk_best + MIN_GAIN
@@ -85,14 +85,10 @@ class Tabu:
             banned[one, other] = banned[other, one] = True
         return moves.best(banned)
 
-    def _restart(self, problem: Problem, state: TabuState, moves: Moves, rng: Generator) -> TabuState:
+    def _restart(self, state: TabuState, moves: Moves, rng: Generator) -> TabuState:
         if state.restarts_left == 0:
             return TabuState(state.best_parents, state.best_score, True, state.operations)
-        if self.perturb == 0:
-            moves = Moves(problem, random_graph(problem.rules, rng))
-        else:
-            moves = moves.moved_to(state.best_parents)
-            moves.perturb(self.perturb, rng)
+        moves = restarted(moves, state.best_parents, self.perturb, rng)
         return TabuState(
             moves.graph,
             moves.score,
