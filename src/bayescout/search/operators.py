@@ -334,7 +334,7 @@ class Turns(Operators):
                 found |= 1 << x
         if (self.pattern.parents[y] | clique).bit_count() >= self.limits[y]:
             return 0
-        return found & self.loose[y]
+        return found & ~mask_of(np.flatnonzero(self.rules.required[y]))
 
     def _families(self, x: int, y: int, clique: int) -> list[Family]:
         """After and before for y, then after and before for x."""
