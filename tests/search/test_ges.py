@@ -19,6 +19,8 @@ from bayescout.scores import SCORES, Bic, Penalised, TableScore, bind
 from bayescout.search import CountingScore, Knowledge, Problem
 from bayescout.search.classes import (
     Pattern,
+    Standpoint,
+    bits,
     class_of,
     cliques_within,
     completed,
@@ -58,6 +60,50 @@ def test_completing_and_extending_on_bits_are_those_of_graphs(parents):
     assert member.parent_sets() == consistent_extension(cpdag(dag)).parents
     assert completed(member) == pattern
     assert Pattern.of_pairs(len(parents), *pattern.pairs()) == pattern
+
+
+@pytest.mark.parametrize("n", [63, 64, 65, 130])
+def test_classes_of_more_nodes_than_a_word_has_bits(n):
+    for seed, density in enumerate([0.5 / n, 3 / n, 8 / n, 0.3]):
+        dag = bs.Dag(tuple(range(n)), bs.random_dag(n, density=density, seed=seed).parents)
+        pattern = class_of(dag.parents)
+        assert pdag_of(pattern) == cpdag(dag)
+        assert extension_of(pattern).parent_sets() == consistent_extension(cpdag(dag)).parents
+        reach = {node: set() for node in range(n)}
+        for node in reversed(dag.order()):
+            for child in bits(pattern.children[node]):
+                reach[node] |= {child} | reach[child]
+        arcs = Pattern(pattern.parents, pattern.children, [0] * n)
+        for source, target in itertools.permutations(range(0, n, 9), 2):
+            assert bool(semi_directed_path(arcs, source, target, 0)) == (target in reach[source])
+
+
+@given(parent_sets(min_nodes=2, max_nodes=7), st.data())
+def test_going_from_class_to_class_is_that_of_a_fresh_standpoint(parents, data):
+    """Rows, lists, adjacencies and paths after moves against those made from nothing."""
+    n = len(parents)
+    here = Standpoint(class_of(parents))
+    for _ in range(4):
+        changed = here.pattern.copy()
+        a, b = data.draw(st.permutations(range(n)))[:2]
+        data.draw(st.sampled_from([changed.cut, changed.direct]))(a, b)
+        found = here.neighbour(changed, [a, b])
+        dag = extension_of(changed)
+        assert (found is None) == (dag is None)
+        if found is None:
+            continue
+        assert found == (completed(dag), dag)
+        before = here.pattern.copy()
+        differ, lost = here.move(found[0])
+        fresh = Standpoint(found[0])
+        assert here.pattern == found[0]
+        assert here.adjacent == fresh.adjacent
+        assert (here.rows == fresh.rows).all()
+        assert here.semi_directed_path(a, b, 0) == semi_directed_path(found[0], a, b, 0)
+        for node in range(n):
+            own = [plane[node] for plane in before.lists()], [plane[node] for plane in found[0].lists()]
+            assert (differ >> node & 1) == (own[0] != own[1])
+            assert (lost >> node & 1) == bool((own[0][1] | own[0][2]) & ~(own[1][1] | own[1][2]))
 
 
 def test_a_pattern_without_members_has_no_extension():
@@ -264,7 +310,8 @@ def test_operators_kept_up_to_date_are_those_scored_afresh(data):
         state = search.advance(problem, state, rng)
         assert state.done or state.score > before
         assert problem.rules.broken_by(state.parents) is None
-        assert class_of(state.parents).pairs() == (state.directed, state.undirected)
+        assert class_of(state.parents) == state.work.pattern
+        assert len(state.work.pattern.pairs()[1]) == state.undirected
 
 
 def known_operators(operators):
@@ -312,9 +359,8 @@ def test_what_the_knowledge_forbade_is_tried_again_after_a_change_elsewhere():
     assert operators._reached(x, y, 0) is None
     own = operators.tables[y]
     gain = float(own.gains[x])
-    own.asleep.append((x, gain, EVERYTHING))
-    own.gains[x] = -np.inf
-    operators.tops[y] = own.gains.max()
+    operators._sleep(y, x, EVERYTHING)
+    assert own.gains[x] == -np.inf
     operators.moved(Step(p, q, 0, 0.0, *operators._reached(p, q, 0)))
     assert operators._reached(x, y, 0) is not None
     assert operators.tables[y] is own
