@@ -304,12 +304,15 @@ class Turns(Operators):
 
     Of an arc, the clique is NA ∪ T as for an insertion, and with the friends of x blocks every other
     semi-directed path from y to x. Of an edge, it is the friends of y that become its parents: at least one
-    not joined to x, and apart from the rest of NA without x and y. It gains what the families of both gain.
+    not joined to x, and parted by those in NA from the rest of NA. It gains what the families of both gain.
     """
 
     def _stale(self, changed: int, step: Step) -> Iterable[int]:
-        """All: the family of x counts too, and turns are few."""
-        return range(self.n)
+        """Those that changed, and those with a friend or child that did: its family counts too."""
+        stale = changed
+        for node in bits(changed):
+            stale |= self.pattern.parents[node] | self.pattern.friends[node]
+        return bits(stale)
 
     def _score(self, nodes: Iterable[int]) -> None:
         asked: list[tuple[int, list[int], list[tuple[int, int]]]] = []
@@ -355,12 +358,13 @@ class Turns(Operators):
         ]
 
     def _separated(self, x: int, y: int, clique: int) -> bool:
-        """Whether x and y cut the clique off from the rest of NA along undirected edges."""
-        rest = self.pattern.friends[y] & self.adjacent[x] & ~clique
-        seen = clique | 1 << x | 1 << y
-        frontier = bits(clique) if rest else []
+        """Whether, among the friends of y, the clique's members in NA part its others from the rest of NA."""
+        friends, around = self.pattern.friends, self.adjacent[x]
+        rest = friends[y] & around & ~clique
+        seen = ~friends[y] | clique | 1 << x
+        frontier = bits(clique & ~around) if rest else []
         while frontier:
-            step = self.pattern.friends[frontier.pop()] & ~seen
+            step = friends[frontier.pop()] & ~seen
             if step & rest:
                 return False
             seen |= step
