@@ -285,6 +285,18 @@ def test_an_edge_turns_where_part_of_its_clique_is_joined_to_the_rest():
     check_neighbours(Pattern.of_pairs(6, (), edges))
 
 
+def test_an_edge_may_turn_into_the_arc_that_is_required():
+    """0 -> 1 is required: from 0 - 1 - 2 a turn leads to the collider at 1, and none to one at 0."""
+    problem = Problem(CountingScore(Size(3)), Knowledge(required=[(0, 1)]).compile(range(3)))
+    found = [step.member.parent_sets() for step in Turns(problem, class_of(((), (0,), (1,)))).ranked()]
+    assert set(found) == {((), (0, 2), ())}
+    assert {step.pattern.pairs() for step in Turns(size_problem(3), class_of(((), (0,), (1,)))).ranked()} == {
+        (((0, 1), (2, 1)), ())
+    }
+    held = Turns(problem, class_of(((), (0,), (0,))))
+    assert all(0 in step.member.parent_sets()[1] for step in held.ranked())
+
+
 def test_ranked_operators_of_equal_gain_come_as_the_best_would():
     """Every family of one size scores the same: all is a tie, and the order is that of y, clique and x."""
 
@@ -355,7 +367,8 @@ def test_operators_kept_up_to_date_are_those_scored_afresh(data):
         assert state.done or state.score > before
         assert problem.rules.broken_by(state.parents) is None
         assert class_of(state.parents) == state.work.pattern
-        assert len(state.work.pattern.pairs()[1]) == state.undirected
+        assert state.found_class() == state.work.pattern.pairs()
+        assert len(state.found_class()[1]) == state.undirected
 
 
 def known_operators(operators):

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, FunctionFormula
-from bayescout.search.classes import bits, class_of, differing, mask_of
+from bayescout.search.classes import Pairs, bits, class_of, differing, mask_of
 from bayescout.search.operators import MIN_GAIN, Deletions, Insertions, Operators, Step, Turns
 from bayescout.search.problem import Generator, ParentSets, Problem, State
 
@@ -28,6 +28,10 @@ class GesState(State):
 
     def facts(self) -> dict[str, float]:
         return {"phase": self.phase, "undirected": self.undirected}
+
+    def found_class(self) -> tuple[Pairs, Pairs]:
+        """The directed and undirected pairs of the class."""
+        return class_of(self.parents).pairs()
 
 
 @dataclass(frozen=True)

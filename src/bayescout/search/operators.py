@@ -74,6 +74,7 @@ class Operators:
         self.limits: list[int] = self.rules.max_parents.tolist()
         self.limited = bool((self.rules.max_parents < self.n - 1).any())
         self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
+        self.held = masks_of(self.rules.required)
         self.loose = masks_of(~(self.rules.required | self.rules.required.T))
         self.tables = [Table([], np.empty(0), []) for _ in range(self.n)]
         self.watched = [0] * self.n
@@ -341,7 +342,7 @@ class Turns(Operators):
                 found |= 1 << x
         if (self.pattern.parents[y] | clique).bit_count() >= self.limits[y]:
             return 0
-        return found & self.loose[y]
+        return found & ~self.held[y]
 
     def _families(self, x: int, y: int, clique: int) -> list[Family]:
         """After and before for y, then after and before for x."""
