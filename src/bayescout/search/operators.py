@@ -74,8 +74,8 @@ class Operators:
         self.limits: list[int] = self.rules.max_parents.tolist()
         self.limited = bool((self.rules.max_parents < self.n - 1).any())
         self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
+        self.held = masks_of(self.rules.required)
         self.loose = masks_of(~(self.rules.required | self.rules.required.T))
-        self.required = masks_of(self.rules.required)
         self.tables = [Table([], np.empty(0), []) for _ in range(self.n)]
         self.watched = [0] * self.n
         self.tops: Floats = np.full(self.n, -np.inf)
@@ -305,12 +305,15 @@ class Turns(Operators):
 
     Of an arc, the clique is NA ∪ T as for an insertion, and with the friends of x blocks every other
     semi-directed path from y to x. Of an edge, it is the friends of y that become its parents: at least one
-    not joined to x, and apart from the rest of NA without x and y. It gains what the families of both gain.
+    not joined to x, and parted by those in NA from the rest of NA. It gains what the families of both gain.
     """
 
     def _stale(self, changed: int, step: Step) -> Iterable[int]:
-        """All: the family of x counts too, and turns are few."""
-        return range(self.n)
+        """Those that changed, and those with a friend or child that did: its family counts too."""
+        stale = changed
+        for node in bits(changed):
+            stale |= self.pattern.parents[node] | self.pattern.friends[node]
+        return bits(stale)
 
     def _score(self, nodes: Iterable[int]) -> None:
         asked: list[tuple[int, list[int], list[tuple[int, int]]]] = []
@@ -339,7 +342,7 @@ class Turns(Operators):
                 found |= 1 << x
         if (self.pattern.parents[y] | clique).bit_count() >= self.limits[y]:
             return 0
-        return found & ~self.required[y]
+        return found & ~self.held[y]
 
     def _families(self, x: int, y: int, clique: int) -> list[Family]:
         """After and before for y, then after and before for x."""
@@ -356,12 +359,13 @@ class Turns(Operators):
         ]
 
     def _separated(self, x: int, y: int, clique: int) -> bool:
-        """Whether x and y cut the clique off from the rest of NA along undirected edges."""
-        rest = self.pattern.friends[y] & self.adjacent[x] & ~clique
-        seen = clique | 1 << x | 1 << y
-        frontier = bits(clique) if rest else []
+        """Whether, among the friends of y, the clique's members in NA part its others from the rest of NA."""
+        friends, around = self.pattern.friends, self.adjacent[x]
+        rest = friends[y] & around & ~clique
+        seen = ~friends[y] | clique | 1 << x
+        frontier = bits(clique & ~around) if rest else []
         while frontier:
-            step = self.pattern.friends[frontier.pop()] & ~seen
+            step = friends[frontier.pop()] & ~seen
             if step & rest:
                 return False
             seen |= step
