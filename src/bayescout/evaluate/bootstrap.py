@@ -32,6 +32,7 @@ def bootstrap(
     workers: int | None = None,
     rows: int | None = None,
     cpdag: bool = True,
+    progress: bool = False,
     **options: Any,
 ) -> ArcStrengths:
     """Learn from `runs` tables of rows drawn with replacement, and count how often each arc is found.
@@ -42,7 +43,7 @@ def bootstrap(
     data tells them apart; otherwise the arcs of the graph count as they are. Further options are those of
     `learn`. `workers` processes share the work; their number has no effect on the answer.
     """
-    check_options(options)
+    check_options(score, options)
     runs = check_count("runs", runs, 1)
     generator(seed)
     table = table_of(data)
@@ -62,7 +63,7 @@ def bootstrap(
         result = learned(drawn, int(rng.integers(2**32)), settings, f"resample {run} of {runs}")
         return result.cpdag if cpdag else result.dag
 
-    return ArcStrengths.of_graphs(spread(one, range(runs), workers))
+    return ArcStrengths.of_graphs(spread(one, runs, workers, progress, "runs"))
 
 
 def resampled(table: Table, size: int, rng: np.random.Generator) -> Table:

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Table
 from bayescout.errors import DataError
-from bayescout.evaluate.held_out import HeldOut, fitted_and_held_out, mean_and_error
+from bayescout.evaluate.held_out import (
+    HeldOut,
+    check_prior,
+    default_prior,
+    fitted_and_held_out,
+    mean_and_error,
+)
 from bayescout.evaluate.plain import plain, plain_label
 from bayescout.evaluate.resampling import check_count, check_options, learned, spread, table_of
 from bayescout.graph.dag import Dag
@@ -122,6 +128,7 @@ def cross_validate(
     seed: int = 0,
     prior: str | None = None,
     workers: int | None = None,
+    progress: bool = False,
     **options: Any,
 ) -> CrossValidation:
     """Learn without each fold in turn, and measure the log-likelihood of the fold.
@@ -131,7 +138,7 @@ def cross_validate(
     parameters are fitted with `prior` as in `held_out`, and the fold's rows are scored. `workers` processes
     share the work; their number has no effect on the answer.
     """
-    check_options(options)
+    check_options(score, options)
     folds = check_count("folds", folds, 2)
     table = table_of(data)
     if table.n_rows < folds:
@@ -139,13 +146,15 @@ def cross_validate(
             f"{folds} folds need at least {folds} rows (of weight above zero), and the data have "
             f"{table.n_rows}; ask for fewer folds"
         )
+    prior = prior or default_prior(table)
+    check_prior(prior, table)
     assignment = assigned(table.n_rows, folds, seed)
     settings = {**options, "search": search, "score": score}
 
     def one(number: int) -> Fold:
         return _fold(table, assignment == number, number, seed, prior, settings)
 
-    found = spread(one, range(folds), workers)
+    found = spread(one, folds, workers, progress, "folds")
     assignment.flags.writeable = False
     return CrossValidation(tuple(found), assignment, seed)
 
@@ -158,9 +167,9 @@ def assigned(rows: int, folds: int, seed: int) -> NDArray[np.int64]:
 
 
 def _fold(
-    table: Table, out: NDArray[np.bool_], number: int, seed: int, prior: str | None, settings: dict[str, Any]
+    table: Table, out: NDArray[np.bool_], number: int, seed: int, prior: str, settings: dict[str, Any]
 ) -> Fold:
     train, test = table.take(~out), table.take(out)
     result = learned(train, seed, settings, f"without fold {number}")
-    found, _ = fitted_and_held_out(result.dag, train, test, prior)
+    found = fitted_and_held_out(result.dag, train, test, prior, warn=False)
     return Fold(result.dag, result.score, found)

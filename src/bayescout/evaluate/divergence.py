@@ -30,15 +30,16 @@ LISTED = 100
 class Impossible:
     """An event that happens in truth and that the learned network rules out.
 
-    `node` has `state` while its parents in the learned network have the values `given`; for a Gaussian
-    network the node has no noise and `state` is None. `probability` is that of the event in truth,
-    or its share of the sampled rows.
+    `node` has `state` while its parents in the learned network have the values `given`; `probability`
+    is that of the event in truth, or its share of the sampled rows. In Gaussian networks `is_noise` says
+    that the node has noise in one of them and none in the other, and there is no state.
     """
 
     node: Label
     state: Any
     given: tuple[tuple[Label, Any], ...]
     probability: float
+    is_noise: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -46,12 +47,14 @@ class Impossible:
             "state": plain(self.state),
             "given": [[plain_label(label), plain(state)] for label, state in self.given],
             "probability": self.probability,
+            "is_noise": self.is_noise,
         }
 
     def __str__(self) -> str:
         given = ", ".join(f"{label}={state}" for label, state in self.given)
-        event = f"{self.node}{'' if self.state is None else f'={self.state}'}{' | ' + given if given else ''}"
-        return f"{event} (probability {self.probability:.3g})"
+        return (
+            f"{self.node}={self.state}{' | ' + given if given else ''} (probability {self.probability:.3g})"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,11 +101,15 @@ class Divergence:
         how = "exact" if self.exact else f"from {self.rows:,} sampled rows"
         error = "" if self.exact or not self.is_finite else f" ± {self.standard_error:.2g}"
         text = f"KL divergence {self.value:.6g}{error} nats ({how})"
-        if self.impossible:
-            text += f"; the learned network rules out {self.impossible[0]}"
-            more = len(self.impossible) - 1
-            text += f" and {more}{'+' if more + 1 == LISTED else ''} more" if more else ""
-        return text
+        if not self.impossible:
+            return text
+        first, more = self.impossible[0], len(self.impossible) - 1
+        others = f" and {more} more" if more else ""
+        if first.is_noise:
+            return f"{text}; {first}{others}"
+        if more + 1 == LISTED:
+            others = " and many more"
+        return f"{text}; the learned network rules out {first}{others}"
 
     def __repr__(self) -> str:
         return f"<Divergence: {self}>"
@@ -155,19 +162,21 @@ def divergence(
 
 
 def _exact(truth: DiscreteNetwork, mine: list[FamilyTable], others: list[FamilyTable]) -> Divergence:
-    scopes = dict.fromkeys(family.scope for family in (*mine, *others))
-    marginals.refuse_costly(truth, list(scopes), "the exact divergence")
-    joints = {scope: marginals.joint(truth, scope) for scope in scopes}
+    signed: dict[tuple[int, ...], list[tuple[int, FamilyTable]]] = {}
+    for sign, some in ((1, mine), (-1, others)):
+        for family in some:
+            signed.setdefault(family.scope, []).append((sign, family))
+    marginals.refuse_costly(truth, list(signed), "the exact divergence")
     terms: list[float] = []
-    for family in mine:
-        terms += _expected_logs(joints[family.scope], family.table)
     causes: list[Impossible] = []
     unseen = 0.0
-    for family in others:
-        weights = joints[family.scope]
-        terms += [-term for term in _expected_logs(weights, family.table)]
-        unseen += float((weights * family.undefined).sum())
-        causes += _ruled_out(truth, family, np.where(family.table == 0, weights, 0.0))
+    for scope, here in signed.items():
+        weights = marginals.joint(truth, scope)
+        for sign, family in here:
+            terms += _expected_logs(sign * weights, family.table)
+            if sign < 0:
+                unseen += float((weights * family.undefined).sum())
+                causes += _ruled_out(truth, family, np.where(family.table == 0, weights, 0.0))
     if causes:
         return Divergence(math.inf, exact=True, unseen=unseen, impossible=_worst(causes))
     # Below zero only by rounding: a divergence never is.
@@ -176,21 +185,26 @@ def _exact(truth: DiscreteNetwork, mine: list[FamilyTable], others: list[FamilyT
 
 def _expected_logs(weights: Floats, table: Floats) -> list[float]:
     """The terms P log Q that are not zero or infinite."""
-    used = (weights > 0) & (table > 0)
+    used = (weights != 0) & (table > 0)
     products: Floats = weights[used] * np.log(table[used])
     return list(products.tolist())
 
 
 def _ruled_out(truth: DiscreteNetwork, family: FamilyTable, masses: Floats) -> list[Impossible]:
-    """The events of a family that have mass in truth and none in the learned network."""
-    found = []
-    for cell in np.argwhere(masses > 0).tolist():
-        values = dict(zip(family.scope, cell, strict=True))
+    """The events of a family that have mass in truth and none in the learned network; the largest `LISTED`."""
+    found: list[Impossible] = []
+    if not masses.any():
+        return found
+    for place in np.argsort(-masses, axis=None, kind="stable")[:LISTED].tolist():
+        cell = np.unravel_index(place, masses.shape)
+        if masses[cell] == 0:
+            break
+        values = {v: int(code) for v, code in zip(family.scope, cell, strict=True)}
         own = truth.states[family.child][values[family.child]]
         given = tuple(
             (truth.nodes[v], truth.states[v][code]) for v, code in values.items() if v != family.child
         )
-        found.append(Impossible(truth.nodes[family.child], own, given, float(masses[tuple(cell)])))
+        found.append(Impossible(truth.nodes[family.child], own, given, float(masses[cell])))
     return found
 
 

@@ -91,5 +91,5 @@ def _residuals(truth: GaussianNetwork, learned: GaussianNetwork) -> tuple[Floats
 
 
 def _infinite(truth: GaussianNetwork, nodes: NDArray[np.intp]) -> Divergence:
-    causes = tuple(Impossible(truth.nodes[i], None, (), 1.0) for i in nodes.tolist())
+    causes = tuple(Impossible(truth.nodes[i], None, (), 1.0, is_noise=True) for i in nodes.tolist())
     return Divergence(math.inf, exact=True, impossible=causes)

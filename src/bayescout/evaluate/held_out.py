@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from bayescout.data.encode import as_table
 from bayescout.data.table import Table
-from bayescout.errors import DataError, NetworkError
+from bayescout.errors import DataError, NetworkError, SettingError
 from bayescout.evaluate.plain import plain, plain_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import DiscreteNetwork, GaussianNetwork, fit
 from bayescout.network.encode import match_nodes
-from bayescout.network.fit import as_dag
+from bayescout.network.fit import PRIORS, as_dag
 from bayescout.network.likelihood import (
     configurations,
     discrete_rows,
@@ -29,7 +29,6 @@ from bayescout.network.likelihood import (
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
 
-Network = DiscreteNetwork | GaussianNetwork
 Masks = list[NDArray[np.bool_]]
 
 
@@ -118,24 +117,34 @@ def held_out(structure: Any, train: Any, test: Any, prior: str | None = None, **
     states = getattr(structure, "states", None)
     declared = None if states is None else dict(zip(dag.nodes, states, strict=True))
     known, new = _both(dag, train, test, declared)
-    found, model = fitted_and_held_out(dag, known, new, prior, **options)
-    _warn(model, new, found)
-    return found
+    return fitted_and_held_out(dag, known, new, prior, warn=True, **options)
 
 
 def fitted_and_held_out(
-    dag: Dag, train: Table, test: Table, prior: str | None, **options: Any
-) -> tuple[HeldOut, Network]:
-    """For tables whose columns are the nodes, in order, with the same states; without warnings."""
-    if prior is None:
-        prior = "laplace" if train.is_discrete else "mle"
+    dag: Dag, train: Table, test: Table, prior: str | None, warn: bool, **options: Any
+) -> HeldOut:
+    """For tables whose columns are the nodes, in order, with the same states."""
+    prior = prior or default_prior(train)
     model = fit(dag, train, prior, **options)
     if isinstance(model, GaussianNetwork):
-        return _gaussian(model, test, prior), model
+        return _gaussian(model, test, prior)
     never = [
         dense_counts(train, child, parents).sum(axis=1) == 0 for child, parents in enumerate(dag.parents)
     ]
-    return _discrete(model, test, never, prior), model
+    return _discrete(model, test, never, prior, warn)
+
+
+def default_prior(table: Table) -> str:
+    """One under which no row is impossible, where there is a choice."""
+    return "laplace" if table.is_discrete else "mle"
+
+
+def check_prior(prior: str, table: Table) -> None:
+    """Refuse, before any work, what `fit` would."""
+    if prior not in PRIORS:
+        raise SettingError(f"unknown prior {prior!r}; choose one of {', '.join(PRIORS)}")
+    if prior != "mle" and not table.is_discrete:
+        raise SettingError(f"prior {prior!r} is for discrete data; leave it out for continuous data")
 
 
 def _own_parameters(structure: Any, test: Any) -> HeldOut:
@@ -146,9 +155,7 @@ def _own_parameters(structure: Any, test: Any) -> HeldOut:
             f"without training data the structure must be a network with parameters, not "
             f"{type(structure).__name__}; give the rows to fit it to"
         )
-    found = _discrete(structure, test, [mask.ravel() for mask in structure.undefined], None)
-    _warn(structure, test, found)
-    return found
+    return _discrete(structure, test, [mask.ravel() for mask in structure.undefined], None, warn=True)
 
 
 def _gaussian(model: GaussianNetwork, test: Any, prior: str | None) -> HeldOut:
@@ -158,7 +165,7 @@ def _gaussian(model: GaussianNetwork, test: Any, prior: str | None) -> HeldOut:
     return HeldOut(found.total, found.finite_total, found.rows, found.weight, {}, 0, 0, prior)
 
 
-def _discrete(model: DiscreteNetwork, test: Any, never: Masks, prior: str | None) -> HeldOut:
+def _discrete(model: DiscreteNetwork, test: Any, never: Masks, prior: str | None, warn: bool) -> HeldOut:
     """`never` marks, for each node, the parent configurations that training did not show."""
     matched = match_nodes(model.dag, test, model.states)
     rows, _ = discrete_rows(model, matched.columns)
@@ -172,6 +179,8 @@ def _discrete(model: DiscreteNetwork, test: Any, never: Masks, prior: str | None
             if met.any():
                 unseen[model.nodes[node]] = int(met.sum())
     found = summed(rows, matched.weights, any_unseen)
+    if found.impossible_rows and warn:
+        warn_impossible(model, matched.columns, np.flatnonzero(np.isneginf(rows) & counted_rows), len(rows))
     return HeldOut(
         total=found.total,
         finite_total=found.finite_total,
@@ -182,14 +191,6 @@ def _discrete(model: DiscreteNetwork, test: Any, never: Masks, prior: str | None
         impossible_rows=found.impossible_rows,
         prior=prior,
     )
-
-
-def _warn(model: Network, test: Any, found: HeldOut) -> None:
-    if found.impossible_rows and isinstance(model, DiscreteNetwork):
-        matched = match_nodes(model.dag, test, model.states)
-        rows, _ = discrete_rows(model, matched.columns)
-        counted_rows = True if matched.weights is None else matched.weights > 0
-        warn_impossible(model, matched.columns, np.flatnonzero(np.isneginf(rows) & counted_rows), len(rows))
 
 
 # ---- two tables that speak of the same states

@@ -29,6 +29,9 @@ Network = DiscreteNetwork | GaussianNetwork
 MAX_JOINT = 2**20
 """The most table entries, in all, that one exact conditional mutual information may take."""
 
+ROUNDING = 1e-13
+"""What is left of a variance below this share is rounding, and the variable determined."""
+
 
 @dataclass(frozen=True)
 class Information:
@@ -117,11 +120,13 @@ def _over_draws(network: DiscreteNetwork, question: Question, samples: int, seed
 
 def _gaussian(network: GaussianNetwork, a: int, b: int, given: Sequence[int]) -> float:
     """-1/2 log(1 - rho^2): the variance of b that a takes away."""
-    before = condition(network, (b,), given).covariance[0, 0]
-    after = condition(network, (b,), (*given, a)).covariance[0, 0]
-    if before <= 0:
+    whole, before, after = (
+        float(condition(network, (b,), evidence).covariance[0, 0]) for evidence in ((), given, (*given, a))
+    )
+    none = ROUNDING * whole
+    if before <= none:
         return 0.0
-    return math.inf if after <= 0 else max(0.5 * math.log(before / after), 0.0)
+    return math.inf if after <= none else max(0.5 * math.log(before / after), 0.0)
 
 
 # ---- what is missed
