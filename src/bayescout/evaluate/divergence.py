@@ -32,7 +32,7 @@ class Impossible:
 
     `node` has `state` while its parents in the learned network have the values `given`; `probability`
     is that of the event in truth, or its share of the sampled rows. In Gaussian networks `is_noise` says
-    that the node has noise in one of them and none in the other, and there is no state.
+    that the node has no noise in one of them and the other does not agree, and there is no state.
     """
 
     node: Label
@@ -51,10 +51,11 @@ class Impossible:
         }
 
     def __str__(self) -> str:
+        if self.is_noise:
+            return f"{self.node} has no noise in one network, and the other does not agree"
         given = ", ".join(f"{label}={state}" for label, state in self.given)
-        return (
-            f"{self.node}={self.state}{' | ' + given if given else ''} (probability {self.probability:.3g})"
-        )
+        event = f"{self.node}={self.state}{' | ' + given if given else ''}"
+        return f"{event} (probability {self.probability:.3g})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,7 +192,7 @@ def _expected_logs(weights: Floats, table: Floats) -> list[float]:
 
 
 def _ruled_out(truth: DiscreteNetwork, family: FamilyTable, masses: Floats) -> list[Impossible]:
-    """The events of a family that have mass in truth and none in the learned network; the largest `LISTED`."""
+    """The events of a family that happen in truth and not in the learned network; the largest `LISTED`."""
     found: list[Impossible] = []
     if not masses.any():
         return found
