@@ -210,7 +210,7 @@ def missed_by_graph(
     dag = as_dag(learned)
     check_same_nodes(dag.nodes, truth.nodes, "the learned graph", "the truth")
     dag = dag.reordered(truth.nodes)
-    asked = _blanket_questions(dag) if questions is None else list(questions)
+    asked = blanket_questions(dag) if questions is None else list(questions)
     real = [q for q, holds in zip(asked, dependences(truth.dag, asked), strict=True) if holds]
     kept = dependences(dag, real)
     return _measured(
@@ -259,12 +259,13 @@ def _measured(
     return MissedDependences(tuple(items), asked)
 
 
-def _blanket_questions(dag: Dag) -> list[Question]:
+def blanket_questions(dag: Dag) -> list[Question]:
+    """Every pair by itself, and each node with all outside its Markov blanket, given that; each once."""
     nodes = range(len(dag))
-    asked = [Question(a, b) for a in nodes for b in nodes[a + 1 :]]
+    asked = dict.fromkeys(Question(a, b) for a in nodes for b in nodes[a + 1 :])
     for a in nodes:
         blanket = dag.indices(dag.markov_blanket(dag.nodes[a]))
-        if blanket:
-            outside = (b for b in nodes if b != a and b not in blanket)
-            asked += [Question(a, b, tuple(sorted(blanket))) for b in outside]
-    return asked
+        for b in nodes:
+            if b != a and b not in blanket and Question(b, a, blanket) not in asked:
+                asked[Question(a, b, blanket)] = None
+    return list(asked)
