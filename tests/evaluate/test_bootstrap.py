@@ -134,6 +134,9 @@ def test_knowledge_holds_in_every_direction():
     table = discrete_table([[0, 1] * 40, [0, 1] * 40], [2, 2])
     found = bootstrap(table, runs=5, knowledge=bs.Knowledge(forbidden=[("x0", "x1")]))
     assert found.direction("x1", "x0") == 1.0
+    assert list(found.averaged().arcs()) == [("x1", "x0")]
+    required = bootstrap(sample(), runs=5, knowledge=bs.Knowledge(required=[("xray", "asia")]))
+    assert required.averaged().has_arc("xray", "asia")
 
 
 def test_frames_and_gaussian_data():

@@ -99,6 +99,8 @@ def test_what_is_not_a_question_is_refused():
         mutual_information(xor(), "a", "b", ["a"])
     with pytest.raises(NetworkError, match="with parameters"):
         mutual_information(xor().dag, "a", "b")
+    with pytest.raises(NetworkError, match="with parameters is needed, not Dag"):
+        missed_by_graph(xor().dag, xor().dag)
     with pytest.raises(SettingError, match="samples"):
         mutual_information(xor(), "a", "b", samples=1)
 

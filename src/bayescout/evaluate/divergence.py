@@ -16,6 +16,7 @@ from bayescout.evaluate.matching import FamilyTable, families, require_networks
 from bayescout.evaluate.plain import plain, plain_label
 from bayescout.graph.labels import Label
 from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network.inference import warn_undefined
 from bayescout.network.sampling import discrete_codes
 
 Floats = NDArray[np.float64]
@@ -219,7 +220,8 @@ def _worst(causes: Sequence[Impossible]) -> tuple[Impossible, ...]:
 def _sampled(
     truth: DiscreteNetwork, mine: list[FamilyTable], others: list[FamilyTable], samples: int, seed: int
 ) -> Divergence:
-    codes, _ = discrete_codes(truth, samples, seed)
+    codes, undefined = discrete_codes(truth, samples, seed)
+    warn_undefined(truth, undefined, "the sample")
     ratios = np.zeros(samples)
     for family in mine:
         ratios += np.log(_looked_up(family.table, family, codes))

@@ -69,13 +69,20 @@ def mutual_information(
     determines the other. Exact, but where the joint table of a discrete network would be too large: there it
     is the mean over `samples` draws of the given variables, each exact.
     """
-    if not isinstance(network, DiscreteNetwork | GaussianNetwork):
-        raise NetworkError(f"a network with parameters is needed, not {type(network).__name__}")
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise SettingError(f"samples must be a whole number of at least 2, not {samples!r}")
+    _check(network, samples)
     dag = network.dag
     one, two, rest = dag.index(a), dag.index(b), dag.indices(given)
     return _information(network, Question(one, two, tuple(sorted(rest))), samples, seed)
+
+
+def _check(network: Any, samples: int) -> None:
+    if not isinstance(network, DiscreteNetwork | GaussianNetwork):
+        raise NetworkError(
+            f"a network with parameters is needed, not {type(network).__name__}; "
+            f"estimate them with bayescout.fit(graph, data)"
+        )
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+        raise SettingError(f"samples must be a whole number of at least 2, not {samples!r}")
 
 
 def _information(network: Network, question: Question, samples: int, seed: int) -> Information:
@@ -207,6 +214,7 @@ def missed_by_graph(
     Without `questions` (positions of the truth's nodes) those of Frigo (2009) are asked: every pair by
     itself, and each node with every other outside its Markov blanket in the learned graph, given that.
     """
+    _check(truth, samples)
     dag = as_dag(learned)
     check_same_nodes(dag.nodes, truth.nodes, "the learned graph", "the truth")
     dag = dag.reordered(truth.nodes)
@@ -230,6 +238,7 @@ def missed_by_tests(
 
     `questions` speak of positions: those of the columns `names`, or of the truth's own nodes.
     """
+    _check(truth, samples)
     if len(questions) != len(findings):
         raise SettingError(
             f"{len(questions):,} questions but {len(findings):,} findings; give one finding a question"

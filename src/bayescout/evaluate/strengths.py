@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, GraphError, SettingError
+from bayescout.errors import BayescoutWarning, GraphError, SettingError, UnknownNameError
 from bayescout.evaluate.plain import plain_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted
-from bayescout.graph.orders import reach
+from bayescout.graph.orders import peel_roots, reach
 from bayescout.graph.pdag import Pdag
 
 Ints = NDArray[np.int64]
@@ -66,8 +66,7 @@ class ArcStrengths:
 
     def strength(self, a: Label, b: Label) -> float:
         """The share of graphs in which the two are adjacent."""
-        i, j = self._pair(a, b)
-        return float(self.votes[i, j] + self.votes[j, i]) / (2 * self.runs)
+        return self._share(*self._pair(a, b))
 
     def direction(self, parent: Label, child: Label) -> float:
         """Of the graphs in which the two are adjacent, the share with this direction; 0 without any."""
@@ -76,22 +75,23 @@ class ArcStrengths:
         return int(self.votes[i, j]) / both if both else 0.0
 
     def _pair(self, a: Label, b: Label) -> tuple[int, int]:
-        graph = self.graphs[0]
-        i, j = graph.index(a), graph.index(b)
-        if i == j:
+        if a == b:
             raise GraphError(f"an arc joins two variables, not {a!r} with itself")
-        return i, j
+        for label in (a, b):
+            if label not in self.nodes:
+                raise UnknownNameError("node", label, self.nodes, "the graphs")
+        return self.nodes.index(a), self.nodes.index(b)
 
     # ---- all of them
 
     def table(self, threshold: float = 0.0) -> list[ArcStrength]:
-        """Every arc found, both ways round, of a strength above the threshold; the strongest first.
+        """Every arc found, both ways round, of a strength above the threshold (or of 1); the strongest first.
 
         Of equals those with the larger direction come first, then those of the earlier parent and child.
         """
         least = _checked(threshold)
         rows = [self._row(i, j) for i, j in np.argwhere(self._edges() > 0).tolist()]
-        kept = [row for row in rows if row.strength > least]
+        kept = [row for row in rows if _is_above(row.strength, least)]
         return sorted(kept, key=lambda row: (-row.strength, -row.direction))
 
     def threshold(self) -> float:
@@ -109,9 +109,11 @@ class ArcStrengths:
     def averaged(self, threshold: float | Literal["estimated"] = "estimated") -> Dag:
         """The network of the arcs stronger than the threshold, each in its more frequent direction.
 
+        An arc of every graph is always in it, as in R bnlearn.
         Arcs go in by falling strength, and one that would close a cycle is left out: a warning lists those,
-        as `left_out` does. Where both directions are as frequent the parent is the node listed first, unless
-        only the other way round closes no cycle.
+        as `left_out` does. Edges whose directions are even are then directed so that they add no collider,
+        or, where that cannot be, along an order of the others. Arcs known to be required or forbidden when
+        the graphs were learned are so here; a limit on the number of parents is not kept.
         """
         dag, skipped = self._average(threshold)
         if skipped:
@@ -132,23 +134,20 @@ class ArcStrengths:
     def _average(self, threshold: float | str) -> tuple[Dag, tuple[Arc, ...]]:
         least = self.threshold() if threshold == "estimated" else _checked(threshold)
         edges = np.triu(self._edges())
-        order = sorted(
-            (pair for pair in np.argwhere(edges > 0).tolist() if edges[tuple(pair)] > least * 2 * self.runs),
-            key=lambda pair: (-int(edges[tuple(pair)]), -self._leaning(*pair), pair),
-        )
+        found = [(i, j) for i, j in np.argwhere(edges > 0).tolist() if _is_above(self._share(i, j), least)]
+        order = sorted(found, key=lambda pair: (-int(edges[pair]), -self._leaning(*pair), pair))
         parents: list[list[int]] = [[] for _ in self.nodes]
-        skipped = []
+        even, skipped = [], []
         for i, j in order:
-            turned = self.votes[j, i] > self.votes[i, j]
-            ways = [(j, i) if turned else (i, j)]
             if self.votes[i, j] == self.votes[j, i]:
-                ways.append((j, i))
-            free = [(a, b) for a, b in ways if not reach(parents, [a])[b]]
-            if free:
-                parents[free[0][1]].append(free[0][0])
+                even.append((i, j))
+                continue
+            parent, child = (i, j) if self.votes[i, j] > self.votes[j, i] else (j, i)
+            if reach(parents, [parent])[child]:
+                skipped.append((self.nodes[parent], self.nodes[child]))
             else:
-                skipped.append((self.nodes[ways[0][0]], self.nodes[ways[0][1]]))
-        return Dag(self.nodes, tuple(tuple(own) for own in parents)), tuple(skipped)
+                parents[child].append(parent)
+        return _oriented(self.nodes, parents, even), tuple(skipped)
 
     def _edges(self) -> Ints:
         """Twice the number of graphs with each edge."""
@@ -158,9 +157,12 @@ class ArcStrengths:
         """How one-sided the votes of a pair are."""
         return abs(int(self.votes[i, j] - self.votes[j, i]))
 
+    def _share(self, i: int, j: int) -> float:
+        return int(self.votes[i, j] + self.votes[j, i]) / (2 * self.runs)
+
     def _row(self, i: int, j: int) -> ArcStrength:
         both = int(self.votes[i, j] + self.votes[j, i])
-        return ArcStrength(self.nodes[i], self.nodes[j], both / (2 * self.runs), int(self.votes[i, j]) / both)
+        return ArcStrength(self.nodes[i], self.nodes[j], self._share(i, j), int(self.votes[i, j]) / both)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: the arcs found, as [parent, child, strength, direction]."""
@@ -177,15 +179,20 @@ class ArcStrengths:
         return int((np.triu(self._edges()) > 0).sum())
 
     def __str__(self) -> str:
-        rows = [row for row in self.table() if row.direction >= 0.5]
         lines = [f"arc strengths over {counted(self.runs, 'graph')}; threshold {self.threshold():.3f}"]
-        width = max((len(f"{row.parent} -> {row.child}") for row in rows[:20]), default=0)
-        for row in rows[:20]:
-            arc = f"{row.parent} -> {row.child}"
+        rows = [row for row in self.table() if row.direction > 0.5]
+        rows += [row for row in self.table() if row.direction == 0.5 and self._is_first(row)]
+        rows.sort(key=lambda row: (-row.strength, -row.direction))
+        arcs = [f"{row.parent} {'->' if row.direction > 0.5 else '- '} {row.child}" for row in rows[:20]]
+        width = max(map(len, arcs), default=0)
+        for arc, row in zip(arcs, rows, strict=False):
             lines.append(f"  {arc:<{width}}  strength {row.strength:.3f}  direction {row.direction:.3f}")
         if len(rows) > 20:
             lines.append(f"  ... {len(rows) - 20:,} more")
         return "\n".join(lines)
+
+    def _is_first(self, row: ArcStrength) -> bool:
+        return self.nodes.index(row.parent) < self.nodes.index(row.child)
 
     def __repr__(self) -> str:
         kept = sum(row.strength > self.threshold() for row in self.table()) // 2
@@ -208,6 +215,23 @@ def _worths(graph: Dag | Pdag) -> list[tuple[int, int, int]]:
         return [(p, child, 2) for child, parents in enumerate(graph.parents) for p in parents]
     both = [arc for a, b in graph.undirected for arc in ((a, b, 1), (b, a, 1))]
     return [(p, child, 2) for p, child in graph.directed] + both
+
+
+def _oriented(nodes: tuple[Label, ...], parents: list[list[int]], even: list[tuple[int, int]]) -> Dag:
+    """The graph with its even edges directed: without a new collider if possible, never in a cycle."""
+    arcs = tuple((parent, child) for child, own in enumerate(parents) for parent in own)
+    try:
+        return Pdag(nodes, arcs, tuple(even)).to_dag()
+    except GraphError:
+        place = {node: at for at, node in enumerate(peel_roots(parents))}
+        for pair in even:
+            parent, child = sorted(pair, key=place.__getitem__)
+            parents[child].append(parent)
+        return Dag(nodes, tuple(tuple(own) for own in parents))
+
+
+def _is_above(strength: float, threshold: float) -> bool:
+    return strength > threshold or strength == 1
 
 
 def _checked(threshold: Any) -> float:
