@@ -81,6 +81,14 @@ def test_asking_and_sampling_do_not_load_the_compiler():
     assert loaded.strip() == "False"
 
 
+def test_measuring_a_network_does_not_load_the_compiler():
+    loaded = run_python(
+        "import sys, bayescout as bs; asia = bs.load_network('asia'); bs.divergence(asia, asia);"
+        "print([m for m in ('numba', 'scipy', 'joblib') if m in sys.modules])"
+    )
+    assert loaded.strip() == "[]"
+
+
 def test_every_public_name_is_there():
     import bayescout
 

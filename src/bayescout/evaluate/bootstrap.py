@@ -13,7 +13,7 @@ from bayescout.evaluate.resampling import check_count, check_options, learned, s
 from bayescout.evaluate.strengths import ArcStrengths
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
-from bayescout.search.driver import generator
+from bayescout.network.sampling import generator
 
 if TYPE_CHECKING:
     from bayescout.scores import ScoreLike

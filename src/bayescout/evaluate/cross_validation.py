@@ -22,7 +22,7 @@ from bayescout.evaluate.held_out import (
 from bayescout.evaluate.plain import plain, plain_label
 from bayescout.evaluate.resampling import check_count, check_options, learned, spread, table_of
 from bayescout.graph.dag import Dag
-from bayescout.search.driver import generator
+from bayescout.network.sampling import generator
 
 if TYPE_CHECKING:
     from bayescout.scores import ScoreLike

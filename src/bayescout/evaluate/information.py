@@ -26,7 +26,7 @@ from bayescout.statistics.independence import Finding, Question
 Floats = NDArray[np.float64]
 Network = DiscreteNetwork | GaussianNetwork
 
-MAX_JOINT = 2**20
+MAX_JOINT = 2**24
 """The most table entries, in all, that one exact conditional mutual information may take."""
 
 ROUNDING = 1e-13

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from bayescout.data.encode import as_table
 from bayescout.data.table import Table
 from bayescout.errors import DataError, SettingError
 from bayescout.learn import learn
-from bayescout.result import Result
 from bayescout.scores import Formula
 from bayescout.scores.score import check_workers
+
+if TYPE_CHECKING:
+    from bayescout.result import Result
 
 WORTH_PROCESSES = 8.0
 """Seconds of work left from which it is handed to other processes: they take a second or two to start."""
