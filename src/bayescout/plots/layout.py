@@ -113,18 +113,18 @@ def _downwards(graph: Dag | Pdag, own: list[Pair], more: Sequence[Pair]) -> list
     if isinstance(graph, Pdag):
         place = _places(graph)
         own = [(a, b) if place[a] < place[b] else (b, a) for a, b in own]
-    size = len(graph)
+    down = list(own)
     seen = set(own)
     for a, b in more:
         if (a, b) in seen or (b, a) in seen:
             continue
-        parents: list[list[int]] = [[] for _ in range(size)]
-        for p, c in [*own, (a, b)]:
+        parents: list[list[int]] = [[] for _ in graph.nodes]
+        for p, c in [*down, (a, b)]:
             parents[c].append(p)
-        pair = (a, b) if len(peel_roots(parents)) == size else (b, a)
-        own.append(pair)
+        pair = (a, b) if len(peel_roots(parents)) == len(graph) else (b, a)
+        down.append(pair)
         seen.add(pair)
-    return own
+    return down
 
 
 def _places(graph: Pdag) -> list[int]:
@@ -177,10 +177,11 @@ class _Piece:
 class _Chains:
     """A component's vertices: its nodes, and for every layer an arc passes a bend of its own."""
 
-    def __init__(self, nodes: list[int], arcs: list[Pair]) -> None:
+    def __init__(self, nodes: list[int], arcs: list[Pair], sizes: Sequence[tuple[int, int]]) -> None:
         position = {node: k for k, node in enumerate(nodes)}
         inner = [(position[a], position[b]) for a, b in arcs]
-        self.layer = assign(len(nodes), inner)
+        room = [(sizes[node][0] + BOX_GAP, sizes[node][1] + LAYER_GAP) for node in nodes]
+        self.layer = assign(inner, room)
         self.chains: list[list[int]] = []
         for a, b in inner:
             bends = range(len(self.layer), len(self.layer) + self.layer[b] - self.layer[a] - 1)
@@ -192,7 +193,7 @@ class _Chains:
 def _component(nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequence[Pair]) -> _Piece:
     inside = set(nodes)
     own = [arc for arc in arcs if arc[0] in inside]
-    drawn = _Chains(nodes, own)
+    drawn = _Chains(nodes, own, sizes)
     layers = Layers(drawn.layer, drawn.lines)
     order = layers.ordered()
     extent = [sizes[node] for node in nodes] + [(0, 0)] * (len(drawn.layer) - len(nodes))

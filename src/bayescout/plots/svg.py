@@ -1,8 +1,8 @@
 """A drawing as SVG text: self-contained, safe for any label, and open to a page's script.
 
-Every node is a `<g class="node" data-node data-index>`, every arc a `<g class="arc KIND" data-parent data-child
-data-source data-target>` (the last two are positions, which are unique where labels may look alike), each with a
-`<title>` that browsers show on hover. An arc has a wide transparent line on top of it, so that it can be pointed at.
+Every node is a `<g class="node" data-node data-index>`, every arc a `<g class="arc KIND" data-parent
+data-child data-source data-target>` (the last two are positions, unique where labels look alike), each with a `<title>`
+that browsers show on hover. An arc has a wide transparent line on top of it, so that it can be pointed at.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _xy(point: Point) -> str:
 
 
 def arrow(points: tuple[Point, ...], width: float) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
-    """A route cut short of its end, and the triangle of the head that fills the rest; wider lines, larger heads."""
+    """A route cut short of its end, and the triangle of its head there; a wider line has a larger one."""
     (x, y), before = points[-1], points[-2]
     length = HEAD_LENGTH + max(0.0, width - 1.3) * 1.5
     half = HEAD_WIDTH + max(0.0, width - 1.3) * 0.9

@@ -18,7 +18,7 @@ MAX_CELL = 14
 
 @dataclass(frozen=True)
 class NodeTable:
-    """Column heads, rows of text, and how many further rows are not shown; `leading` columns go to the left."""
+    """Column heads, rows of text, how many further rows are not shown; `leading` columns keep to the left."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -65,7 +65,7 @@ def cpt_table(model: Any, node: object) -> NodeTable:
     """The conditional probabilities of a discrete node, or the regression of a Gaussian one."""
     if hasattr(model, "cpt"):
         table = model.cpt(node)
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for values, row in table.rows():
             if len(rows) < MAX_ROWS:
                 rows.append((*values.values(), *((None,) * len(table.states) if row is None else row)))
