@@ -157,13 +157,17 @@ class _Marks:
         a, b = self.graph.nodes[source], self.graph.nodes[target]
         words = f"{plain(a)} {'→' if directed else '—'} {plain(b)}"
         if kind in ("missing", "extra", "reversed"):
-            words += f" ({kind})"
+            words += f" ({self._word(kind)})"
         if self.strengths is not None and kind != "missing":
             strength, direction = _strength(self.strengths, a, b)
             stroke = _weighted(stroke, strength)
             words += f", strength {strength:.2f}"
             words += "" if direction is None else f", direction {direction:.2f}"
         return DrawnArc(source, target, kind, directed, stroke, words, points)
+
+    def _word(self, kind: str) -> str:
+        """In a class an edge may be directed in one graph only: not quite reversed."""
+        return "otherwise directed" if kind == "reversed" and isinstance(self.graph, Pdag) else kind
 
     def keys(self) -> list[tuple[str, Stroke]]:
         """The words and strokes of the legend."""
@@ -173,7 +177,7 @@ class _Marks:
             right = found.adjacency_true_positives - found.n_reversed
             counts = {"right": right, "missing": found.n_missing, "extra": found.n_extra}
             counts["reversed"] = found.n_reversed
-            keys += [(f"{count} {kind}", palette.ARCS[kind]) for kind, count in counts.items()]
+            keys += [(f"{count} {self._word(kind)}", palette.ARCS[kind]) for kind, count in counts.items()]
         if self.strengths is not None:
             plain_stroke = palette.ARCS["plain"]
             keys += [(f"strength {s:g}", _weighted(plain_stroke, s)) for s in (0.25, 0.5, 1.0)]
