@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bayescout.errors import SettingError
 from bayescout.graph.compare import Comparison, compare
 from bayescout.graph.dag import Dag
-from bayescout.graph.labels import Arc, Label, check_same_nodes
+from bayescout.graph.labels import Label, check_same_nodes
 from bayescout.graph.pdag import Pdag
 from bayescout.plots import palette
-from bayescout.plots.layout import FONT_SIZE, MARGIN, Box, Pair, Point, Size, arc_pairs, label_size, layered
+from bayescout.plots.layout import MARGIN, Box, Pair, Point, Size, arc_pairs, label_size, layered
 from bayescout.plots.palette import Stroke
+from bayescout.plots.strengths import as_strengths, strength_of
 from bayescout.plots.tables import NodeTable
 from bayescout.plots.text import plain, shortened, text_width
 
@@ -77,7 +77,7 @@ class Drawing:
 def draw_graph(
     graph: Dag | Pdag,
     truth: Dag | Pdag | None = None,
-    strengths: Mapping[Arc, Any] | None = None,
+    strengths: Any = None,
     tables: Mapping[Label, NodeTable] | None = None,
 ) -> Drawing:
     """The drawing of a graph.
@@ -85,8 +85,7 @@ def draw_graph(
     truth      the graph to compare with: its arcs that are missing are drawn dashed, and those that are extra
                or reversed are marked; a legend counts them. Where one of the two is a Pdag both are drawn and
                compared as equivalence classes
-    strengths  for (a, b) how sure the arc is, from 0 to 1, or a pair of that and how sure its direction is; a
-               pair of nodes it does not hold was never joined: 0
+    strengths  how sure the arcs are: see `as_strengths`; an arc it does not hold was never found: 0
     tables     for a node the table to print in its box
     """
     if truth is not None:
@@ -127,11 +126,11 @@ class _Marks:
         graph: Dag | Pdag,
         truth: Dag | Pdag | None,
         compared: Comparison | None,
-        strengths: Mapping[Arc, Any] | None,
+        strengths: Any,
     ) -> None:
         self.graph = graph
         self.compared = compared
-        self.strengths = None if strengths is None else dict(strengths)
+        self.strengths = None if strengths is None else as_strengths(strengths)
         undirected = graph.undirected if isinstance(graph, Pdag) else ()
         if isinstance(truth, Pdag):
             undirected = (*undirected, *(pair for pair in truth.undirected if pair not in arc_pairs(graph)))
@@ -159,7 +158,7 @@ class _Marks:
         if kind in ("missing", "extra", "reversed"):
             words += f" ({self._word(kind)})"
         if self.strengths is not None and kind != "missing":
-            strength, direction = _strength(self.strengths, a, b)
+            strength, direction = strength_of(self.strengths, a, b)
             stroke = _weighted(stroke, strength)
             words += f", strength {strength:.2f}"
             words += "" if direction is None else f", direction {direction:.2f}"
@@ -187,21 +186,6 @@ class _Marks:
         return repr(self.graph).split(":")[1].strip(" >") if len(self.graph) else "a graph without nodes"
 
 
-def _strength(strengths: Mapping[Arc, Any], a: Label, b: Label) -> tuple[float, float | None]:
-    """Strength and, where given, direction of a -> b, also when it is listed the other way round."""
-    turned = (a, b) not in strengths and (b, a) in strengths
-    value = strengths.get((b, a) if turned else (a, b), 0.0)
-    parts: Sequence[Any] = value if isinstance(value, Sequence) else (value,)
-    strength = float(parts[0])
-    direction = float(parts[1]) if len(parts) > 1 else None
-    for number in (strength, 0.0 if direction is None else direction):
-        if not 0 <= number <= 1:
-            raise SettingError(
-                f"the strength of {a} -> {b} is {number}; strengths and directions lie between 0 and 1"
-            )
-    return strength, 1 - direction if turned and direction is not None else direction
-
-
 def _weighted(stroke: Stroke, strength: float) -> Stroke:
     """Wider and darker the stronger."""
     colour = palette.mixed(palette.mixed(stroke.colour, palette.PAPER, 0.55), stroke.colour, strength)
@@ -224,6 +208,3 @@ def _legend(
     if placed:
         height = placed[-1].y + KEY_HEIGHT / 2 + MARGIN / 2
     return tuple(placed), width, height
-
-
-__all__ = ["FONT_SIZE", "Drawing", "DrawnArc", "DrawnNode", "Key", "draw_graph"]
