@@ -129,6 +129,22 @@ def test_large_networks_are_laid_out_too():
         assert all(a[0] >= b[2] or a[2] <= b[0] or a[1] >= b[3] or a[3] <= b[1] for b in boxes[:i])
 
 
+def test_lines_go_round_a_taller_box_beside_their_own():
+    """A low box between tall ones, joined to what is far below them on either side."""
+    arcs = [("tall", "x"), ("low", "x"), ("low", "y"), ("low", "z"), ("also tall", "z")]
+    dag = Dag.from_arcs(arcs, nodes=["tall", "low", "also tall", "x", "y", "z"])
+    layout = layered(dag, lambda node: (150, 150) if "tall" in node else (20, 10))
+    check_laws(layout, arc_pairs(dag))
+
+
+def test_components_of_any_height_stand_side_by_side():
+    chains = [(f"{k}.{i}", f"{k}.{i + 1}") for k in range(12) for i in range(1 + k % 5)]
+    dag = Dag.from_arcs(chains, nodes=[f"{k}.{i}" for k in range(12) for i in range(2 + k % 5)] + ["alone"])
+    layout = layered(dag)
+    check_laws(layout, arc_pairs(dag))
+    assert layout.width > layout.height / 3
+
+
 def test_many_leaves_do_not_make_one_endless_row():
     star = Dag.from_arcs([("centre", f"leaf {k}") for k in range(60)])
     layout = layered(star)
