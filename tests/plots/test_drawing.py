@@ -99,6 +99,11 @@ def test_a_label_fits_its_box(label):
     assert right < label_size(label)[0] - 8
 
 
+def test_letters_of_other_scripts_have_their_width():
+    assert text_width("日本語", 10) >= 30
+    assert text_width("e\u0301", 10) == text_width("e", 10)
+
+
 def test_words_are_wrapped():
     lines = wrapped("one two three four", 10, text_width("one two", 10))
     assert lines == ["one two", "three", "four"]
