@@ -13,11 +13,11 @@ import urllib.request
 from pathlib import Path
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars "
-    "--force-color-profile=srgb"
-).split()
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb"),
+]
 SHIFT, ENTER, LEFT = "\ue008", "\ue007", "\ue012"
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -28,7 +28,10 @@ class Browser:
     def __init__(self) -> None:
         self.profile = tempfile.mkdtemp(prefix="bayescout-browser-")
         self.driver = subprocess.Popen(
-            [_needed("chromedriver"), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [_needed("chromedriver"), "--port=0"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
         self.root = f"http://127.0.0.1:{self._port()}"
         options = {
@@ -64,7 +67,9 @@ class Browser:
 
     def _ask(self, method, path, body=None):
         content = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.root + path, content, {"Content-Type": "application/json"}, method=method)
+        request = urllib.request.Request(
+            self.root + path, content, {"Content-Type": "application/json"}, method=method
+        )
         try:
             with DIRECT.open(request, timeout=60) as answer:
                 return json.load(answer)["value"]
@@ -82,7 +87,11 @@ class Browser:
 
     def size(self, width: int, height: int) -> None:
         self.devtools(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
 
     def theme(self, name: str) -> None:

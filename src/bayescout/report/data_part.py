@@ -23,7 +23,10 @@ def facts_of(table: Table) -> Html:
     continuous = table.kinds.count("continuous")
     facts: list[tuple[object, object]] = [
         ("rows", f"{table.n_rows:,}"),
-        ("columns", f"{table.n_columns:,} ({table.n_columns - continuous:,} discrete, {continuous:,} continuous)"),
+        (
+            "columns",
+            f"{table.n_columns:,} ({table.n_columns - continuous:,} discrete, {continuous:,} continuous)",
+        ),
         ("missing values", _missing(table)),
         ("row weights", "none: every row counts once"),
         ("fingerprint", tag("code", table.fingerprint[:16])),

@@ -55,7 +55,7 @@ def section(result: Result) -> Html:
         pairs(facts),
         tag("h3", "What was known beforehand"),
         _known(settings.knowledge),
-        tag("h3", "The same again"),
+        tag("h3", "How to repeat it"),
         tag("p", " ".join(how.notes), class_="note"),
         tag("pre", tag("code", how.python)),
     ]
@@ -66,7 +66,9 @@ def section(result: Result) -> Html:
 
 
 def _start(start: str) -> str:
-    return {"empty": "no arcs", "random": "a random graph", "given": "a graph that was given"}.get(start, start)
+    return {"empty": "no arcs", "random": "a random graph", "given": "a graph that was given"}.get(
+        start, start
+    )
 
 
 def _known(known: Knowledge) -> Html:
@@ -75,7 +77,9 @@ def _known(known: Knowledge) -> Html:
     facts: list[tuple[object, object]] = []
     for name, arcs in (("required arcs", known.required), ("forbidden arcs", known.forbidden)):
         if arcs:
-            facts.append((name, _listed([f"{short(str(a))} \N{RIGHTWARDS ARROW} {short(str(b))}" for a, b in arcs])))
+            facts.append(
+                (name, _listed([f"{short(str(a))} \N{RIGHTWARDS ARROW} {short(str(b))}" for a, b in arcs]))
+            )
     if known.tiers:
         listed = [f"{i + 1}: {_listed([short(str(x)) for x in tier])}" for i, tier in enumerate(known.tiers)]
         facts.append(("tiers, earliest first", "; ".join(listed)))

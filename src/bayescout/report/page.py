@@ -95,7 +95,8 @@ class _Subject:
 def _lead(result: Result) -> str:
     rows = "" if result.table is None else f" from {counted(result.table.n_rows, 'row')} of data"
     size = f"{counted(len(result.dag), 'variable')}, {counted(result.dag.n_arcs, 'arc')}"
-    return f"{size}, learned{rows} by the search {result.settings.search} with the score {result.settings.score}."
+    how = f"by the search {result.settings.search} with the score {result.settings.score}"
+    return f"{size}, learned{rows} {how}."
 
 
 def _headline(subject: _Subject) -> Html:
@@ -117,15 +118,16 @@ def _headline(subject: _Subject) -> Html:
             (
                 "Against the truth",
                 f"SHD {found.shd}",
-                f"{found.n_missing} missing, {found.n_extra} extra, {found.n_reversed} reversed; "
-                f"{found.shd_cpdag} between the equivalence classes",
+                f"structural Hamming distance: {found.n_missing} missing, {found.n_extra} extra, "
+                f"{found.n_reversed} reversed; {found.shd_cpdag} between the equivalence classes",
             )
         )
-    cells = (
-        tag("div", tag("dt", name), tag("dd", tag("span", value, class_="figure"), tag("span", about, class_="about")))
-        for name, value, about in tiles
-    )  # fmt: skip
-    return tag("dl", *cells, class_="tiles")
+    return tag("dl", *(_tile(*tile) for tile in tiles), class_="tiles")
+
+
+def _tile(name: str, value: object, about: str) -> Html:
+    said = tag("dd", tag("span", value, class_="figure"), tag("span", about, class_="about"))
+    return tag("div", tag("dt", name), said)
 
 
 def _direction(undecided: int, arcs: int) -> str:
@@ -153,7 +155,8 @@ def _pairs_note(subject: _Subject) -> str:
         return "This result has no data with it, so explanations are left out."
     if not found.left_out:
         return "Every pair is explained."
-    explained = f"Of the pairs that are not joined, the {len(found.pairs):,} nearest to being worth an arc are explained"
+    nearest = f"the {len(found.pairs):,} nearest to being worth an arc"
+    explained = f"Of the pairs that are not joined, {nearest} are explained"
     if not found.pairs:
         explained = f"Pairs that are not joined are left out, as {found.why}"
     return f"{explained}; result.explain(a, b) gives any of the other {found.left_out:,}."
@@ -168,11 +171,12 @@ def _arcs(subject: _Subject) -> Html:
         return tag("p", "The network has no arcs: the search found no dependence worth one.")
     found = subject.worth
     if found is None:
+        decided = set(result.cpdag.directed)
         rows = [
-            [_arc_button(names, p, c), _said_direction(result.cpdag.compelled(result.dag.nodes[p], result.dag.nodes[c]))]
+            [_arc_button(names, p, c), _said_direction((p, c) in decided)]
             for c, own in enumerate(result.dag.parents)
             for p in own
-        ]  # fmt: skip
+        ]
         return join([tag("p", NO_DATA, class_="note"), grid(["arc", "direction"], rows)])
     ranked = sorted(found.arcs, key=lambda arc: (arc["remove"], arc["c"], arc["p"]))
     rows = [
@@ -188,9 +192,10 @@ def _arcs(subject: _Subject) -> Html:
         "What the score would change by, in nats, if the arc were taken out or turned round; the most "
         "valuable first. Zero for a turned arc means that the data cannot tell the two directions apart."
     )
-    return join(
-        [tag("p", about, class_="note"), grid(["arc", "direction", "without it", "turned round"], rows, 2)]
-    )
+    if getattr(getattr(result.scores, "formula", None), "likelihood_scale", False):
+        about += " Scores are logarithms: 3 nats stand for a factor of about 20, 7 nats for about 1,000."
+    heads = ["arc", "direction", "without it", "turned round"]
+    return join([tag("p", about, class_="note"), grid(heads, rows, numbers=2)])
 
 
 def _arc_button(names: tuple[str, ...], parent: int, child: int) -> Html:
@@ -215,9 +220,8 @@ def _progress(result: Result) -> Html:
 
 def _best(result: Result) -> Html:
     if len(result.top) == 1:
-        return tag(
-            "p", "Only the best network was kept; learn(..., top=10) keeps the ten best that were met.", class_="note"
-        )  # fmt: skip
+        only = "Only the best network was kept; learn(..., top=10) keeps the ten best that were met."
+        return tag("p", only, class_="note")
     rows = []
     for rank, entry in enumerate(result.top[:MOST_TOP]):
         kinds = [kind for *_, kind in against(entry.dag, result.dag)]
@@ -226,9 +230,8 @@ def _best(result: Result) -> Html:
             if kinds.count(kind)
         )  # fmt: skip
         view = tag("button", "View", type="button", data_top=rank, aria_label=f"View network {rank + 1}")
-        rows.append(
-            [rank + 1, differs or "the best", view, entry.dag.n_arcs, number(entry.score), number(entry.score - result.score)]
-        )  # fmt: skip
+        scores = number(entry.score), number(entry.score - result.score)
+        rows.append([rank + 1, differs or "the best", view, entry.dag.n_arcs, *scores])
     about = "The best networks that the search met, and how they differ from the first."
     if len(result.top) > MOST_TOP:
         about += f" The first {MOST_TOP} of {len(result.top):,}; result.top has all."

@@ -8,7 +8,7 @@ from itertools import islice
 from bayescout.errors import BayescoutError, BayescoutWarning, GraphError, NetworkError
 from bayescout.graph.labels import check_same_nodes, counted
 from bayescout.network import DiscreteNetwork, GaussianNetwork
-from bayescout.report.markup import Html, grid, html, join, number, probability, short, shown, tag, text
+from bayescout.report.markup import Html, grid, join, probability, short, shown, tag, text
 from bayescout.result import Result
 
 MOST_ROWS = 64
@@ -21,7 +21,7 @@ Network = DiscreteNetwork | GaussianNetwork
 
 
 def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
-    """The network whose parameters are shown, and a sentence on where they come from, or why there are none."""
+    """The network whose parameters are shown, and a sentence on where they come from or why there is none."""
     if model is not None:
         return _checked(result, model), "These are the parameters of the model given to the report."
     if result.table is None:
@@ -105,8 +105,3 @@ def _equation(network: GaussianNetwork, node: object) -> Html:
     ]
     rows.append(("variance of the noise", f"{network.variances[i]:.6g}"))
     return grid(["parameter", "value"], rows, numbers=1)
-
-
-def size_of(network: Network) -> Html:
-    """How many parameters there are."""
-    return html(f"{number(network.n_parameters, 0)} free parameters")

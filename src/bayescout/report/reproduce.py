@@ -77,8 +77,7 @@ def _command(words: list[str]) -> str:
     if sum(map(len, quoted)) + len(quoted) <= 88:
         return " ".join(quoted)
     lines = [" ".join(quoted[:3])]
-    for place in range(3, len(quoted), 2):
-        lines.append("    " + " ".join(quoted[place : place + 2]))
+    lines += ["    " + " ".join(quoted[place : place + 2]) for place in range(3, len(quoted), 2)]
     return " \\\n".join(lines)
 
 

@@ -38,7 +38,7 @@ def as_reference(truth: Any, dag: Dag) -> Dag | Pdag:
 def marks(graph: Dag | Pdag) -> dict[Pair, int]:
     """For each edge 1 where it is undirected; the parent first, or the lower position."""
     if isinstance(graph, Pdag):
-        return {pair: 0 for pair in graph.directed} | {pair: 1 for pair in graph.undirected}
+        return dict.fromkeys(graph.directed, 0) | dict.fromkeys(graph.undirected, 1)
     return {(parent, child): 0 for child, own in enumerate(graph.parents) for parent in own}
 
 
@@ -73,9 +73,7 @@ def graph_data(result: Result, names: tuple[str, ...], reference: Dag | Pdag | N
         "names": names,
         "labels": [shortened(plain(name)) for name in names],
         "size": [round(layout.width, 1), round(layout.height, 1)],
-        "boxes": [
-            [round(v, 1) for v in (box.x, box.y, box.width, box.height)] for box in layout.boxes
-        ],
+        "boxes": [[round(v, 1) for v in (box.x, box.y, box.width, box.height)] for box in layout.boxes],
         "routes": [
             [route.source, route.target, [round(v, 1) for point in route.points for v in point]]
             for route in layout.routes
@@ -109,13 +107,13 @@ def trace_data(result: Result) -> dict[str, Any]:
         "score": [step.score for step in steps],
         "best": [step.best for step in steps],
         "arcs": [step.arcs for step in steps],
-        "facts": [{key: value for key, value in step.facts.items()} for step in steps],
+        "facts": [step.facts for step in steps],
         "all": len(trace),
     }
 
 
 def thinned(values: list[float], most: int) -> list[int]:
-    """Positions to keep, in order: all, or of every stretch the first, the lowest and the highest, and the end."""
+    """Positions to keep: all, or of every stretch the first, the lowest and the highest, and the end."""
     if len(values) <= most:
         return list(range(len(values)))
     stretches = most // 3 - 1

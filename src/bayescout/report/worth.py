@@ -107,7 +107,9 @@ def gains(result: Result) -> NDArray[np.float64]:
         adjacent = {child, *own, *dag.children[child]}
         candidates = [node for node in range(len(dag)) if node not in adjacent]
         parents = tuple(sorted(place[p] for p in own))
-        with_one = scores.extensions(place[child], parents, np.array([place[c] for c in candidates], np.int64))
+        with_one = scores.extensions(
+            place[child], parents, np.array([place[c] for c in candidates], np.int64)
+        )
         with np.errstate(invalid="ignore"):
             found[candidates, child] = with_one - scores.local(place[child], parents)
     return found

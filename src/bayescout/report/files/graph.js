@@ -18,17 +18,39 @@ function curve(from, to) {
   return turned;
 }
 
+/** Of curves that swing out more and more to either side, the first that runs through the fewest boxes. */
 function bow(from, to) {
-  const [ax, ay, aw, ah] = graph.boxes[from];
-  const [bx, by, bw, bh] = graph.boxes[to];
+  let best = null, fewest = Infinity;
+  for (const swing of [0, 50, -50, 100, -100, 160, -160, 240, -240, 340, -340]) {
+    const points = swung(graph.boxes[from], graph.boxes[to], swing);
+    const hit = boxesHit(points, from, to);
+    if (hit < fewest) [best, fewest] = [points, hit];
+  }
+  return best;
+}
+
+function swung([ax, ay, , ah], [bx, by, , bh], swing) {
   if (Math.abs(ay - by) > (ah + bh) / 2) {
     const down = by > ay ? 1 : -1;
     const y1 = ay + down * ah / 2, y2 = by - down * bh / 2, half = (y2 - y1) / 2;
-    return [ax, y1, ax, y1 + half, bx, y2 - half, bx, y2];
+    return [ax, y1, ax + swing, y1 + half, bx + swing, y2 - half, bx, y2];
   }
-  // Side by side: over the top, so that it does not run through what stands between.
-  const rise = Math.min(ay - ah / 2, by - bh / 2) - Math.min(60, 20 + Math.abs(ax - bx) / 8);
-  return [ax, ay - ah / 2, ax, rise, bx, rise, bx, by - bh / 2];
+  // Side by side: over the top or below, so that it does not run through what stands between.
+  const side = swing < 0 ? 1 : -1, far = side * (30 + Math.abs(swing) / 2);
+  return [ax, ay + side * ah / 2, ax, ay + far, bx, by + far, bx, by + side * bh / 2];
+}
+
+function boxesHit(points, from, to) {
+  const hit = new Set();
+  for (let k = 1; k < 30; k += 1) {
+    const t = k / 30, u = 1 - t, w = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
+    const x = w.reduce((sum, v, i) => sum + v * points[2 * i], 0);
+    const y = w.reduce((sum, v, i) => sum + v * points[2 * i + 1], 0);
+    graph.boxes.forEach(([bx, by, bw, bh], i) => {
+      if (i !== from && i !== to && Math.abs(x - bx) < bw / 2 + 4 && Math.abs(y - by) < bh / 2 + 4) hit.add(i);
+    });
+  }
+  return hit.size;
 }
 
 /** A path through the points that stops short of an arrowhead at its end. */
@@ -185,10 +207,13 @@ class Drawing {
     this.put(this.place.x + dx, this.place.y + dy, this.place.scale);
   }
 
-  /** Bring a node to the middle, large enough to read. */
+  /** Bring a node to the middle, large enough to read, unless it can be read where it is. */
   centre(node) {
     const { width, height } = this.holder.getBoundingClientRect();
-    const [x, y] = graph.boxes[node];
+    const [x, y, w] = graph.boxes[node], now = this.place;
+    const [left, at] = [now.x + (x - w / 2) * now.scale, now.y + y * now.scale];
+    const seen = left > 0 && left + w * now.scale < width && at > 20 && at < height - 20;
+    if (seen && now.scale > 0.65) return;
     const scale = Math.max(0.8, this.place.scale);
     this.put(width / 2 - x * scale, height / 2 - y * scale, scale);
   }

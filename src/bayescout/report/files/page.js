@@ -31,11 +31,11 @@ function noteOf(name) {
   if (name === "truth") return data.truthNote;
   if (name === "class") {
     const open = graph.class.filter((edge) => edge[2]).length;
-    return `Lines without a head can point either way: ${open} of ${graph.class.length}. Every network of the class scores the same where the score is score equivalent.`;
+    return `Lines without an arrowhead could point either way: ${open} of ${graph.class.length}. The networks of a class imply the same independences, so that data alone cannot choose between them.`;
   }
   if (!name.startsWith("top-")) return "";
   const rank = Number(name.slice(4));
-  return `Network ${rank + 1} of the best: ${data.scoreName} ${figure(data.top[rank])}, ${figure(data.score - data.top[rank])} below the best.`;
+  return `Network ${rank + 1} of the best: ${data.scoreName} ${figure(data.top[rank])}, ${figure(data.score - data.top[rank])} below the best, whose details the panel shows.`;
 }
 
 function sample(kind) {

@@ -41,14 +41,14 @@ class Trace {
     this.mark(Math.min(this.at, this.xs.length - 1));
   }
 
-  /** What is shown of the scores: all, or from where the best so far had made nine tenths of its way. */
+  /** What is shown of the scores: all, or the last fiftieth of the way that the best so far has come. */
   range() {
     const finite = (values) => values.filter((v) => v !== null);
     const best = finite(data.trace.best), all = [...finite(data.trace.score), ...best];
     const high = Math.max(...all);
-    if (!this.close) return [Math.min(...all), high];
-    const from = best[0] + 0.98 * (high - best[0]);
-    return [high > from ? from : Math.min(...all), high];
+    const whole = Math.min(...all), near = best[0] + 0.98 * (high - best[0]);
+    const low = this.close && high > near ? near : whole;
+    return [low, high + 0.04 * (high - low)];
   }
 
   /** A path through what is finite. */
@@ -79,10 +79,11 @@ class Trace {
       parts.push(drawn("line", { class: "axis", x1: left, x2: right, y1: y, y2: y }));
       parts.push(drawn("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, figure(value, digitsOf(low, high))));
     }
-    for (const value of ticks(0, last, this.width < 560 ? 4 : 8)) {
+    const marks = ticks(0, last, this.width < 560 ? 4 : 8);
+    for (const value of marks.filter((v) => this.axis !== "step" || Number.isInteger(v))) {
       const x = this.x(value);
       parts.push(drawn("line", { class: "axis", x1: x, x2: x, y1: bottom, y2: bottom + 5 }));
-      parts.push(drawn("text", { x, y: bottom + 20, "text-anchor": "middle" }, figure(value, digitsOf(0, last))));
+      parts.push(drawn("text", { x, y: bottom + 20, "text-anchor": "middle" }, figure(value, this.axis === "step" ? 0 : digitsOf(0, last))));
     }
     const under = this.axis === "step" ? "step" : "seconds";
     parts.push(drawn("text", { x: (left + right) / 2, y: this.height - 4, "text-anchor": "middle" }, under));
