@@ -273,7 +273,7 @@ def test_colours_have_contrast():
 
 def test_learn_writes_a_report(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    bs.load_network("asia").sample(100, seed=1).save("asia.csv")
+    bs.load_network("asia").sample(800, seed=3).save("asia.csv")
     done = CliRunner().invoke(app, ["learn", "asia.csv", "--report", "r.html"], catch_exceptions=False)
     assert "written to r.html" in done.stdout
     assert read(tmp_path / "r.html").text("arcs")
