@@ -9,6 +9,8 @@ Pair = tuple[int, int]
 ROUNDS = 24
 PATIENCE = 8
 """Rounds without a better order after which a start is given up."""
+EFFORT = 500_000
+"""Pairs of neighbours looked at in all; a count and not a time, so that the answer is the same anywhere."""
 
 
 class Layers:
@@ -23,15 +25,17 @@ class Layers:
         for upper, lower in lines:
             self.below[upper].append(lower)
             self.above[lower].append(upper)
+        self.effort = EFFORT
 
     def ordered(self) -> list[list[int]]:
         """For each layer its vertices from left to right.
 
-        Weighted medians down and up, each followed by exchanges of neighbours, from two starts; the
+        Weighted medians down and up, each followed by exchanges of neighbours, from four starts; the
         order with the fewest crossings is kept, the first of equals (Gansner and others 1993).
         """
-        starts = [self._walked(from_top) for from_top in (True, False)]
-        return min((self._improved(start) for start in starts), key=self.crossings)
+        walks = [self._walked(from_top) for from_top in (True, False)]
+        turned = [[row[::-1] for row in order] for order in walks]
+        return min((self._improved(start) for start in (*walks, *turned)), key=self.crossings)
 
     def crossings(self, order: list[list[int]]) -> int:
         """How many pairs of lines cross, for straight lines between layers."""
@@ -79,10 +83,10 @@ class Layers:
         best, least = order, self.crossings(order)
         waited = 0
         for turn in range(ROUNDS):
-            if not least or waited >= PATIENCE:
+            if not least or waited >= PATIENCE or self.effort <= 0:
                 break
             order = self._swept(order, down=turn % 2 == 0, leftwards=turn % 4 >= 2)
-            order = self._exchanged(order)
+            order = self._exchanged(order, equals=turn % 4 >= 2)
             found = self.crossings(order)
             waited += 1
             if found < least:
@@ -108,39 +112,52 @@ class Layers:
                 place[vertex] = position
         return order
 
-    def _exchanged(self, order: list[list[int]]) -> list[list[int]]:
-        """Exchange neighbours while that takes crossings away."""
+    def _exchanged(self, order: list[list[int]], equals: bool) -> list[list[int]]:
+        """Exchange neighbours while that takes crossings away; first, where asked, once if it adds none.
+
+        The free exchanges lead off a plateau on which no single exchange helps.
+        """
         order = [list(row) for row in order]
         place = self.places(order)
-        changed = True
-        while changed:
-            changed = False
+        if equals:
             for row in order:
-                if self._exchange_in(row, place):
-                    changed = True
+                self._exchange_in(row, place, 0)
+        waiting = [True] * len(order)
+        while any(waiting):
+            for k, row in enumerate(order):
+                if waiting[k] and self._exchange_in(row, place, 1):
+                    waiting[max(0, k - 1) : k + 2] = [True] * len(waiting[max(0, k - 1) : k + 2])
+                waiting[k] = False
         return order
 
-    def _exchange_in(self, row: list[int], place: list[int]) -> bool:
-        """Settle one layer while the others stay; `row` and `place` are changed."""
+    def _exchange_in(self, row: list[int], place: list[int], least: int) -> bool:
+        """Exchange neighbours in one layer where that saves `least` crossings; changes `row` and `place`.
+
+        With 1 the layer is settled: after an exchange the pair before it is looked at again. With 0 it is
+        passed over once, since free exchanges have no end.
+        """
         ups = {v: sorted(place[n] for n in self.above[v]) for v in row}
         downs = {v: sorted(place[n] for n in self.below[v]) for v in row}
         changed = False
-        again = True
-        while again:
-            again = False
-            for k in range(len(row) - 1):
-                left, right = row[k], row[k + 1]
-                gain = _saved(ups[left], ups[right]) + _saved(downs[left], downs[right])
-                if gain > 0:
-                    row[k], row[k + 1] = right, left
-                    again = changed = True
+        k = 0
+        while k < len(row) - 1:
+            left, right = row[k], row[k + 1]
+            self.effort -= 1
+            if _saved(ups[left], ups[right]) + _saved(downs[left], downs[right]) >= least:
+                row[k], row[k + 1] = right, left
+                changed = True
+                k += 1 if least == 0 or k == 0 else -1
+            else:
+                k += 1
         for k, vertex in enumerate(row):
             place[vertex] = k
         return changed
 
 
 def _saved(left: list[int], right: list[int]) -> int:
-    """Crossings between two vertices' lines less those after they change places."""
+    """Crossings between two vertices' lines less those after they change places; both sorted."""
+    if not left or not right or left[-1] < right[0]:
+        return -len(left) * len(right)
     return sum(bisect_left(right, end) - (len(right) - bisect_left(right, end + 1)) for end in left)
 
 

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bayescout.errors import SettingError
 from bayescout.graph.compare import Comparison, compare
 from bayescout.graph.dag import Dag
-from bayescout.graph.labels import Arc, Label, check_same_nodes
+from bayescout.graph.labels import Label, check_same_nodes
 from bayescout.graph.pdag import Pdag
 from bayescout.plots import palette
-from bayescout.plots.layout import FONT_SIZE, MARGIN, Box, Pair, Point, Size, arc_pairs, label_size, layered
+from bayescout.plots.layout import MARGIN, Box, Pair, Point, Size, arc_pairs, label_size, layered
 from bayescout.plots.palette import Stroke
+from bayescout.plots.strengths import as_strengths, strength_of
 from bayescout.plots.tables import NodeTable
 from bayescout.plots.text import plain, shortened, text_width
 
@@ -77,7 +77,7 @@ class Drawing:
 def draw_graph(
     graph: Dag | Pdag,
     truth: Dag | Pdag | None = None,
-    strengths: Mapping[Arc, Any] | None = None,
+    strengths: Any = None,
     tables: Mapping[Label, NodeTable] | None = None,
 ) -> Drawing:
     """The drawing of a graph.
@@ -85,8 +85,7 @@ def draw_graph(
     truth      the graph to compare with: its arcs that are missing are drawn dashed, and those that are extra
                or reversed are marked; a legend counts them. Where one of the two is a Pdag both are drawn and
                compared as equivalence classes
-    strengths  for (a, b) how sure the arc is, from 0 to 1, or a pair of that and how sure its direction is; a
-               pair of nodes it does not hold was never joined: 0
+    strengths  how sure the arcs are: see `as_strengths`; an arc it does not hold was never found: 0
     tables     for a node the table to print in its box
     """
     if truth is not None:
@@ -127,11 +126,11 @@ class _Marks:
         graph: Dag | Pdag,
         truth: Dag | Pdag | None,
         compared: Comparison | None,
-        strengths: Mapping[Arc, Any] | None,
+        strengths: Any,
     ) -> None:
         self.graph = graph
         self.compared = compared
-        self.strengths = None if strengths is None else dict(strengths)
+        self.strengths = None if strengths is None else as_strengths(strengths)
         undirected = graph.undirected if isinstance(graph, Pdag) else ()
         if isinstance(truth, Pdag):
             undirected = (*undirected, *(pair for pair in truth.undirected if pair not in arc_pairs(graph)))
@@ -157,13 +156,17 @@ class _Marks:
         a, b = self.graph.nodes[source], self.graph.nodes[target]
         words = f"{plain(a)} {'→' if directed else '—'} {plain(b)}"
         if kind in ("missing", "extra", "reversed"):
-            words += f" ({kind})"
+            words += f" ({self._word(kind)})"
         if self.strengths is not None and kind != "missing":
-            strength, direction = _strength(self.strengths, a, b)
+            strength, direction = strength_of(self.strengths, a, b)
             stroke = _weighted(stroke, strength)
             words += f", strength {strength:.2f}"
             words += "" if direction is None else f", direction {direction:.2f}"
         return DrawnArc(source, target, kind, directed, stroke, words, points)
+
+    def _word(self, kind: str) -> str:
+        """In a class an edge may be directed in one graph only: not quite reversed."""
+        return "otherwise directed" if kind == "reversed" and isinstance(self.graph, Pdag) else kind
 
     def keys(self) -> list[tuple[str, Stroke]]:
         """The words and strokes of the legend."""
@@ -173,7 +176,7 @@ class _Marks:
             right = found.adjacency_true_positives - found.n_reversed
             counts = {"right": right, "missing": found.n_missing, "extra": found.n_extra}
             counts["reversed"] = found.n_reversed
-            keys += [(f"{count} {kind}", palette.ARCS[kind]) for kind, count in counts.items()]
+            keys += [(f"{count} {self._word(kind)}", palette.ARCS[kind]) for kind, count in counts.items()]
         if self.strengths is not None:
             plain_stroke = palette.ARCS["plain"]
             keys += [(f"strength {s:g}", _weighted(plain_stroke, s)) for s in (0.25, 0.5, 1.0)]
@@ -181,21 +184,6 @@ class _Marks:
 
     def title(self) -> str:
         return repr(self.graph).split(":")[1].strip(" >") if len(self.graph) else "a graph without nodes"
-
-
-def _strength(strengths: Mapping[Arc, Any], a: Label, b: Label) -> tuple[float, float | None]:
-    """Strength and, where given, direction of a -> b, also when it is listed the other way round."""
-    turned = (a, b) not in strengths and (b, a) in strengths
-    value = strengths.get((b, a) if turned else (a, b), 0.0)
-    parts: Sequence[Any] = value if isinstance(value, Sequence) else (value,)
-    strength = float(parts[0])
-    direction = float(parts[1]) if len(parts) > 1 else None
-    for number in (strength, 0.0 if direction is None else direction):
-        if not 0 <= number <= 1:
-            raise SettingError(
-                f"the strength of {a} -> {b} is {number}; strengths and directions lie between 0 and 1"
-            )
-    return strength, 1 - direction if turned and direction is not None else direction
 
 
 def _weighted(stroke: Stroke, strength: float) -> Stroke:
@@ -220,6 +208,3 @@ def _legend(
     if placed:
         height = placed[-1].y + KEY_HEIGHT / 2 + MARGIN / 2
     return tuple(placed), width, height
-
-
-__all__ = ["FONT_SIZE", "Drawing", "DrawnArc", "DrawnNode", "Key", "draw_graph"]

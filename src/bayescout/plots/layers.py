@@ -20,8 +20,8 @@ FEW_LINES = 2
 def assign(arcs: Sequence[Pair], room: Sequence[Size]) -> list[int]:
     """For each node a layer from 0 with every arc leading down, the arcs' total length nearly the least.
 
-    `room` is what each node takes, with the gaps around it. First the total is the very least; then nodes that
-    may as well be in another layer go to the emptiest; then layers that are too wide give nodes without
+    `room` is what each node takes, with the gaps around it. First the total is the very least; then nodes
+    that may as well be in another layer go to the emptiest; then layers that are too wide give nodes without
     children to layers below, and nodes without parents to layers above.
     """
     layer = leftmost(len(room), [(a, b, 1) for a, b in arcs], [(a, b, 0, 1) for a, b in arcs])

@@ -25,6 +25,8 @@ def leftmost(size: int, gaps: Sequence[Gap], links: Sequence[Link]) -> list[int]
     linear program: every link carries at most its weight either way, every number asks for a small inflow,
     which makes small numbers cheaper and is too little to move a whole unit of weight.
     """
+    if not gaps and not links:
+        return [0] * size
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 

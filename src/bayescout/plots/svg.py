@@ -1,8 +1,9 @@
 """A drawing as SVG text: self-contained, safe for any label, and open to a page's script.
 
-Every node is a `<g class="node" data-node data-index>`, every arc a `<g class="arc KIND" data-parent
-data-child data-source data-target>` (the last two are positions, unique where labels look alike), each with a `<title>`
-that browsers show on hover. An arc has a wide transparent line on top of it, so that it can be pointed at.
+Every node is a `<g class="node" data-node data-index>` and every arc a `<g class="arc KIND" data-parent
+data-child data-source data-target>`, each with a `<title>` that browsers show on hover. Index, source and
+target are positions, which are unique where labels look alike. An arc has a wide transparent line on top, so
+that it can be pointed at.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 from bayescout.plots import palette
-from bayescout.plots.drawing import FONT_SIZE, KEY_FONT, KEY_LINE, Drawing, DrawnArc, DrawnNode, Key
-from bayescout.plots.layout import BOX_HEIGHT, Point
+from bayescout.plots.drawing import KEY_FONT, KEY_LINE, Drawing, DrawnArc, DrawnNode, Key
+from bayescout.plots.layout import BOX_HEIGHT, FONT_SIZE, Point
 from bayescout.plots.palette import Stroke
 from bayescout.plots.tables import CELL_GAP, ROW_HEIGHT, TABLE_FONT
 from bayescout.plots.text import FONT, plain
