@@ -47,22 +47,27 @@ def tag(element: str, *content: object, **attributes: object) -> Html:
         for name, value in attributes.items()
         if value is not None
     )
-    return Html(f"<{element}{written}>{join(content)}</{element}>")
+    end = "" if element == "img" else f"</{element}>"
+    return Html(f"<{element}{written}>{join(content)}{end}")
 
 
 def grid(
-    columns: Sequence[object], rows: Iterable[Sequence[object]], numbers: int = 0, caption: object = None
+    columns: Sequence[object], rows: Iterable[Sequence[object]], numbers: int | Sequence[bool] = 0
 ) -> Html:
-    """A table under column heads; its last `numbers` columns are figures, set to the right."""
-    left = len(columns) - numbers
-    head = tag("tr", *(tag("th", c, scope="col", class_=_figure(i, left)) for i, c in enumerate(columns)))
-    body = (tag("tr", *(tag("td", c, class_=_figure(i, left)) for i, c in enumerate(row))) for row in rows)
-    named = [] if caption is None else [tag("caption", caption)]
-    return tag("div", tag("table", *named, tag("thead", head), tag("tbody", *body)), class_="scroll")
+    """A table under column heads; figures are set to the right.
 
-
-def _figure(column: int, left: int) -> str | None:
-    return "number" if column >= left else None
+    `numbers` says which columns are figures, or how many of the last.
+    """
+    left = len(columns) - numbers if isinstance(numbers, int) else 0
+    right = [i >= left for i in range(len(columns))] if isinstance(numbers, int) else list(numbers)
+    classes = ["number" if figure else None for figure in right]
+    head = tag(
+        "tr", *(tag("th", c, scope="col", class_=kind) for c, kind in zip(columns, classes, strict=True))
+    )
+    body = (
+        tag("tr", *(tag("td", c, class_=kind) for c, kind in zip(row, classes, strict=True))) for row in rows
+    )
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="scroll")
 
 
 def pairs(facts: Iterable[tuple[object, object]]) -> Html:
