@@ -108,11 +108,11 @@ def test_the_watch_itself_sees_errors_and_requests(browser, tmp_path):
 
 def test_the_network_is_drawn(page, results):
     browser, result = page(), results["asia"]
-    assert browser.count(".node") == 8
+    assert browser.count("#graph .node") == 8
     drawn = browser.run(ARCS, "#graph .arc")
     nodes = result.dag.nodes
     assert sorted((nodes[a], nodes[b]) for a, b in drawn) == sorted(result.dag.arcs())
-    assert browser.count(".arc .head") == result.dag.n_arcs
+    assert browser.count("#graph .arc .head") == result.dag.n_arcs
 
 
 @pytest.mark.parametrize("name", ["asia", "alarm", "nasty"])
@@ -121,13 +121,13 @@ def test_nothing_is_cut_or_covered(page, name, width):
     browser = page(name, width)
     assert browser.run("return document.documentElement.scrollWidth") <= width
     overlaps = browser.run("""
-      const boxes = [...document.querySelectorAll('.node rect')].map(r => r.getBoundingClientRect());
+      const boxes = [...document.querySelectorAll('#graph .node rect')].map(r => r.getBoundingClientRect());
       const frame = document.getElementById('graph').getBoundingClientRect();
       const outside = boxes.filter(b => b.left < frame.left || b.right > frame.right
         || b.top < frame.top || b.bottom > frame.bottom);
       const meet = boxes.flatMap((a, i) => boxes.slice(i + 1).filter(
         b => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
-      const cut = [...document.querySelectorAll('.node')].filter(
+      const cut = [...document.querySelectorAll('#graph .node')].filter(
         n => n.querySelector('text').getBBox().width > n.querySelector('rect').getBBox().width);
       return [outside.length, meet.length, cut.length];
     """)  # fmt: skip
@@ -200,7 +200,7 @@ def test_hovering_picks_out_parents_and_children(page, results):
         ("child", result.dag.children_of("either")),
     ):
         marked = browser.run(
-            f"return [...document.querySelectorAll('.node.{kind}')].map(n => Number(n.dataset.node))"
+            f"return [...document.querySelectorAll('#graph .node.{kind}')].map(n => Number(n.dataset.node))"
         )
         assert marked == [result.dag.index(label) for label in labels]
     assert browser.count(".dim") == 1
@@ -258,8 +258,8 @@ def test_finding_a_variable(page, results):
 def test_the_class_and_the_truth(page, results):
     browser, result = page(), results["asia"]
     browser.click("#views label:nth-child(2)")
-    assert browser.count(".arc") == result.cpdag.n_edges
-    assert browser.count(".arc .head") == len(result.cpdag.directed)
+    assert browser.count("#graph .arc") == result.cpdag.n_edges
+    assert browser.count("#graph .arc .head") == len(result.cpdag.directed)
     browser.click("#views label:nth-child(3)")
     found = bs.compare(result, bs.load_network("asia"))
     assert found.n_missing

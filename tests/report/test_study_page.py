@@ -92,7 +92,7 @@ def test_everything_is_in_the_folder_and_on_the_page(folder):
         "does not hold",
     ):
         assert said in words
-    assert "Of 2 findings of the document, 1 hold here." in words
+    assert "Of 2 findings of the document, 1 holds here." in words
     assert "-1234.6" in words
     assert "-123,456.8" in words
     images = [a for a in page.attributes if "alt" in a]

@@ -114,7 +114,8 @@ def _findings(findings: tuple[Finding, ...]) -> Html:
     if not findings:
         return Html("")
     agree = sum(finding.holds for finding in findings)
-    count = f"Of {counted(len(findings), 'finding')} of the document, {agree} hold here."
+    hold = "holds" if agree == 1 else "hold"
+    count = f"Of {counted(len(findings), 'finding')} of the document, {agree} {hold} here."
     cards = join(_finding(finding) for finding in findings)
     return tag("section", tag("h2", "What was found"), tag("p", count), cards, id="findings")
 
@@ -177,7 +178,7 @@ def _how(outcome: Outcome, records: list[RunRecord]) -> Html:
         failed = [record for record in records if record.reason is not None]
         facts.append(("runs", f"{len(records):,}, of which {len(failed):,} failed"))
         facts += [("seeds", _seeds(records)), *_versions(records)]
-        facts += [(f"failed {count:,} times", why) for why, count in _reasons(failed)]
+        facts += [(f"failed, {count:,} of them", why) for why, count in _reasons(failed)]
     else:
         facts.append(("bayescout", version("bayescout")))
     how = f"bayescout experiment {outcome.name} --out {outcome.name}"

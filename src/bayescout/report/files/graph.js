@@ -207,15 +207,18 @@ class Drawing {
     this.put(this.place.x + dx, this.place.y + dy, this.place.scale);
   }
 
-  /** Bring a node to the middle, large enough to read, unless it can be read where it is. */
-  centre(node) {
+  /** Bring nodes to the middle, large enough to read, unless they can be read where they are. */
+  reveal(nodes) {
     const { width, height } = this.holder.getBoundingClientRect();
-    const [x, y, w] = graph.boxes[node], now = this.place;
-    const [left, at] = [now.x + (x - w / 2) * now.scale, now.y + y * now.scale];
-    const seen = left > 0 && left + w * now.scale < width && at > 20 && at < height - 20;
+    const boxes = nodes.map((i) => graph.boxes[i]), now = this.place;
+    const left = Math.min(...boxes.map(([x, , w]) => x - w / 2)), right = Math.max(...boxes.map(([x, , w]) => x + w / 2));
+    const top = Math.min(...boxes.map(([, y, , h]) => y - h / 2)), bottom = Math.max(...boxes.map(([, y, , h]) => y + h / 2));
+    const seen = now.x + left * now.scale >= 0 && now.x + right * now.scale <= width
+      && now.y + top * now.scale >= 0 && now.y + bottom * now.scale <= height;
     if (seen && now.scale > 0.65) return;
-    const scale = Math.max(0.8, this.place.scale);
-    this.put(width / 2 - x * scale, height / 2 - y * scale, scale);
+    const room = Math.min(width / (right - left + 60), height / (bottom - top + 60));
+    const scale = Math.min(room, Math.max(0.8, now.scale));
+    this.put(width / 2 - (left + right) / 2 * scale, height / 2 - (top + bottom) / 2 * scale, scale);
   }
 
   listen() {

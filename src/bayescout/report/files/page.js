@@ -13,7 +13,7 @@ function choose(what, look = false) {
   panel.show(what);
   for (const row of document.querySelectorAll("tr.seen")) row.classList.remove("seen");
   if (what.arc) page("arcs").querySelector(`[data-arc="${what.arc}"]`)?.closest("tr").classList.add("seen");
-  if (look && what.node !== undefined) drawing.centre(what.node);
+  if (look) drawing.reveal(what.arc || what.pair || [what.node]);
 }
 
 const drawing = new Drawing(page("graph"), choose);
@@ -43,9 +43,19 @@ function sample(kind) {
   return drawn("svg", { viewBox: "0 0 34 12", "aria-hidden": "true" }, drawn("g", { class: `arc ${kind}` }, line, head));
 }
 
+function sampleBox(kind) {
+  const box = drawn("rect", { x: 2, y: 2, width: 28, height: 10, rx: 3 });
+  return drawn("svg", { viewBox: "0 0 34 14", "aria-hidden": "true" }, drawn("g", { class: `node ${kind}` }, box));
+}
+
 function legendOf(name) {
   const against = name === "truth" ? "truth" : name.startsWith("top-") ? "top" : null;
-  if (!against) return [];
+  if (!against) {
+    return [
+      "Pointing at a variable marks its",
+      element("span", {}, sampleBox("parent"), "parents"), element("span", {}, sampleBox("child"), "children"),
+    ];
+  }
   const kinds = ["same", ...Object.keys(LEGEND)];
   return kinds.map((kind) => element("span", {}, sample(kind), kind === "same" ? "in both" : LEGEND[kind][against]));
 }
@@ -62,7 +72,7 @@ page("fit").addEventListener("click", () => drawing.fit());
 for (const button of document.querySelectorAll("[data-arc]")) {
   button.addEventListener("click", () => {
     view("dag");
-    choose({ arc: button.dataset.arc.split(",").map(Number) });
+    choose({ arc: button.dataset.arc.split(",").map(Number) }, true);
     page("network").scrollIntoView();
   });
 }
