@@ -15,6 +15,7 @@ from bayescout.errors import MissingExtraError
 from bayescout.plots import palette
 
 DPI = 144
+TITLE_STYLE: dict[str, Any] = {"fontsize": 11.5, "fontweight": "bold"}
 FALLBACK_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans", "Arial Unicode MS", "PingFang SC",
                   "Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic")  # fmt: skip
 """For letters the first font lacks; those that are installed are used."""

@@ -145,6 +145,8 @@ def _optimality(gap: float) -> tuple[str, object, str]:
 
 
 def _seconds(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
