@@ -9,8 +9,10 @@ import pytest
 
 import bayescout as bs
 from bayescout.report.markup import text
+from bayescout.report.study import write_study
 from tests.report.browser import ENTER, LEFT, RIGHT, SHIFT, Browser
 from tests.report.pages import NASTY, asia, nasty
+from tests.report.test_study_page import RECORDS, outcome
 
 BOX = """
 const box = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -357,3 +359,16 @@ def test_printing_and_names_for_those_who_do_not_see(page):
     )
     assert levels[0] == 1
     assert levels.count(1) == 1
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_the_page_of_a_study_shows_everything(browser, pages, width):
+    write_study(outcome(), pages / "study", RECORDS)
+    browser.complaints()
+    browser.size(width, 900)
+    browser.open(pages / "study" / "index.html")
+    browser.requests()
+    assert browser.run("return [...document.images].every(i => i.complete && i.naturalWidth > 100)")
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert browser.complaints() == []
+    assert [a for a in browser.requests() if not a.startswith(("file:", "chrome:"))] == []
