@@ -187,7 +187,7 @@ class Panel {
     const [rows, columns] = [data.states[a], data.states[b]];
     if (!rows || !columns) return [];
     if (!counts) {
-      const note = `${rows.length} by ${columns.length} states: result.explain(...).counts in Python has the table.`;
+      const note = `The table, ${rows.length} by ${columns.length} states, is left out here: result.explain(...).counts in Python has it.`;
       return [element("h4", {}, "Counts"), element("p", { class: "note" }, note)];
     }
     const head = element("tr", {}, element("th", {}), ...columns.map((s) => element("th", { scope: "col" }, s)));
