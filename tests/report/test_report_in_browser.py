@@ -66,6 +66,7 @@ def pages(results, tmp_path_factory):
         result.report(folder / f"{name}.html", truth=truth.get(name))
     results["asia"].save(folder / "asia.json")
     bs.Result.load(folder / "asia.json").report(folder / "loaded.html")
+    write_study(outcome(), folder / "study", RECORDS)
     return folder
 
 
@@ -363,7 +364,6 @@ def test_printing_and_names_for_those_who_do_not_see(page):
 
 @pytest.mark.parametrize("width", [1280, 420])
 def test_the_page_of_a_study_shows_everything(browser, pages, width):
-    write_study(outcome(), pages / "study", RECORDS)
     browser.complaints()
     browser.size(width, 900)
     browser.open(pages / "study" / "index.html")
