@@ -234,12 +234,12 @@ def _best(result: Result) -> Html:
         )  # fmt: skip
         view = tag("button", "View", type="button", data_top=rank, aria_label=f"View network {rank + 1}")
         scores = number(entry.score), number(entry.score - result.score)
-        rows.append([rank + 1, differs or "the best", view, entry.dag.n_arcs, *scores])
+        rows.append([rank + 1, view, *scores, entry.dag.n_arcs, differs or "the best"])
     about = "The best networks that the search met, and how they differ from the first."
     if len(result.top) > MOST_TOP:
         about += f" The first {MOST_TOP} of {len(result.top):,}; result.top has all."
-    heads = ["rank", "against the best", "", "arcs", "score", "difference"]
-    return join([tag("p", about, class_="note"), grid(heads, rows, numbers=3)])
+    heads = ["rank", "", "score", "difference", "arcs", "against the best"]
+    return join([tag("p", about, class_="note"), grid(heads, rows, [False, False, True, True, True, False])])
 
 
 def _parameters(subject: _Subject, network: Any, about: str) -> Html:
