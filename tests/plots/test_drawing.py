@@ -99,6 +99,11 @@ def test_a_label_fits_its_box(label):
     assert right < label_size(label)[0] - 8
 
 
+def test_letters_of_other_scripts_have_their_width():
+    assert text_width("日本語", 10) >= 30
+    assert text_width("e\u0301", 10) == text_width("e", 10)
+
+
 def test_words_are_wrapped():
     lines = wrapped("one two three four", 10, text_width("one two", 10))
     assert lines == ["one two", "three", "four"]
@@ -149,11 +154,12 @@ def test_counts_agree_with_the_comparison(data):
 
 
 def test_classes_are_compared_as_classes():
-    drawing = draw_graph(LEARNED.cpdag(), TRUTH)
+    drawing = draw_graph(LEARNED.cpdag(), TRUTH.reordered("edcba"))
     said = bs.compare(LEARNED.cpdag(), TRUTH)
     count = Counter(arc.kind for arc in drawing.arcs)
     assert count["missing"] == said.n_missing
     assert any(f"{said.n_reversed} otherwise directed" == key.text for key in drawing.legend)
+    assert [arc.kind for arc in drawing.arcs if not arc.directed].count("missing") == 1
     undirected = {(arc.source, arc.target) for arc in drawing.arcs if not arc.directed}
     truth = TRUTH.reordered(tuple("abcde")).cpdag()
     for arc in drawing.arcs:
@@ -177,25 +183,20 @@ def test_undirected_edges_have_no_head(pdag):
 
 
 def test_heads_point_at_the_child_also_upwards():
-    text = to_svg(draw_graph(LEARNED, TRUTH))
-    rects = {node.get("data-node"): node.find(f"{SVG}rect") for node in groups(text, "node")}
-    up = down = 0
-    for arc in groups(text, "arc"):
-        (x, y), *base = (
-            tuple(map(float, corner.split(","))) for corner in arc.find(f"{SVG}polygon").get("points").split()
-        )
-        rect = {key: float(rects[arc.get("data-child")].get(key)) for key in ("x", "y", "width", "height")}
-        assert rect["x"] <= x <= rect["x"] + rect["width"]
-        if y < base[0][1]:
-            assert y == pytest.approx(rect["y"] + rect["height"], abs=0.02)
-            up += 1
-        else:
-            assert y == pytest.approx(rect["y"], abs=0.02)
-            down += 1
-    assert down
-    turned = draw_graph(Dag.from_arcs([("a", "b"), ("b", "c")]), Dag.from_arcs([("c", "a")], nodes="abc"))
-    (missing,) = [arc for arc in turned.arcs if arc.kind == "missing"]
-    assert missing.points[0][1] > missing.points[-1][1], "c -> a leads up"
+    chain = Dag.from_arcs([("a", "b"), ("b", "c")])
+    drawing = draw_graph(chain, Dag.from_arcs([("c", "a")], nodes="abc"))
+    rects = {node.index: node.box for node in drawing.nodes}
+    directions = []
+    for arc in groups(to_svg(drawing), "arc"):
+        corners = arc.find(f"{SVG}polygon").get("points").split()
+        (x, y), (_, base), _ = (tuple(map(float, corner.split(","))) for corner in corners)
+        child = rects[int(arc.get("data-target"))]
+        assert abs(x - child.x) <= child.width / 2
+        up = arc.get("data-parent") == "c"
+        directions.append(up)
+        assert (base > y) == up, "the head points the wrong way"
+        assert y == pytest.approx(child.y + (child.height / 2 if up else -child.height / 2), abs=0.02)
+    assert sorted(directions) == [False, False, True]
 
 
 # ---- strengths

@@ -169,7 +169,8 @@ def test_settings_of_the_user_stay_and_do_not_matter(tmp_path):
     before = dict(mpl.rcParams)
     save(FIGURES["boxes"], tmp_path / "plain")
     assert dict(mpl.rcParams) == before
-    with mpl.rc_context({"font.size": 30, "axes.grid": False, "lines.linewidth": 9, "savefig.dpi": 20}):
+    loud = {"font.size": 30, "axes.grid": False, "savefig.dpi": 20, "xtick.direction": "in"}
+    with mpl.rc_context(loud | {"boxplot.showmeans": True}):
         save(FIGURES["boxes"], tmp_path / "loud")
     for ending in ("svg", "png"):
         assert (tmp_path / f"plain.{ending}").read_bytes() == (tmp_path / f"loud.{ending}").read_bytes()

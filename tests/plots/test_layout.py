@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from itertools import pairwise, permutations, product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -232,7 +233,37 @@ def test_layers_make_the_arcs_as_short_as_can_be(dag):
     assert sum(layer[b] - layer[a] for a, b in arcs) == shortest
 
 
+def test_a_node_that_may_choose_takes_the_emptier_layer():
+    arcs = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 3), (0, 5), (0, 6)]
+    assert assign(arcs, [(50, 50)] * 7) == [0, 1, 2, 3, 2, 1, 1]
+
+
 # ---- crossings
+
+
+def crossings_seen(layout):
+    """Pairs of curves between the same two heights that change sides."""
+    spans = {}
+    for route in layout.routes:
+        stops = route.points[::3]
+        for (x, y), (to_x, to_y) in pairwise(sorted(stops, key=lambda stop: stop[1])):
+            spans.setdefault((y, to_y), []).append((x, to_x))
+    return sum(
+        (a - c) * (b - d) < 0
+        for lines in spans.values()
+        for k, (a, b) in enumerate(lines)
+        for c, d in lines[:k]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("alarm", 8), ("hailfinder", 2), ("win95pts", 198), ("hepar2", 327)]
+)
+def test_known_networks_stay_as_clear_as_they_are(name, most):
+    """What is printed in docs/decisions/layout.md."""
+    page = (Path(__file__).parents[2] / "docs" / "decisions" / "layout.md").read_text(encoding="utf-8")
+    assert f"| {name} | {most} |" in page
+    assert crossings_seen(layered(bs.load_network(name).dag)) <= most
 
 
 @st.composite
