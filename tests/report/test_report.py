@@ -18,7 +18,7 @@ import bayescout as bs
 from bayescout.cli.app import app
 from bayescout.errors import FormatError, GraphError, NetworkError, SettingError
 from bayescout.report.markup import embedded, resource, shown, tag, text
-from tests.report.pages import NASTY, Page, asia, nasty, plain_twin, read
+from tests.report.pages import NASTY, Page, asia, nasty, plain_twin, read, with_tests
 from tests.search.drawn_problems import gaussian
 
 SECTIONS = ("network", "arcs", "progress", "best", "parameters", "data", "made")
@@ -115,6 +115,14 @@ def test_a_bound_is_said(learned, tmp_path):
     open_gap = written(replace(learned, bound=learned.score + 2.5), tmp_path)
     assert "gap 2.500" in "".join(open_gap.words)
     assert "Optimality" not in "".join(written(learned, tmp_path).words)
+
+
+def test_tests_of_independence_are_summed_up(tmp_path):
+    page = written(with_tests(asia()), tmp_path)
+    assert "2 found a dependence, 1 of them in the network; 0 inconclusive" in "".join(page.words)
+    nodes = page.data["graph"]["names"]
+    pair = f"{nodes.index('asia')},{nodes.index('dysp')}"
+    assert page.data["tests"][pair] == ["dependent (p = 0.001)", "independent given tub, lung (p = 0.25)"]
 
 
 def test_a_result_from_a_file_says_what_it_lacks(learned, tmp_path):

@@ -11,7 +11,7 @@ import bayescout as bs
 from bayescout.report.markup import text
 from bayescout.report.study import write_study
 from tests.report.browser import ENTER, LEFT, RIGHT, SHIFT, Browser
-from tests.report.pages import NASTY, asia, nasty
+from tests.report.pages import NASTY, asia, nasty, with_tests
 from tests.report.test_study_page import RECORDS, outcome
 
 BOX = """
@@ -50,7 +50,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def results():
-    return {"asia": asia(), "nasty": nasty(), "alarm": _alarm()}
+    return {"asia": asia(), "nasty": nasty(), "alarm": _alarm(), "tested": with_tests(asia())}
 
 
 def _alarm():
@@ -329,6 +329,15 @@ def test_labels_are_only_text(page, results):
         browser.run("document.querySelectorAll('[data-arc]')[arguments[0]].click()", button)
         assert browser.count("#panel .counts") == 1
     assert browser.count("main img, main b") == 0
+
+
+def test_tests_of_independence_are_told(page, results):
+    browser = page("tested")
+    assert "2 found a dependence" in browser.text(".tiles")
+    click_node(browser, results["tested"], "asia")
+    click_node(browser, results["tested"], "dysp", keys=SHIFT)
+    assert "independent given tub, lung (p = 0.25)" in browser.text("#panel")
+    assert "dependent (p = 0.001)" in browser.text("#panel")
 
 
 def test_light_and_dark(page):

@@ -15,6 +15,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.report import data_part, made, parameters
+from bayescout.report.evidence import tests_data, tests_tile
 from bayescout.report.markup import Html, embedded, filled, grid, html, join, number, resource, shown, tag
 from bayescout.report.views import MOST_TOP, against, as_reference, graph_data, trace_data
 from bayescout.report.worth import Worth, worth
@@ -112,6 +113,9 @@ def _headline(subject: _Subject) -> Html:
     ]  # fmt: skip
     if result.gap is not None:
         tiles.append(_optimality(result.gap))
+    tested = tests_tile(result)
+    if tested is not None:
+        tiles.append(tested)
     found = subject.compared
     if found is not None:
         tiles.append(
@@ -276,6 +280,7 @@ def _json(subject: _Subject) -> dict[str, Any]:
         "hasData": found is not None,
         "arcs": [] if found is None else found.arcs,
         "pairs": [] if found is None else found.pairs,
+        "tests": tests_data(result, subject.names),
         "truthNote": None if compared is None else _truth_note(compared),
     }
 

@@ -124,12 +124,13 @@ class Panel {
     if (!children[a].includes(b)) return this.pair(a, b);
     const worth = arcWorth.get(`${a},${b}`);
     const head = this.title(a, b, "→");
-    if (!worth) return [head, ...this.noData()];
+    if (!worth) return [head, ...this.noData(), ...this.tests(a, b)];
     const without = element("p", {}, "Without this arc the score ", change(worth.remove), ".");
     const turned = element("p", {}, "Turned round, ");
     if (worth.reverse === null) turned.append(`it would close the cycle ${said(worth.cycle)}.`);
     else turned.append("the score ", change(worth.reverse), ".");
-    return [head, without, turned, element("p", {}, this.directionOf(worth)), ...this.counts(worth.counts, a, b)];
+    const direction = element("p", {}, this.directionOf(worth));
+    return [head, without, turned, direction, ...this.tests(a, b), ...this.counts(worth.counts, a, b)];
   }
 
   directionOf(worth) {
@@ -153,21 +154,28 @@ class Panel {
     if (children[a].includes(b)) return this.arc(a, b);
     if (children[b].includes(a)) return this.arc(b, a);
     const head = this.title(a, b, "and");
-    if (!data.hasData) return [head, ...this.noData()];
+    if (!data.hasData) return [head, ...this.noData(), ...this.tests(a, b)];
     const [low, high] = a < b ? [a, b] : [b, a];
     const worth = pairWorth.get(`${low},${high}`);
     const none = element("p", {}, "No arc joins them.");
     if (!worth) {
       const ask = "This pair is among those left out of the page; result.explain(a, b) in Python gives it.";
-      return [head, none, element("p", { class: "note" }, ask)];
+      return [head, none, element("p", { class: "note" }, ask), ...this.tests(a, b)];
     }
     const forth = a < b ? 0 : 1, gains = [worth.forth, worth.back];
     return [
       head, none,
       this.added(a, b, gains[forth], worth.allowed[forth]),
       this.added(b, a, gains[1 - forth], worth.allowed[1 - forth]),
-      ...this.counts(worth.counts, low, high),
+      ...this.tests(a, b), ...this.counts(worth.counts, low, high),
     ];
+  }
+
+  /** What the search's own tests of independence said of a pair. */
+  tests(a, b) {
+    const made = data.tests[`${Math.min(a, b)},${Math.max(a, b)}`];
+    if (!made) return [];
+    return [element("h4", {}, "Tests of independence"), ...made.map((words) => element("p", { class: "note" }, words))];
   }
 
   added(a, b, gain, allowed) {
