@@ -98,6 +98,9 @@ class Tests:
     covered: int | None
     entries: tuple
 
+    def about(self, a, b):
+        return tuple(test for test in self.entries if {test.a, test.b} == {a, b})
+
 
 def with_tests(result):
     """The same result as if tests had been made."""
