@@ -27,9 +27,12 @@ LAYERS = [
     {"cli"},
 ]
 REACHING_UP = {
-    (module, f"bayescout.plots.{name}")
-    for module in ("graph.dag", "graph.pdag", "network.discrete", "network.gaussian", "result")
-    for name in ("figures", "notebook")
+    *(
+        (module, f"bayescout.plots.{name}")
+        for module in ("graph.dag", "graph.pdag", "network.discrete", "network.gaussian", "result")
+        for name in ("figures", "notebook")
+    ),
+    ("result", "bayescout.report.page"),
 }
 """The few conveniences that reach up from inside a method, as (module, imported module)."""
 
