@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 
-.PHONY: demo test test-slow check format lint types bench peers clean
+.PHONY: browser demo test test-slow check format lint types bench peers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -53,6 +53,8 @@ $(BROWSER): $(STAMP)
 	    apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null || sleep 5; \
 	done
 	@! command -v chromedriver >/dev/null || touch $@
+
+browser: $(BROWSER)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bayescout.report.markup import short
 from bayescout.result import Result
 
@@ -11,14 +9,9 @@ MOST_TESTS = 3000
 MOST_OF_A_PAIR = 8
 
 
-def tests_of(result: Result) -> Any:
-    """The account of the tests: tested, rejected, inconclusive, covered, and the entries kept; or None."""
-    return getattr(result, "dependencies", None)
-
-
 def tests_tile(result: Result) -> tuple[str, str, str] | None:
     """How many tests there were and what they said."""
-    made = tests_of(result)
+    made = result.dependencies
     if made is None:
         return None
     covered = "" if made.covered is None else f", {made.covered:,} of them in the network"
@@ -28,7 +21,7 @@ def tests_tile(result: Result) -> tuple[str, str, str] | None:
 
 def tests_data(result: Result, names: tuple[str, ...]) -> dict[str, list[str]]:
     """The tests of each pair in words, by "lower,higher" positions, as far as there is room."""
-    made = tests_of(result)
+    made = result.dependencies
     found: dict[str, list[str]] = {}
     for test in () if made is None else made.entries[:MOST_TESTS]:
         one, two = sorted((result.dag.index(test.a), result.dag.index(test.b)))
