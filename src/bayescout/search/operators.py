@@ -75,6 +75,8 @@ class Operators:
         alike = bool((self.rules.max_parents == self.most).all())
         self.free = alike and not self.rules.required.any() and _all_allowed(problem)
         self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
+        self.may_enter = masks_of(self.rules.allowed.T)
+        self.may_leave = masks_of(self.rules.allowed)
         self.held = masks_of(self.rules.required)
         self.loose = masks_of(~(self.rules.required | self.rules.required.T))
         self.tables = [Table([], np.empty(0), []) for _ in range(self.n)]
@@ -162,8 +164,9 @@ class Operators:
         """Take up the class a step led to."""
         changed, lost = self.here.move(step.pattern)
         self._score(self._stale(changed, step))
-        # A path stays while every step of it does; what else kept an operator asleep is one bit beyond.
-        turned = lost | 1 << self.n
+        # A path stays while every step of it does. Beyond the nodes are a bit that always turns, and one for
+        # each node that may have been joined to another.
+        turned = lost | 1 << self.n | (1 << step.x | 1 << step.y) << self.n + 1
         for y in compress(range(self.n), map(turned.__and__, self.watched)):
             self._wake(y, turned)
 
@@ -255,7 +258,20 @@ class Insertions(Operators):
             self._store(y, cliques, gains)
 
     def _obstacle(self, x: int, y: int, clique: int) -> int:
-        return self.here.semi_directed_path(y, x, clique)
+        return self._forbidden(x, y, clique) or self.here.semi_directed_path(y, x, clique)
+
+    def _forbidden(self, x: int, y: int, clique: int) -> int:
+        """A bit that watches what x is joined to, where the arcs that must follow break the rules; else 0.
+
+        With a parent not joined to x there is a v-structure: x and the others of the clique that are not
+        joined to x are parents of y for certain, and y is one of its other friends.
+        """
+        parents, friends = self.pattern.parents[y], self.pattern.friends[y]
+        apart = ~self.adjacent[x]
+        if self.free or not (parents | clique) & apart:
+            return 0
+        broken = (clique & apart | 1 << x) & ~self.may_enter[y] or friends & ~clique & ~self.may_leave[y]
+        return 1 << x + self.n + 1 if broken else 0
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         pattern.direct(x, y)
