@@ -463,6 +463,19 @@ def test_what_a_v_structure_forbade_is_tried_again_once_its_ends_are_joined():
     assert operators._tried(y, x).member.parents[x] >> y & 1
 
 
+def test_a_turn_that_a_path_forbade_is_tried_again_once_the_path_is_cut_far_away():
+    """y - a - d - b - c -> x is a way round y -> x until b - c becomes c -> b."""
+    y, a, d, b, c, x = range(6)
+    operators = Turns(size_problem(6), class_of(((), (y,), (a,), (d,), (b,), (y, c))))
+    own, gain = operators.tables[y], float(operators.tables[y].gains[x])
+    assert operators._tried(y, x) is None
+    assert [place for place, _, _ in own.asleep] == [x]
+    operators.moved(Step(c, b, 1 << d, 0.0, *operators._reached(c, b, 1 << d)))
+    assert operators.tables[y] is own
+    assert (own.gains[x], own.asleep) == (gain, [])
+    assert operators._tried(y, x).member.parents[y] >> x & 1
+
+
 @given(parent_sets(min_nodes=2, max_nodes=5), st.data())
 def test_a_member_that_keeps_the_knowledge_is_found_where_there_is_one(parents, data):
     n = len(parents)
