@@ -33,7 +33,8 @@ from bayescout.search.classes import (
 )
 from bayescout.search.driver import Limits, drive, generator
 from bayescout.search.ges import PHASES, Ges
-from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step, Turns
+from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step
+from bayescout.search.turns import Turns
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, table_of
