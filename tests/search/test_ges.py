@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,8 @@ from bayescout.search.classes import (
 )
 from bayescout.search.driver import Limits, drive, generator
 from bayescout.search.ges import PHASES, Ges
-from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step, Turns
+from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step
+from bayescout.search.turns import Turns
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, table_of
@@ -162,9 +164,15 @@ def test_semi_directed_paths_are_found_where_there_are_any(parents, blocked, len
 # ---- operators by definition
 
 
-def members_of(pattern, n, dags):
+@cache
+def classes_of_all(n):
+    """The class of every graph."""
+    return {dag: class_of(parents_of(dag, n)).pairs() for dag in DAGS[n]}
+
+
+def members_of(pattern, n):
     """Every graph of a class, by trying them all."""
-    return [dag for dag in dags if class_of(parents_of(dag, n)) == pattern]
+    return [dag for dag, own in classes_of_all(n).items() if own == pattern.pairs()]
 
 
 def parents_of(arcs, n):
@@ -201,7 +209,7 @@ def test_the_best_operator_leads_to_the_best_neighbouring_class(kind, seed, rows
     arcs = DAGS[n][pick % len(DAGS[n])]
     pattern = class_of(parents_of(arcs, n))
     here = problem.total(parents_of(arcs, n))
-    members = members_of(pattern, n, DAGS[n])
+    members = members_of(pattern, n)
     others = {str(class_of(p)): problem.total(p) for p in neighbours(kind, members, n)}
     others.pop(str(pattern), None)
     best = max(others.values(), default=-np.inf)
@@ -225,15 +233,15 @@ def test_ranked_operators_lead_to_every_neighbouring_class_by_falling_gain(kind,
     problem = problem_of(table, "bic", knowledge)
     arcs = DAGS[n][pick % len(DAGS[n])]
     here, pattern = problem.total(parents_of(arcs, n)), class_of(parents_of(arcs, n))
-    members = members_of(pattern, n, DAGS[n])
-    kept = {str(class_of(p)) for d in DAGS[n] if problem.rules.broken_by(p := parents_of(d, n)) is None}
-    others = {str(class_of(p)): problem.total(p) for p in neighbours(kind, members, n)}
-    others = {name: score for name, score in others.items() if name != str(pattern) and name in kept}
+    members = members_of(pattern, n)
+    kept = {own for d, own in classes_of_all(n).items() if not problem.rules.broken_by(parents_of(d, n))}
+    others = {class_of(p).pairs(): problem.total(p) for p in neighbours(kind, members, n)}
+    others = {own: score for own, score in others.items() if own != pattern.pairs() and own in kept}
     operators = kind(problem, pattern)
     steps = list(operators.ranked())
-    assert {str(step.pattern) for step in steps} == set(others)
+    assert {step.pattern.pairs() for step in steps} == set(others)
     for step in steps:
-        assert step.gain == pytest.approx(others[str(step.pattern)] - here, abs=1e-5)
+        assert step.gain == pytest.approx(others[step.pattern.pairs()] - here, abs=1e-5)
         assert class_of(step.member.parent_sets()) == step.pattern
         assert problem.rules.broken_by(step.member.parent_sets()) is None
     keys = [(-step.gain, step.y) for step in steps]
@@ -435,6 +443,38 @@ def test_what_the_knowledge_forbade_is_tried_again_after_a_change_elsewhere():
     assert operators.tables[y] is own
     assert (own.gains[x], own.asleep) == (gain, [])
     assert operators.tops[y] == own.gains.max()
+
+
+def test_what_a_v_structure_forbade_is_tried_again_once_its_ends_are_joined():
+    """x -> y is forbidden, and compelled while p -> y has p not joined to x."""
+    p, q, x, y = range(4)
+    table = gaussian(4, 50, seed=1)
+    knowledge = Knowledge(forbidden=[(table.names[x], table.names[y])])
+    operators = Insertions(
+        problem_of(table, Penalised(charge=0.0), knowledge), class_of(((), (), (), (p, q)))
+    )
+    own, gain = operators.tables[y], float(operators.tables[y].gains[x])
+    for other, clique in ((p, 0), (q, 1 << p)):
+        assert operators._reached(x, y, 0) is None
+        assert operators._tried(y, x) is None
+        assert own.asleep == [(x, gain, 1 << 5 + x)]
+        operators.moved(Step(other, x, clique, 0.0, *operators._reached(other, x, clique)))
+        assert operators.tables[y] is own
+        assert (own.gains[x], own.asleep) == (gain, [])
+    assert operators._tried(y, x).member.parents[x] >> y & 1
+
+
+def test_a_turn_that_a_path_forbade_is_tried_again_once_the_path_is_cut_far_away():
+    """y - a - d - b - c -> x is a way round y -> x until b - c becomes c -> b."""
+    y, a, d, b, c, x = range(6)
+    operators = Turns(size_problem(6), class_of(((), (y,), (a,), (d,), (b,), (y, c))))
+    own, gain = operators.tables[y], float(operators.tables[y].gains[x])
+    assert operators._tried(y, x) is None
+    assert [place for place, _, _ in own.asleep] == [x]
+    operators.moved(Step(c, b, 1 << d, 0.0, *operators._reached(c, b, 1 << d)))
+    assert operators.tables[y] is own
+    assert (own.gains[x], own.asleep) == (gain, [])
+    assert operators._tried(y, x).member.parents[y] >> x & 1
 
 
 @given(parent_sets(min_nodes=2, max_nodes=5), st.data())

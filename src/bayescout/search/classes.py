@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import compress
 from operator import ne
 
@@ -272,21 +273,28 @@ def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
 
     Each edge is directed as required and forbidden arcs demand, and the rest extended within the limits.
     """
+    required, into, out_of = _rule_masks(rules)
     known = pattern.copy()
-    for a, b in zip(*(ends.tolist() for ends in rules.required.nonzero()), strict=True):
+    for a, b in required:
         if not known.friends[a] >> b & 1 and not known.children[a] >> b & 1:
             return None
         known.direct(a, b)
-    for child, own in enumerate(known.parents):
-        if any(not rules.allowed[parent, child] for parent in bits(own)):
-            return None
-    for a, others in enumerate(pattern.friends):
-        for b in bits(others & known.friends[a]):
-            if not rules.allowed[a, b]:
-                if not rules.allowed[b, a]:
-                    return None
-                known.direct(b, a)
-    found = extension_of(known, rules.max_parents)
-    if found is None or completed(found) != pattern:  # what is known may itself make a new v-structure
+    if any(own & ~may for own, may in zip(known.parents, into, strict=True)):
         return None
-    return found
+    for a, others in enumerate(pattern.friends):
+        for b in bits(others & known.friends[a] & ~out_of[a]):
+            if not out_of[b] >> a & 1:
+                return None
+            known.direct(b, a)
+    found = _extended(known.rows(), rules.max_parents)
+    # What is known may itself make a new v-structure.
+    if found is None or (_completed(*found) != pattern.rows()).any():
+        return None
+    return Extension(unpacked(found[0]), found[1].tolist())
+
+
+@lru_cache(maxsize=4)
+def _rule_masks(rules: Rules) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """The required arcs, and the nodes that may be parents and children of each node."""
+    required = [(int(a), int(b)) for a, b in zip(*rules.required.nonzero(), strict=True)]
+    return required, masks_of(rules.allowed.T), masks_of(rules.allowed)

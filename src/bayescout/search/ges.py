@@ -9,8 +9,9 @@ from typing import ClassVar
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, FunctionFormula
 from bayescout.search.classes import bits, class_of, differing, mask_of
-from bayescout.search.operators import MIN_GAIN, Deletions, Insertions, Operators, Step, Turns
+from bayescout.search.operators import MIN_GAIN, Deletions, Insertions, Operators, Step
 from bayescout.search.problem import Edges, Generator, ParentSets, Problem, State
+from bayescout.search.turns import Turns
 
 PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Turns)
 

@@ -75,6 +75,8 @@ class Operators:
         alike = bool((self.rules.max_parents == self.most).all())
         self.free = alike and not self.rules.required.any() and _all_allowed(problem)
         self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
+        self.may_enter = masks_of(self.rules.allowed.T)
+        self.may_leave = masks_of(self.rules.allowed)
         self.held = masks_of(self.rules.required)
         self.loose = masks_of(~(self.rules.required | self.rules.required.T))
         self.tables = [Table([], np.empty(0), []) for _ in range(self.n)]
@@ -162,8 +164,9 @@ class Operators:
         """Take up the class a step led to."""
         changed, lost = self.here.move(step.pattern)
         self._score(self._stale(changed, step))
-        # A path stays while every step of it does; what else kept an operator asleep is one bit beyond.
-        turned = lost | 1 << self.n
+        # A path stays while every step of it does. Beyond the nodes are a bit that always turns, and one for
+        # each node that may have been joined to another.
+        turned = lost | 1 << self.n | (1 << step.x | 1 << step.y) << self.n + 1
         for y in compress(range(self.n), map(turned.__and__, self.watched)):
             self._wake(y, turned)
 
@@ -255,7 +258,20 @@ class Insertions(Operators):
             self._store(y, cliques, gains)
 
     def _obstacle(self, x: int, y: int, clique: int) -> int:
-        return self.here.semi_directed_path(y, x, clique)
+        return self._forbidden(x, y, clique) or self.here.semi_directed_path(y, x, clique)
+
+    def _forbidden(self, x: int, y: int, clique: int) -> int:
+        """A bit that watches what x is joined to, where the arcs that must follow break the rules; else 0.
+
+        With a parent not joined to x there is a v-structure: x and the others of the clique that are not
+        joined to x are parents of y for certain, and y is one of its other friends.
+        """
+        parents, friends = self.pattern.parents[y], self.pattern.friends[y]
+        apart = ~self.adjacent[x]
+        if self.free or not (parents | clique) & apart:
+            return 0
+        broken = (clique & apart | 1 << x) & ~self.may_enter[y] or friends & ~clique & ~self.may_leave[y]
+        return 1 << x + self.n + 1 if broken else 0
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         pattern.direct(x, y)
@@ -288,11 +304,11 @@ class Deletions(Operators):
                     families.append((y, tuple(bits(parents | clique | 1 << x))))
             asked.append((y, cliques, places))
         values = self.problem.score.many(families)
-        differences = iter(_differences(values[::2], values[1::2]).tolist())
+        found = iter(differences(values[::2], values[1::2]).tolist())
         for y, cliques, places in asked:
             gains = np.full((len(cliques), self.n), -np.inf)
             for place in places:
-                gains[place] = next(differences)
+                gains[place] = next(found)
             self._store(y, cliques, gains)
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
@@ -301,95 +317,6 @@ class Deletions(Operators):
             pattern.direct(y, node)
             if pattern.friends[x] >> node & 1:
                 pattern.direct(x, node)
-
-
-class Turns(Operators):
-    """Turn y -> x or y - x into x -> y (Hauser & Buehlmann 2012, propositions 31 and 34).
-
-    Of an arc, the clique is NA ∪ T as for an insertion, and with the friends of x blocks every other
-    semi-directed path from y to x. Of an edge, it is the friends of y that become its parents: at least one
-    not joined to x, and parted by those in NA from the rest of NA. It gains what the families of both gain.
-    """
-
-    def _stale(self, changed: int, step: Step) -> Iterable[int]:
-        """Those that changed, and those with a friend or child that did: its family counts too."""
-        stale = changed
-        for node in bits(changed):
-            stale |= self.pattern.parents[node] | self.pattern.friends[node]
-        return bits(stale)
-
-    def _score(self, nodes: Iterable[int]) -> None:
-        asked: list[tuple[int, list[int], list[tuple[int, int]]]] = []
-        families: list[Family] = []
-        for y in nodes:
-            cliques = cliques_within(self.pattern.friends[y], self.adjacent)
-            places = []
-            for row, clique in enumerate(cliques):
-                for x in bits(self._turnable(y, clique)):
-                    places.append((row, x))
-                    families += self._families(x, y, clique)
-            asked.append((y, cliques, places))
-        values = self.problem.score.many(families)
-        differences = iter(_differences(values[::4] + values[2::4], values[1::4] + values[3::4]).tolist())
-        for y, cliques, places in asked:
-            gains = np.full((len(cliques), self.n), -np.inf)
-            for place in places:
-                gains[place] = next(differences)
-            self._store(y, cliques, gains)
-
-    def _turnable(self, y: int, clique: int) -> int:
-        """The nodes x whose arc from y, or edge with y, can be turned with this clique."""
-        found = self.pattern.children[y] & self._apart(y, clique)
-        for x in bits(self.pattern.friends[y] & ~clique):
-            if clique & ~self.adjacent[x] and self._separated(x, y, clique):
-                found |= 1 << x
-        if (self.pattern.parents[y] | clique).bit_count() >= self.most:
-            return 0
-        return found & ~self.held[y]
-
-    def _families(self, x: int, y: int, clique: int) -> list[Family]:
-        """After and before for y, then after and before for x."""
-        own = self.pattern.parents[y] | clique
-        if self.pattern.children[y] >> x & 1:
-            after = self.pattern.parents[x] & ~(1 << y)
-        else:
-            after = self.pattern.parents[x] | clique & self.adjacent[x]
-        return [
-            (y, tuple(bits(own | 1 << x))),
-            (y, tuple(bits(own))),
-            (x, tuple(bits(after))),
-            (x, tuple(bits(after | 1 << y))),
-        ]
-
-    def _separated(self, x: int, y: int, clique: int) -> bool:
-        """Whether, among the friends of y, the clique's members in NA part its others from the rest of NA."""
-        friends, around = self.pattern.friends, self.adjacent[x]
-        rest = friends[y] & around & ~clique
-        seen = ~friends[y] | clique | 1 << x
-        frontier = bits(clique & ~around) if rest else []
-        while frontier:
-            step = friends[frontier.pop()] & ~seen
-            if step & rest:
-                return False
-            seen |= step
-            frontier += bits(step)
-        return True
-
-    def _obstacle(self, x: int, y: int, clique: int) -> int:
-        if self.pattern.friends[y] >> x & 1:
-            return 0
-        return self.here.semi_directed_path(y, x, clique | self.pattern.friends[x], length=2)
-
-    def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
-        if self.pattern.children[y] >> x & 1:
-            for node in bits(clique & ~self.adjacent[x]):
-                pattern.direct(node, y)
-        else:
-            for node in bits(self.pattern.friends[y] & ~(1 << x)):
-                pattern.direct(*((node, y) if clique >> node & 1 else (y, node)))
-            for node in bits(self.pattern.friends[x] & ~(1 << y)):
-                pattern.direct(*((node, x) if clique >> node & 1 else (x, node)))
-        pattern.direct(x, y)
 
 
 def _all_allowed(problem: Problem) -> bool:
@@ -402,5 +329,6 @@ def _finite(score: float) -> float:
     return score if score > -np.inf else float(np.finfo(np.float64).min)
 
 
-def _differences(after: Floats, before: Floats) -> Floats:
+def differences(after: Floats, before: Floats) -> Floats:
+    """What families gain: none where the one after cannot be scored."""
     return np.where(after == -np.inf, -np.inf, after - np.maximum(before, np.finfo(np.float64).min))
