@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from bayescout import evaluate as evaluate
+    from bayescout import plots as plots
     from bayescout import scores as scores
     from bayescout import search as search
     from bayescout.data import Discretiser as Discretiser
@@ -66,7 +67,7 @@ _HOMES = {
     "bayescout.search.knowledge": ("Knowledge",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("evaluate", "scores", "search")
+_MODULES = ("evaluate", "plots", "scores", "search")
 
 __all__ = ["__version__", "learn", *sorted([*_HOME_OF, *_MODULES])]  # noqa: PLE0604
 
