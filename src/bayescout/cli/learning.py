@@ -80,8 +80,8 @@ def learn(
     from bayescout.scores import formula_named
     from bayescout.search import search_named
 
-    method = search_named(search, **_settings(option))
-    formula = formula_named(score, **_settings(score_option))
+    method = search_named(search, **settings_given(option))
+    formula = formula_named(score, **settings_given(score_option))
     table = as_table(data, **table_options(missing, na, kind))
     result = learn_structure(
         table,
@@ -138,7 +138,7 @@ def searches(json: Json = False) -> None:
 COMMANDS = (learn, searches)
 
 
-def _settings(pairs: list[str] | None) -> dict[str, Any]:
+def settings_given(pairs: list[str] | None) -> dict[str, Any]:
     """key=value texts as settings."""
     found = {}
     for pair in pairs or ():
