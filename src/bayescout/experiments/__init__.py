@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from bayescout.errors import UnknownNameError
+from bayescout.experiments.lau import Lau
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.runner import Ran, expected_seconds, run_study
 from bayescout.experiments.study import Size, Study, grid
 
-STUDIES: dict[str, type[Study]] = {}
+STUDIES: dict[str, type[Study]] = {
+    "lau": Lau,
+}
 """Every study by name: adding one is a class and a line here."""
 
 

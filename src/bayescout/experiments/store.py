@@ -1,8 +1,8 @@
 """Where records are kept: one line of JSON each, appended and never changed.
 
-A record is one write at the end of `records.jsonl`, flushed to the disk, so what is whole stays whole through
-a kill at any moment; the piece of a line that a kill or a full disk leaves is recognised and cut off when the
-folder is opened again. Only the process that runs the study writes, workers send it their records, and a lock
+A record is one write at the end of `records.jsonl`, so what is whole stays whole through a kill at any moment;
+the disk is waited for every `FLUSH_SECONDS`, and a power cut loses what came after the last time. The piece of
+a line that a kill or a full disk leaves is recognised and cut off when the folder is opened again. Only the process that runs the study writes, workers send it their records, and a lock
 keeps a second one away.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -21,6 +22,8 @@ from bayescout.experiments.study import Study, canonical, key_of
 
 RECORDS, LOCK, MANIFEST, PARQUET = "records.jsonl", ".lock", "study.json", "records.parquet"
 FORMAT, VERSION = "bayescout-study", 1
+FLUSH_SECONDS = 0.1
+"""Waiting for the disk takes milliseconds, and a run may take one."""
 
 Say = Callable[[str], None]
 
@@ -34,6 +37,7 @@ class Store:
         self._resume, self._say = resume, say
         self._file = -1
         self._lock = -1
+        self._flushed = 0.0
         self.found: dict[str, Record] = {}
         """The last record of every key."""
 
@@ -55,6 +59,8 @@ class Store:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._file >= 0:
+            os.fsync(self._file)
         for descriptor in (self._file, self._lock):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -68,7 +74,9 @@ class Store:
             written = os.write(self._file, line)
             if written < len(line):
                 raise OSError("the disk is full")
-            os.fsync(self._file)
+            if time.monotonic() - self._flushed > FLUSH_SECONDS:
+                os.fsync(self._file)
+                self._flushed = time.monotonic()
         except OSError as error:
             os.ftruncate(self._file, before)
             raise FormatError(
