@@ -141,11 +141,10 @@ def _write(outcome: Outcome, folder: Path) -> list[Path]:
 
 
 def _show(ran: Ran, outcome: Outcome, folder: Path, pages: list[Path]) -> None:
-    from bayescout.cli.render import console, grid
-
-    rows = [("yes" if f.holds else "no", f.claim, f.ours) for f in outcome.findings]
-    if rows:
-        console().print(grid(outcome.title, ["holds", "the document", "here"], rows))
+    sys.stdout.write(f"{outcome.title}\n")
+    for finding in outcome.findings:
+        said = "holds: " if finding.holds else "differs:"
+        sys.stdout.write(f"  {said} {finding.claim}\n           Here: {finding.ours}\n")
     if ran.failures:
         first = ran.failures[0]
         _say(

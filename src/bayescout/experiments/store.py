@@ -1,9 +1,10 @@
 """Where records are kept: one line of JSON each, appended and never changed.
 
-A record is one write at the end of `records.jsonl`, so what is whole stays whole through a kill at any moment;
-the disk is waited for every `FLUSH_SECONDS`, and a power cut loses what came after the last time. The piece of
-a line that a kill or a full disk leaves is recognised and cut off when the folder is opened again. Only the process that runs the study writes, workers send it their records, and a lock
-keeps a second one away.
+A record is one write at the end of `records.jsonl`, so what is whole stays whole through a kill at any
+moment; the disk is waited for every `FLUSH_SECONDS`, and a power cut loses what came after the last time.
+The piece of a line that a kill or a full disk leaves is recognised and cut off when the folder is opened
+again. Only the process that runs the study writes, workers send it their records, and a lock keeps a second
+one away.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The two data sets of the study: the document's own files are not available.
 
-A was 100 rows of four binary variables from the structure `G [B]  B []  M [B, L]  L []`. That is the structure
-of the block-lifting robot of Nilsson (1998, chapter 19): a battery B that is charged, its gauge G, a block that
-is liftable L, an arm that moves M. His probabilities give 1.86 bits a row and the document's log-likelihood is
-1.90 bits a row, so they are used here; the seed is the first whose 100 rows lack a parent configuration of M,
-as the document's do. B was 5,000 rows of eight binary variables; asia has as many.
+A was 100 rows of four binary variables from the structure `G [B] B [] M [B, L] L []`. That is the structure
+of the block-lifting robot of Nilsson (1998, chapter 19): a battery B that is charged, its gauge G, a block
+that is liftable L, an arm that moves M. His probabilities give 1.86 bits a row and the document's log-
+likelihood is 1.90 bits a row, so they are used here; the seed is the first whose 100 rows lack a parent
+configuration of M, as the document's do. B was 5,000 rows of eight binary variables; asia has as many.
 """
 
 from __future__ import annotations

@@ -273,5 +273,5 @@ def best_of_sixteen(view: View) -> Finding:
         "run; 81% if one finds it in 10%).",
         f"Best of 16: {share(*sixteen)}; genetic-greedy: {share(*gene)}.",
         2 * sixteen[0] > sixteen[1],
-        "A single first ascent finds the best network of asia less often than the document's found that of B.",
+        "A first ascent finds the best network of asia less often than the document's found that of B.",
     )

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from bayescout.experiments.lau.study import Lau
 
 INTRODUCTION = """\
-The document learns networks by randomized first-ascent hill climbing: all operators (add, remove, reverse an arc \
-on each ordered pair) are shuffled, the first legal one that raises the score is kept, and the search stops when none \
-does. It runs from the unconnected network and from random ones, under BIC and under the Bayesian Dirichlet score \
-with (1, 1) priors (BD, which is the K2 score), {repeats} times each, and proposes a genetic algorithm. Its data are \
-not available: A is here {rows_a:,} rows of the block-lifting robot, which has the structure given, B {rows_b:,} rows \
-of asia, unless own files were named. Scores are in bits, as in the document. Wherever the document searches by BIC it \
-computes it with Bayesian correction; plain BIC is shown beside it."""
+The document learns networks by randomized first-ascent hill climbing: all operators (add, remove, reverse \
+an arc on each ordered pair) are shuffled, the first legal one that raises the score is kept, and the \
+search stops when none does. It runs from the unconnected network and from random ones, under BIC and \
+under the Bayesian Dirichlet score with (1, 1) priors (BD, which is the K2 score), {repeats} times each, \
+and proposes a genetic algorithm. Its data are not available: A is here {rows_a:,} rows of the block- \
+lifting robot, which has the structure given, B {rows_b:,} rows of asia, unless own files were named. \
+Scores are in bits, as in the document. Wherever the document searches by BIC it computes it with Bayesian \
+correction; plain BIC is shown beside it."""
 
 
 def outcome(study: Lau, records: Records) -> Outcome:
@@ -50,8 +51,8 @@ def _quality(view: View) -> Section:
             listed.append(tables.maxima(view, name, score))
         own += [figures.drawings(view, name, score) for score in (CORRECTED, BD)]
     text = (
-        "First ascents end in local maxima. Under plain BIC equivalent graphs score the same, so that several "
-        "graphs are one maximum; with the correction, and under BD, they differ a little."
+        "First ascents end in local maxima. Under plain BIC equivalent graphs score the same, so that "
+        "several graphs are one maximum; with the correction, and under BD, they differ a little."
     )
     return Section("The networks found", text, tuple(listed), tuple(own))
 
@@ -81,7 +82,7 @@ def _sizes(view: View) -> Section:
 
 def _genetic(view: View) -> Section:
     text = (
-        "The document's genetic algorithm, its classical variant, and the comparison it proposes: the best of "
-        "sixteen first ascents, one from the unconnected and fifteen from random networks."
+        "The document's genetic algorithm, its classical variant, and the comparison it proposes: the best "
+        "of sixteen first ascents, one from the unconnected and fifteen from random networks."
     )
     return Section("The genetic algorithm", text, (tables.genetic(view),))

@@ -29,6 +29,8 @@ GENETIC = {
     "genetic": {"name": "genetic"},
 }
 ASCENTS = 16
+COSTS = {CLIMB: 0.003, BEST_OF_16: 0.027, EQUAL_WORK: 0.055, "genetic-greedy, shaken": 0.05}
+"""CPU seconds of a run on asia under BIC."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,9 @@ class Lau(Study):
         }
 
     def cost(self, run: Declared) -> float:
-        slow = {"bic-laplace": 4.0, "bic": 1.0, "k2": 1.2}[run["score"]]
-        ascents = {CLIMB: 1, BEST_OF_16: 16, EQUAL_WORK: 40, "genetic-greedy, shaken": 40}.get(
-            run["method"], 15
-        )
-        return 0.0015 * slow * ascents
+        slow = {"bic-laplace": 3.0, "bic": 1.0, "k2": 1.1}[run["score"]]
+        small = 0.5 if run["data"]["name"] == "A" else 1.0
+        return COSTS.get(run["method"], 0.015) * slow * small
 
     def outcome(self, records: Records) -> Outcome:
         from bayescout.experiments.lau.outcome import outcome

@@ -177,8 +177,8 @@ def genetic(view: View) -> SummaryTable:
         "Best of sixteen first ascents against the genetic algorithms",
         ("data", "score", "method", "final score (bits)", "found the best known", "operations", "CPU ms"),
         tuple(rows),
-        f"† differs from the best mean of its data and score (Mann-Whitney, 5%). {EQUAL_WORK!r} is the best of "
-        f"as many first ascents as consider the operations of genetic-greedy, sixteen at least; "
+        f"† differs from the best mean of its data and score (Mann-Whitney, 5%). {EQUAL_WORK!r} is the best "
+        f"of as many first ascents as consider the operations of genetic-greedy, sixteen at least; "
         f"its time holds that of genetic-greedy. 'shaken' alters graphs that equal another (shake=2, "
         f"patience=30).",
     )

@@ -33,7 +33,7 @@ PARAMETERS = {
     ("A", "empty"): ("7", "8 or 9"), ("A", "random"): ("7", "8 or 9"),
     ("B", "empty"): ("20", "22"), ("B", "random"): ("21", "21"),
 }  # fmt: skip
-"""The document's figures: means with corrected BIC, with BD, and the parameters found with the one and the other."""
+"""The document's figures: means with corrected BIC, with BD, and the parameters found with each."""
 
 
 @dataclass(frozen=True, eq=False)
