@@ -13,9 +13,11 @@ from bayescout.experiments.lau import Lau
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.runner import Ran, expected_seconds, run_study
 from bayescout.experiments.study import Size, Study, grid
+from bayescout.experiments.suhas import Suhas
 
 STUDIES: dict[str, type[Study]] = {
     "lau": Lau,
+    "suhas": Suhas,
 }
 """Every study by name: adding one is a class and a line here."""
 
