@@ -97,7 +97,11 @@ def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resum
     from bayescout.experiments.store import read_manifest
 
     if name.endswith(".toml"):
-        raise SettingError(f"{name}: studies of one's own are not there yet")
+        from bayescout.experiments.own import read_study
+
+        if quick or settings:
+            raise SettingError("--quick and --option are for the named studies; say it in the file")
+        return read_study(name)
     saved = read_manifest(folder) if resume and not quick and not settings else None
     if saved is not None and saved["study"] == name:
         return study_named(name, **saved["settings"])

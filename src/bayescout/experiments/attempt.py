@@ -37,10 +37,10 @@ def attempt(study: Study, run: Declared, home: int) -> Record:
     measures: dict[str, Any] = {}
     reason = None
     try:
-        with time_limit(study.limit):
+        with time_limit(study.seconds_allowed()):
             measures = plain(study.measure(run))
     except OverLimitError:
-        reason = f"over the limit of {study.limit:g} s a run"
+        reason = f"over the limit of {study.seconds_allowed():g} s a run"
     except MemoryError as error:
         reason = f"out of memory{f': {error}' if str(error) else ''}"
     except BayescoutError as error:

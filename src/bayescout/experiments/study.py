@@ -17,7 +17,7 @@ To add a study, write one frozen dataclass and one line in `STUDIES` (`experimen
 
         def runs(self) -> Iterable[Declared]:
             data = [{"network": "asia", "rows": rows, "seed": 0} for rows in self.rows]
-            return grid(data=data, search=["hill-climb", {"name": "tabu", "tenure": 5}], score=["bic"],
+            return grid(data=data, search=["hill-climb", {"name": "tabu", "length": 5}], score=["bic"],
                         start=["random"], seed=range(self.repeats))
 
         def measure(self, run: Declared) -> Measures:
@@ -92,6 +92,10 @@ class Study:
     def settings(self) -> dict[str, Any]:
         """The fields as plain values."""
         return {f.name: plain(getattr(self, f.name), f.name) for f in fields(self)}
+
+    def seconds_allowed(self) -> float | None:
+        """How long a run may take; a study whose settings say it overrides this."""
+        return self.limit
 
     def runs(self) -> Iterable[Declared]:
         """The declarations of all runs, in the order in which records are read."""

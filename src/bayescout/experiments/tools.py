@@ -6,7 +6,7 @@ Declarations are plain values. Data are one of
     {"random": {"nodes": 5, "seed": 3}, "rows": 1000, "seed": 1}  from one that `random_network` makes
     {"file": "mine.csv", "fingerprint": "..."}                  a file, as `file_data` declares it
 
-A search or a score is its name, or {"name": "tabu", "tenure": 5}.
+A search or a score is its name, or {"name": "tabu", "length": 5}.
 """
 
 from __future__ import annotations
