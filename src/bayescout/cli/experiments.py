@@ -205,7 +205,7 @@ def duration(seconds: float) -> str:
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} s" if seconds >= 1 else "less than a second"
+    return f"{seconds:.0f} s"
 
 
 def _cores() -> int:

@@ -29,6 +29,9 @@ from bayescout.experiments.records import Record, Records
 from bayescout.experiments.store import PARQUET, Say, Store, export_parquet
 from bayescout.experiments.study import Declared, Study, key_of, plain
 
+START_SECONDS = 5.0
+"""About how long it takes until processes are there with compiled code loaded."""
+
 Advance = Callable[[Record, float], None]
 """Told of every new record and the seconds it was expected to cost."""
 
@@ -105,7 +108,7 @@ def keyed(study: Study) -> dict[str, Declared]:
 def expected_seconds(study: Study, workers: int = 1, runs: Sequence[Declared] | None = None) -> float:
     """About how long a study takes, from the measured cost of its kinds of runs."""
     costs = [study.cost(run) for run in (keyed(study).values() if runs is None else runs)]
-    return max([sum(costs) / workers, *costs])
+    return START_SECONDS + max([sum(costs) / workers, *costs])
 
 
 def left_to_do(study: Study, folder: str | os.PathLike[str]) -> list[Declared]:

@@ -187,12 +187,13 @@ def facts_of(result: Result, trace: Sequence[str] = ()) -> Measures:
 
 
 def _of_step(step: Any, name: str) -> Any:
-    if name in step.facts:
-        return step.facts[name]
-    if name == "seconds" or not hasattr(step, name):
-        known = [*(f for f in step._fields if f not in ("seconds", "facts")), *step.facts]
-        raise SettingError(f"the trace has no column {name!r}; it has {', '.join(known)}")
-    return getattr(step, name)
+    own = [field for field in step._fields if field not in ("seconds", "facts")]
+    if name in own:
+        return getattr(step, name)
+    if name not in step.facts:
+        known = ", ".join([*own, *step.facts])
+        raise SettingError(f"the trace has no column {name!r}; it has {known}")
+    return step.facts[name]
 
 
 def graph_facts(dag: Dag) -> Measures:
