@@ -3,16 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BROWSER := $(VENV)/.browser
 
 .PHONY: demo test test-slow check format lint types bench peers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
-test: $(STAMP)
+test: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2
 
-test-slow: $(STAMP)
+test-slow: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow"
 
 check: lint types test
@@ -39,6 +40,18 @@ $(STAMP): pyproject.toml constraints.txt
 	  else echo "the Python module venv is missing: sudo apt-get install python3-venv, then try again" >&2; exit 1; fi; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,plot]'
+	@touch $@
+
+# The pages are tested in a real browser, Debian's: fetch it where we may. Without it those tests are skipped,
+# save where CI is set.
+$(BROWSER): $(STAMP)
+	@for try in 1 2 3; do \
+	  command -v chromium >/dev/null && command -v chromedriver >/dev/null && break; \
+	  if [ "$$(id -u)" != 0 ]; then \
+	    echo "to test the pages in a browser: sudo apt-get install chromium chromium-driver" >&2; break; fi; \
+	  apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null || sleep 5; \
+	done
 	@touch $@
 
 clean:

@@ -26,7 +26,7 @@ LAYERS = [
     {"plots", "report"},
     {"cli"},
 ]
-REACHING_UP: set[tuple[str, str]] = set()
+REACHING_UP: set[tuple[str, str]] = {("result", "bayescout.report.page")}
 """The few conveniences that reach up from inside a method, as (module, imported module)."""
 
 

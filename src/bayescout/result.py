@@ -187,6 +187,22 @@ class Result:
 
         return fit(self.dag, self._evidence()[0] if data is None else data, prior=prior, **options)
 
+    def report(
+        self,
+        path: str | PathLike[str],
+        truth: Any = None,
+        model: Any = None,
+        title: str | None = None,
+    ) -> None:
+        """Write one self-contained HTML page: the network to explore, its evidence, and how to repeat it.
+
+        `truth` is a graph or network to compare with, `model` a network fitted to this graph whose
+        parameters are shown in place of maximum likelihood ones.
+        """
+        from bayescout.report.page import write_report
+
+        write_report(self, path, truth, model, title)
+
     def _evidence(self) -> tuple[Table, LocalScores]:
         if self.table is None or self.scores is None:
             raise SettingError(

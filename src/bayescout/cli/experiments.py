@@ -40,6 +40,10 @@ def experiment(
     if listed or name is None:
         _list(json)
         return
+    from bayescout.plots.style import matplotlib
+    from bayescout.report.study import write_study
+
+    matplotlib()  # which draws the figures: say now that it is missing, not after the runs
     folder = Path(out or f"experiment-{Path(name).stem}{'-quick' * quick}")
     study = _study(name, quick, settings_given(option), folder, resume)
     workers = workers or _cores()
@@ -52,11 +56,11 @@ def experiment(
         )
         raise typer.Exit(130)
     outcome = _outcome(study, ran)
-    pages = _write(outcome, folder)
+    page = write_study(outcome, folder, [*ran.records, *ran.failures])
     if json:
         print_json(_facts(study, ran, outcome, folder))
     else:
-        _show(ran, outcome, folder, pages)
+        _show(ran, outcome, folder, page)
 
 
 COMMANDS = (experiment,)
@@ -136,15 +140,7 @@ def _outcome(study: Study, ran: Ran) -> Outcome:
         ) from error
 
 
-def _write(outcome: Outcome, folder: Path) -> list[Path]:
-    """Tables, figures and the page; what to open."""
-    from bayescout.experiments.folder import PAGE, write_tables
-
-    write_tables(outcome, folder)
-    return [folder / PAGE]
-
-
-def _show(ran: Ran, outcome: Outcome, folder: Path, pages: list[Path]) -> None:
+def _show(ran: Ran, outcome: Outcome, folder: Path, page: Path) -> None:
     sys.stdout.write(f"{outcome.title}\n")
     for finding in outcome.findings:
         said = "holds: " if finding.holds else "differs:"
@@ -154,7 +150,7 @@ def _show(ran: Ran, outcome: Outcome, folder: Path, pages: list[Path]) -> None:
         _say(
             f"{len(ran.failures):,} runs failed, the first with: {first.reason}; --resume --retry tries again"
         )
-    sys.stdout.write(f"{len(ran.records):,} runs in {folder}; read {', '.join(map(str, pages))}\n")
+    sys.stdout.write(f"{len(ran.records):,} runs in {folder}; read {page}\n")
 
 
 def _facts(study: Study, ran: Ran, outcome: Outcome, folder: Path) -> dict[str, Any]:

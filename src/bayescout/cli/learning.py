@@ -71,6 +71,9 @@ def learn(
     na: MissingValues = None,
     kind: KindOption = None,
     output: Output = None,
+    report: Annotated[
+        str | None, typer.Option(help="An HTML page to write, to look at and explore the result with.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Learn the structure of a network from data."""
@@ -80,6 +83,8 @@ def learn(
     from bayescout.scores import formula_named
     from bayescout.search import search_named
 
+    if report and not Path(report).resolve().parent.is_dir():
+        raise SettingError(f"{report}: cannot be written: its folder does not exist; make the folder first")
     method = search_named(search, **settings_given(option))
     formula = formula_named(score, **settings_given(score_option))
     table = as_table(data, **table_options(missing, na, kind))
@@ -99,14 +104,17 @@ def learn(
     )
     if output:
         _write(result, output, prior)
+    if report:
+        result.report(report)
     if json:
-        print_json(_with_top(result) | missing_facts(table) | {"output": output})
+        print_json(_with_top(result) | missing_facts(table) | {"output": output, "report": report})
     else:
         say_missing(table)
         for part in result_grids(result):
             console().print(part)
-        if output:
-            sys.stdout.write(f"written to {output}\n")
+        for written in (output, report):
+            if written:
+                sys.stdout.write(f"written to {written}\n")
     if result.stop_reason == "interrupted":
         sys.stderr.write("bayescout: interrupted; this is the best network so far\n")
         raise typer.Exit(130)
