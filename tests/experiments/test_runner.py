@@ -38,13 +38,14 @@ def expected(tmp_path_factory):
 
 
 def start(folder, workers, nap):
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.experiments.toy_study", folder, str(workers), str(nap)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+    """The study as a process of its own; its output goes to a file, which its workers may hold open."""
+    with open(folder.parent / "log", "w") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.experiments.toy_study", folder, str(workers), str(nap)],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
 
 def wait_for_records(folder, count):
@@ -94,36 +95,38 @@ def test_nothing_is_done_twice_and_a_grown_grid_only_adds(tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_in_the_middle_it_goes_on_to_the_same_records(tmp_path, expected, workers):
+    folder = tmp_path / "toy"
     for count in (2, 9)[-workers:]:
-        process = start(tmp_path, workers, 0.05)
-        wait_for_records(tmp_path, count)
+        process = start(folder, workers, 0.05)
+        wait_for_records(folder, count)
         os.kill(process.pid, signal.SIGKILL)
-        process.communicate(timeout=30)
-    kept = in_file(tmp_path)
+        process.wait(timeout=30)
+    kept = in_file(folder)
     assert 9 <= len(kept) < 20
-    with open(tmp_path / RECORDS, "ab") as stream:
+    with open(folder / RECORDS, "ab") as stream:
         stream.write(b'{"key": "torn')
     notes = []
-    ran = run_study(Toy(), tmp_path, resume=True, workers=1, say=notes.append)
+    ran = run_study(Toy(), folder, resume=True, workers=1, say=notes.append)
     assert timeless(ran.records) == expected
-    assert [r.timeless() for r in in_file(tmp_path)[: len(kept)]] == timeless(kept)
+    assert [r.timeless() for r in in_file(folder)[: len(kept)]] == timeless(kept)
     assert ["cut short" in note for note in notes] == [True]
-    assert len(in_file(tmp_path)) == 20
+    assert len(in_file(folder)) == 20
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, expected, workers):
-    process = start(tmp_path, workers, 0.1)
-    wait_for_records(tmp_path, 3)
+    folder = tmp_path / "toy"
+    process = start(folder, workers, 0.1)
+    wait_for_records(folder, 3)
     os.killpg(process.pid, signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.wait(timeout=30) == 130
+    out = (tmp_path / "log").read_text()
     assert "interrupted True" in out
     assert "Traceback" not in out
-    kept = in_file(tmp_path)
+    kept = in_file(folder)
     assert 3 <= len(kept) < 20
     assert None not in kept
-    ran = run_study(Toy(), tmp_path, resume=True, workers=1)
+    ran = run_study(Toy(), folder, resume=True, workers=1)
     assert timeless(ran.records) == expected
 
 
