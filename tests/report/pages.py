@@ -71,7 +71,9 @@ def read(path) -> Page:
 
 
 def asia(rows=800, **options):
-    return bs.learn(bs.load_network("asia").sample(rows, seed=4), **({"search": "tabu", "top": 6} | options))
+    """A run with setbacks, and a list of networks that differ in every way."""
+    usual = {"search": bs.search.Tabu(restarts=2, perturb=4), "top": 10}
+    return bs.learn(bs.load_network("asia").sample(rows, seed=4), **(usual | options))
 
 
 def nasty():

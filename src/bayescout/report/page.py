@@ -134,7 +134,7 @@ def _direction(undecided: int, arcs: int) -> str:
     if not arcs:
         return "the variables are unconnected"
     if not undecided:
-        return "the data decide the direction of every one"
+        return "the direction of every one is decided"
     return f"the direction of {undecided:,} could be either: see the equivalence class"
 
 
@@ -145,6 +145,8 @@ def _optimality(gap: float) -> tuple[str, object, str]:
 
 
 def _seconds(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
@@ -190,7 +192,8 @@ def _arcs(subject: _Subject) -> Html:
     ]
     about = (
         "What the score would change by, in nats, if the arc were taken out or turned round; the most "
-        "valuable first. Zero for a turned arc means that the data cannot tell the two directions apart."
+        "valuable first. An arc that could point either way can be turned without loss, some only together "
+        "with others."
     )
     if getattr(getattr(result.scores, "formula", None), "likelihood_scale", False):
         about += " Scores are logarithms: 3 nats stand for a factor of about 20, 7 nats for about 1,000."

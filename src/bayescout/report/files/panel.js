@@ -135,8 +135,8 @@ class Panel {
   directionOf(worth) {
     if (worth.required) return "The arc was required beforehand.";
     if (worth.compelled && worth.fixed) return "What was known beforehand, and the rest of the network, decide its direction.";
-    if (worth.compelled) return "Its direction is decided: every network that fits the data as well has the arc this way round.";
-    return "Its direction is open: there are networks with the arc turned round that say the same about the data.";
+    if (worth.compelled) return "Its direction is decided: every network that implies the same independences has the arc this way round.";
+    return "Its direction is open: another network that implies the same independences has the arc turned round.";
   }
 
   title(a, b, sign) {
