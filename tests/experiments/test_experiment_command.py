@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -14,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bayescout.cli.app import app
-from bayescout.cli.experiments import duration
+from bayescout.cli.experiments import _progress, duration
 from bayescout.errors import BayescoutError
-from bayescout.experiments import STUDIES
+from bayescout.experiments import STUDIES, Record
 from bayescout.experiments.store import RECORDS
 
 SMALL = """
@@ -151,6 +152,24 @@ def test_ctrl_c_says_how_to_go_on(small, tmp_path):
     lines = (out / RECORDS).read_bytes().split(b"\n")
     assert lines[-1] == b""
     assert all(json.loads(line)["measures"]["stop_reason"] != "interrupted" for line in lines[:-1])
+
+
+def test_progress_tells_the_time_left_on_a_terminal_only(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    with _progress(10.0) as advance:
+        assert advance is None
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with _progress(10.0) as advance:
+        advance(Record("a", "s", {}), 4.0)
+        advance(Record("b", "s", {}, reason="broke"), 1.0)
+    shown = terminal.getvalue()
+    assert "2 runs, 1 failed" in shown
+    assert "left" in shown
 
 
 def test_times_are_told_in_the_unit_that_suits():

@@ -7,15 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 import joblib
 import polars as pl
 import pytest
 
+import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments import run_study
 from bayescout.experiments.runner import left_to_do
 from bayescout.experiments.store import PARQUET, RECORDS, parse
+from bayescout.experiments.tools import data_of, learned
 from tests.experiments.toy_study import Toy
 
 KEYS = [f"{steps}-{seed}" for steps in (5, 50) for seed in range(10)]
@@ -128,6 +131,35 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, expected, workers):
     assert None not in kept
     ran = run_study(Toy(), folder, resume=True, workers=1)
     assert timeless(ran.records) == expected
+
+
+@dataclass(frozen=True)
+class Pressed(Toy):
+    """A study in whose third run somebody presses Ctrl-C, in the middle of a search that keeps it."""
+
+    by_hand: bool = False
+
+    def measure(self, run):
+        def press(step):
+            if run["seed"] == 2 and step.step == 1:
+                signal.raise_signal(signal.SIGINT)
+
+        declared = {"data": {"network": "asia", "rows": 50}, "search": "hill-climb", "score": "bic"}
+        if self.by_hand:
+            result = bs.learn(data_of(declared["data"]), workers=1, callback=press)
+        else:
+            result = learned(declared, callback=press)
+        return {"steps": result.counters.iterations}
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_search_cut_short_by_ctrl_c_is_not_taken_for_a_result(tmp_path, by_hand):
+    ran = run_study(Pressed(by_hand=by_hand), tmp_path, workers=1)
+    assert ran.interrupted
+    assert [record.run["seed"] for record in in_file(tmp_path)] == [0, 1]
+    assert (len(ran.records), ran.missing) == (2, 18)
+    assert not (tmp_path / PARQUET).exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_run_that_fails_is_a_record_with_its_reason(tmp_path, expected):
