@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.errors import BayescoutError
-from bayescout.experiments import run_study
+from bayescout.experiments import Record, Records, run_study
 from bayescout.experiments.own import declaration, read_study
+from bayescout.experiments.own.outcome import outcome
 from bayescout.experiments.runner import keyed
 from tests.experiments.outcome_checks import check_outcome, tables_of
 
@@ -72,10 +73,10 @@ def test_the_summary_is_that_of_plain_calls(folder):
     study = read_study(written(folder))
     ran = run_study(study, folder / "out", workers=1)
     assert ran.failures == ()
-    outcome = study.outcome(ran.records)
-    check_outcome(outcome)
-    assert outcome.title == "Small"
-    tables = tables_of(outcome)
+    found = study.outcome(ran.records)
+    check_outcome(found)
+    assert found.title == "Small"
+    tables = tables_of(found)
     assert [table.title for table in tables.values()] == [
         "asia, 100 rows: bic", "asia, 100 rows: bdeu (ess=5)", "own.csv: bic", "own.csv: bdeu (ess=5)",
     ]  # fmt: skip
@@ -88,6 +89,42 @@ def test_the_summary_is_that_of_plain_calls(folder):
     against = bs.compare(result, bs.read_network(folder / "own.json"))
     assert row["SHD"].startswith(f"{against.shd:.1f} ±")
     assert row["F of adjacencies"].startswith(f"{against.adjacency_f1:.3f} ±")
+
+
+def test_searches_are_held_against_the_best_on_the_same_rows():
+    """Two samples whose scores are far apart: what counts is how far each run is below its own best."""
+    records = [
+        Record(
+            f"{search}-{sample}-{seed}",
+            "own",
+            {
+                "data": {"network": "asia", "rows": 9, "seed": sample},
+                "search": search,
+                "score": "bic",
+                "start": "empty",
+                "seed": seed,
+            },
+            {
+                "score": -1000.0 * (sample + 1) - below * (seed + 1),
+                "iterations": 1,
+                "arcs": 1,
+                "trace": {"best": [0.0]},
+            },
+        )
+        for search, below in (("hill-climb", 2.0), ("tabu", 0.0), ("ges", 0.0))
+        for sample in range(2)
+        for seed in range(4)
+    ]
+    (section,) = outcome("Made up", Records(records)).sections
+    (table,) = section.tables
+    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert rows["hill-climb"]["short of the best known"] == "5.00 ± 2.39†"
+    assert rows["tabu"]["short of the best known"] == "0.00 ± 0.00"
+    assert rows["ges"]["short of the best known"] == "0.00 ± 0.00"
+    assert rows["tabu"]["at the best known"] == "8 of 8 (100%)"
+    assert rows["hill-climb"]["at the best known"] == "0 of 8 (0%)"
+    assert rows["hill-climb"]["best"] == -1002.0
+    assert section.text == "The smallest mean shortfall is that of tabu."
 
 
 def test_costs_are_told_before_the_start(folder):

@@ -74,6 +74,26 @@ def test_two_workers_make_the_same_records(tmp_path, expected):
     assert sorted(r.key for r in in_file(tmp_path)) == sorted(r["key"] for r in expected)
 
 
+@dataclass(frozen=True)
+class Deaf(Toy):
+    """A study that asks who would get Ctrl-C."""
+
+    home: int = 0
+
+    def measure(self, run):
+        ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        return {"ignored": ignored, "worker": os.getpid() != self.home}
+
+
+def test_ctrl_c_is_left_to_the_process_that_runs_the_study(tmp_path):
+    """A terminal sends it to every process; a worker that took it would fail its run."""
+    for workers in (1, 2):
+        ran = run_study(Deaf(home=os.getpid()), tmp_path / str(workers), workers=workers)
+        assert ran.failures == ()
+        assert set(ran.records.values("worker")) == {workers > 1}
+        assert set(ran.records.values("ignored")) == {workers > 1}
+
+
 def test_other_backends_make_the_same_records(tmp_path, expected):
     with joblib.parallel_config(backend="threading", n_jobs=3):
         ran = run_study(Toy(), tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import statistics
 
 import pytest
@@ -83,6 +84,13 @@ def test_learning_as_declared_is_learning():
     assert facts["score"] == result.score
     with pytest.raises(SettingError, match="no column 'seconds'; it has step, score, best"):
         facts_of(result, trace=("seconds",))
+
+
+def test_an_interrupted_search_is_an_interrupted_run():
+    """The search keeps Ctrl-C to itself and gives its best so far, which is not what was declared."""
+    run = {"data": ASIA, "search": "hill-climb", "score": "bic"}
+    with pytest.raises(KeyboardInterrupt):
+        learned(run, callback=lambda step: signal.raise_signal(signal.SIGINT) if step.step == 1 else None)
 
 
 def test_scores_and_parameters_are_those_of_the_library():
