@@ -11,7 +11,7 @@ import pytest
 
 import bayescout as bs
 from bayescout.errors import SettingError
-from bayescout.experiments import Records, run_study
+from bayescout.experiments import Records
 from bayescout.experiments.lau import Lau, findings
 from bayescout.experiments.lau import data as sets
 from bayescout.experiments.lau.study import ASCENTS, BEST_OF_16, CLIMB, EQUAL_WORK, best_ascent
@@ -184,16 +184,26 @@ def test_catching_up_is_what_the_traces_say(records):
 # ---- own files
 
 
-def test_own_files_take_the_place_of_the_data(tmp_path):
-    table = bs.random_network(nodes=4, arcs=4, seed=3).sample(60, seed=1)
-    table.save(tmp_path / "own.csv")
-    study = Lau(repeats=2, rows_b=50, data_a=str(tmp_path / "own.csv"))
-    ran = run_study(study, tmp_path / "out", workers=1)
-    assert ran.failures == ()
-    outcome = study.outcome(ran.records)
+@pytest.mark.parametrize("structure", [False, True])
+def test_own_files_take_the_place_of_the_data(records, tmp_path, structure):
+    robot = sets.robot()
+    robot.sample(100, seed=sets.SEED_A).save(tmp_path / "own.csv")
+    robot.save(tmp_path / "own.json")
+    truth = str(tmp_path / "own.json") if structure else ""
+    study = Lau(repeats=2, data_a=str(tmp_path / "own.csv"), truth_a=truth)
+    run = next(iter(keyed(study).values()))
+    assert study.measure(run)["score"] == records[0].measures["score"]
+    own = Records(
+        replace(record, run={**record.run, "data": run["data"]})
+        if record.run["data"]["name"] == "A"
+        else record
+        for record in records
+    )
+    outcome = study.outcome(own)
     check_outcome(outcome)
-    references = tables_of(outcome)["references"]
-    assert not any("robot" in str(row[0]) for row in references.rows)
+    shown = [str(row[0]) for row in tables_of(outcome)["references"].rows]
+    assert [name for name in shown if name.startswith("A (")] == [f"A ({tmp_path / 'own.csv'})"] * structure
+    assert any("ones given with the data" in finding.claim for finding in outcome.findings) is structure
 
 
 @pytest.mark.parametrize("settings", [{"repeats": 1}, {"rows_a": 0}, {"rows_b": "many"}, {"repeats": True}])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from textwrap import dedent
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments import STUDIES, Study, expected_seconds, grid, study_named
 from bayescout.experiments.runner import keyed
@@ -118,6 +120,23 @@ def test_every_study_declares_plain_runs_and_their_costs(name, size):
     assert json.loads(canonical(runs)) == runs
     assert study_named(name, **json.loads(canonical(study.settings()))) == study
     assert (type(study).__doc__ or "").strip()
+
+
+def test_the_study_of_the_documentation_works(tmp_path):
+    """The one that `experiments.study` shows to those who add a study."""
+    from bayescout.experiments import study, tools
+
+    text = study.__doc__.split("`STUDIES` (`experiments/__init__.py`):")[1].split("A run is declared")[0]
+    names = {**vars(study), **vars(tools), "compare": bs.compare, "__name__": study.__name__}
+    exec(compile("from __future__ import annotations\n" + dedent(text), "study.py", "exec"), names)
+    climbers = names["Climbers"].of_size("tiny")
+    runs = list(keyed(climbers).values())
+    assert len(runs) == 4
+    assert names["Climbers"]().repeats == 50
+    measured = climbers.measure(runs[-1])
+    assert measured["shd"] >= 0
+    assert plain(measured)["trace"]["best"][-1] == measured["score"]
+    assert climbers.cost(runs[0]) > 0
 
 
 def test_smaller_sizes_are_smaller():

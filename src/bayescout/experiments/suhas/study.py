@@ -55,7 +55,7 @@ class Suhas(Study):
     source: ClassVar[str] = (
         "Suhas & Sai Praveen (2016), Structure Learning for Bayesian Networks - Evolutionary Approaches"
     )
-    quick: ClassVar[Settings] = {"repeats": 5, "networks": 1, "alphas": 5, "many_rows": (1_000, 10_000)}
+    quick: ClassVar[Settings] = {"repeats": 10, "networks": 1, "alphas": 5, "many_rows": (1_000, 10_000)}
     tiny: ClassVar[Settings] = {
         "repeats": 2,
         "networks": 1,
