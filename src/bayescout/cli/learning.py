@@ -85,8 +85,8 @@ def learn(
 
     if report and not Path(report).resolve().parent.is_dir():
         raise SettingError(f"{report}: cannot be written: its folder does not exist; make the folder first")
-    method = search_named(search, **_settings(option))
-    formula = formula_named(score, **_settings(score_option))
+    method = search_named(search, **settings_given(option))
+    formula = formula_named(score, **settings_given(score_option))
     table = as_table(data, **table_options(missing, na, kind))
     result = learn_structure(
         table,
@@ -146,7 +146,7 @@ def searches(json: Json = False) -> None:
 COMMANDS = (learn, searches)
 
 
-def _settings(pairs: list[str] | None) -> dict[str, Any]:
+def settings_given(pairs: list[str] | None) -> dict[str, Any]:
     """key=value texts as settings."""
     found = {}
     for pair in pairs or ():
