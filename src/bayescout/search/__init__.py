@@ -10,8 +10,10 @@ from bayescout.search.annealing import Annealing
 from bayescout.search.first_ascent import FirstAscent
 from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
+from bayescout.search.imap import Imap, ImapPruned
 from bayescout.search.knowledge import Knowledge, Rules
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
+from bayescout.search.pc import Cpc, Pc
 from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
 from bayescout.search.problem import CountingScore, Problem, Search, State
 from bayescout.search.tabu import Tabu
@@ -26,6 +28,10 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "order-sample": OrderSample,
     "order-climb": OrderClimb,
     "ges": Ges,
+    "imap": Imap,
+    "imap-pruned": ImapPruned,
+    "pc": Pc,
+    "cpc": Cpc,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -52,6 +58,7 @@ __all__ = [
     "SEARCHES",
     "Annealing",
     "CountingScore",
+    "Cpc",
     "ElitistGa",
     "FirstAscent",
     "Genetic",
@@ -59,11 +66,14 @@ __all__ = [
     "Ges",
     "HillClimb",
     "Holland",
+    "Imap",
+    "ImapPruned",
     "K2Random",
     "Knowledge",
     "OrderClimb",
     "OrderSample",
     "Pbil",
+    "Pc",
     "Problem",
     "Rules",
     "Search",

@@ -1,22 +1,23 @@
 """Equivalence classes as searches handle them: sets of nodes as the bits of integers.
 
 A `Pattern` has directed arcs and undirected edges. Extending it to a DAG and completing a DAG to its class
-are those of `graph.equivalence`, on bits, for they are done at every step.
+are those of `graph.equivalence`, by kernels on rows of bits, for they are done at every step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from itertools import compress
+from operator import ne
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.search.knowledge import Rules
-from bayescout.search.problem import ParentSets
+from bayescout.search.problem import Pairs, ParentSets
 
-Pairs = tuple[tuple[int, int], ...]
+Words = NDArray[np.uint64]
 
 
 def bits(mask: int) -> list[int]:
@@ -37,6 +38,30 @@ def positions(mask: int, n: int) -> NDArray[np.int64]:
 
 def mask_of(members: Iterable[int]) -> int:
     return sum(1 << int(member) for member in members)
+
+
+def masks_of(matrix: NDArray[np.bool_]) -> list[int]:
+    """The members of each row of a truth table."""
+    raw = np.packbits(matrix, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in raw]
+
+
+def packed(masks: Sequence[int], n: int) -> Words:
+    """Sets of n nodes as rows of 64-bit words."""
+    size = 8 * max(1, -(-n // 64))
+    raw = bytearray().join([mask.to_bytes(size, "little") for mask in masks])
+    return np.frombuffer(raw, dtype=np.uint64).reshape(len(masks), size // 8)
+
+
+def unpacked(rows: Words) -> list[int]:
+    """The sets of `packed` rows."""
+    raw, size = rows.tobytes(), 8 * rows.shape[1]
+    return [int.from_bytes(raw[at : at + size], "little") for at in range(0, len(raw), size)]
+
+
+def differing(before: Sequence[object], after: Sequence[object]) -> list[int]:
+    """The places where two lists differ."""
+    return list(compress(range(len(before)), map(ne, before, after)))
 
 
 @dataclass
@@ -62,6 +87,20 @@ class Pattern:
         """The directed pairs, parent first, and the undirected, lower first; sorted."""
         directed = tuple((a, b) for a, own in enumerate(self.children) for b in bits(own))
         return directed, tuple((a, b) for a, own in enumerate(self.friends) for b in bits(own) if a < b)
+
+    @property
+    def n(self) -> int:
+        return len(self.parents)
+
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        return self.parents, self.children, self.friends
+
+    def rows(self, nodes: Sequence[int] | None = None) -> Words:
+        """The parents, children and friends of each node as rows of bits (3, nodes, words)."""
+        chosen = range(self.n) if nodes is None else nodes
+        masks = [plane[node] for plane in self.lists() for node in chosen]
+        rows = packed(masks, self.n)
+        return rows.reshape(3, len(chosen), rows.shape[1])
 
     def copy(self) -> Pattern:
         return Pattern(self.parents[:], self.children[:], self.friends[:])
@@ -100,63 +139,87 @@ def extension_of(pattern: Pattern) -> Extension | None:
 
     Dor & Tarsi (1992), as in `graph.equivalence.consistent_extension`: the lowest node that can be a sink.
     """
-    children, friends = pattern.children, pattern.friends
-    left = pattern.adjacent()
-    parents = [0] * len(left)
-    removed: list[int] = []
-    gone = bytearray(len(left))
-    waiting = list(range(len(left)))
-    while waiting:
-        node = heappop(waiting)
-        around = left[node]
-        if gone[node] or children[node] & around:
-            continue
-        if friends[node] & around and not _may_be_sink(left, node, friends[node] & around):
-            continue
-        gone[node] = True
-        removed.append(node)
-        parents[node] = around
-        for neighbour in bits(around):
-            left[neighbour] ^= 1 << node
-            heappush(waiting, neighbour)
-    return Extension(parents, removed) if len(removed) == len(left) else None
-
-
-def _may_be_sink(left: list[int], node: int, friends: int) -> bool:
-    """Whether each undirected friend is joined to all the node's other neighbours."""
-    around = left[node]
-    return all(not around & ~left[friend] & ~(1 << friend) for friend in bits(friends))
+    found = _extended(pattern.rows())
+    return None if found is None else Extension(unpacked(found[0]), found[1].tolist())
 
 
 def completed(dag: Extension) -> Pattern:
     """The class of a DAG: Chickering's (1995) labelling, as in `graph.equivalence.cpdag`."""
-    n = len(dag.parents)
-    place = [0] * n
-    for position, node in enumerate(dag.sinks_first):
-        place[node] = position
-    compelled = [0] * n
-    pattern = Pattern([0] * n, [0] * n, [0] * n)
-    for child in reversed(dag.sinks_first):
-        family = dag.parents[child]
-        if not family:
-            continue
-        own = bits(family)
-        latest = min(own, key=place.__getitem__)
-        known = compelled[latest]
-        shared = dag.parents[latest] | 1 << latest
-        compelled[child] = family if known & ~family or family & ~shared else known
-        for parent in own:
-            _join(pattern, parent, child, bool(compelled[child] >> parent & 1))
-    return pattern
+    rows = _completed(packed(dag.parents, len(dag.parents)), np.array(dag.sinks_first, dtype=np.int64))
+    return Pattern(*(unpacked(plane) for plane in rows))
 
 
-def _join(pattern: Pattern, parent: int, child: int, directed: bool) -> None:
-    if directed:
-        pattern.parents[child] |= 1 << parent
-        pattern.children[parent] |= 1 << child
-    else:
-        pattern.friends[child] |= 1 << parent
-        pattern.friends[parent] |= 1 << child
+def _extended(rows: Words) -> tuple[Words, NDArray[np.int64]] | None:
+    from bayescout.kernels.classes import extend
+
+    parents, order = np.empty_like(rows[0]), np.empty(rows.shape[1], dtype=np.int64)
+    return (parents, order) if extend(rows, parents, order) == len(order) else None
+
+
+def _completed(parents: Words, order: NDArray[np.int64]) -> Words:
+    from bayescout.kernels.classes import complete
+
+    rows = np.zeros((3, *parents.shape), dtype=np.uint64)
+    complete(parents, order, rows)
+    return rows
+
+
+class Standpoint:
+    """The class a search is at, in integers and in rows of bits.
+
+    Going to a neighbour costs Python only what differs: the rest of the lists is shared.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.rows = pattern.rows()
+        self.adjacent = pattern.adjacent()
+        self._steps = self.rows[1] | self.rows[2]
+        self._member = [0] * pattern.n, np.zeros_like(self._steps)
+
+    def neighbour(self, changed: Pattern, nodes: Sequence[int]) -> tuple[Pattern, Extension] | None:
+        """The class with the members of a pattern that differs from this one at some nodes, and a member."""
+        rows = self.rows.copy()
+        rows[:, nodes] = changed.rows(nodes)
+        found = _extended(rows)
+        if found is None:
+            return None
+        parents, order = found
+        after = _completed(parents, order)
+        reached = Pattern(*map(_renewed, self.pattern.lists(), self.rows, after))
+        member = Extension(_renewed(*self._member, parents), order.tolist())
+        self._member = member.parents, parents
+        return reached, member
+
+    def move(self, after: Pattern) -> tuple[int, int]:
+        """Take up another class: the nodes that differ, and those that a step leads no longer away from."""
+        before = self.pattern
+        changed, lost = 0, 0
+        for one, two in zip(before.lists(), after.lists(), strict=True):
+            changed |= mask_of(differing(one, two))
+        nodes = bits(changed)
+        self.pattern = after
+        self.rows[:, nodes] = after.rows(nodes)
+        self._steps[nodes] = self.rows[1, nodes] | self.rows[2, nodes]
+        for node in nodes:
+            steps = after.children[node] | after.friends[node]
+            self.adjacent[node] = after.parents[node] | steps
+            if (before.children[node] | before.friends[node]) & ~steps:
+                lost |= 1 << node
+        return changed, lost
+
+    def semi_directed_path(self, source: int, target: int, blocked: int, length: int = 1) -> int:
+        """As the function of that name."""
+        return _path(self._steps, source, target, blocked, length)
+
+
+def _renewed(masks: list[int], before: Words, after: Words) -> list[int]:
+    """The sets of the rows after, given those of the rows before."""
+    masks = masks[:]
+    changed = (before != after).any(axis=1).nonzero()[0]
+    for node, mask in zip(changed.tolist(), unpacked(after[changed]), strict=True):
+        masks[node] = mask
+    return masks
 
 
 def class_of(parents: ParentSets) -> Pattern:
@@ -188,34 +251,17 @@ def semi_directed_path(pattern: Pattern, source: int, target: int, blocked: int,
     0 where the blocked nodes cut every such path. With a `length` of 2 the step from source straight to
     target does not count. A shortest path, so that few changes of the graph can touch it.
     """
-    goal = 1 << target
-    if length == 2:
-        blocked |= goal
-    came_from: dict[int, int] = {}
-    seen = blocked | 1 << source
-    frontier = [source]
-    while frontier:
-        following = []
-        for node in frontier:
-            step = (pattern.children[node] | pattern.friends[node]) & ~seen
-            if node != source and length == 2:
-                step |= (pattern.children[node] | pattern.friends[node]) & goal
-            if step & goal:
-                return _traced(came_from, node, source) | goal
-            seen |= step
-            for reached in bits(step):
-                came_from[reached] = node
-                following.append(reached)
-        frontier = following
-    return 0
+    steps = [own | friends for own, friends in zip(pattern.children, pattern.friends, strict=True)]
+    return _path(packed(steps, pattern.n), source, target, blocked, length)
 
 
-def _traced(came_from: dict[int, int], node: int, source: int) -> int:
-    path = 1 << source
-    while node != source:
-        path |= 1 << node
-        node = came_from[node]
-    return path
+def _path(steps: Words, source: int, target: int, blocked: int, length: int) -> int:
+    from bayescout.kernels.classes import find_path
+
+    everyone = (1 << len(steps)) - 1
+    seen, path = packed([blocked & everyone, 0], len(steps))
+    find_path(steps, np.array((source, target, length)), seen, path)
+    return int.from_bytes(path.tobytes(), "little")
 
 
 def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:

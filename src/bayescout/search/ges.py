@@ -8,27 +8,29 @@ from typing import ClassVar
 
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, FunctionFormula
-from bayescout.search.classes import Pairs, Pattern, class_of
+from bayescout.search.classes import bits, class_of, differing, mask_of
 from bayescout.search.operators import MIN_GAIN, Deletions, Insertions, Operators, Step, Turns
-from bayescout.search.problem import Generator, ParentSets, Problem, State
+from bayescout.search.problem import Edges, Generator, ParentSets, Problem, State
 
 PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Turns)
 
 
 @dataclass
 class GesState(State):
-    """A class, as its directed and undirected pairs; `parents` is a member that keeps the knowledge.
+    """A class: `parents` is a member that keeps the knowledge, and `undirected` counts its undirected edges.
 
     `phase` counts from 0: insert, delete, turn; `changed` is whether this round has changed anything.
     """
 
-    directed: Pairs = ()
-    undirected: Pairs = ()
+    undirected: int = 0
     phase: int = 0
     changed: bool = False
 
     def facts(self) -> dict[str, float]:
-        return {"phase": self.phase, "undirected": len(self.undirected)}
+        return {"phase": self.phase, "undirected": self.undirected}
+
+    def found_class(self) -> Edges:
+        return class_of(self.parents).pairs()
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,12 @@ class Ges:
     """Greedy equivalence search (Chickering 2002): the best insertion until none helps, then deletions.
 
     Each step goes to the best neighbouring equivalence class. `turning` adds a third phase that turns arcs
-    (Hauser & Buehlmann 2012); `repeat` goes round the phases until a whole round changes nothing. The
-    score must be equivalent. With knowledge, a class is visited only if a member of it keeps the knowledge.
+    (Hauser & Buehlmann 2012); `repeat` goes round the phases until a whole round changes nothing. Both are on
+    because they cost little and often end higher; without either it is Chickering's own search. The score
+    must be equivalent. With knowledge, a class is visited only if a member of it keeps the knowledge.
     """
 
-    turning: bool = False
+    turning: bool = True
     repeat: bool = True
 
     state: ClassVar[type[State]] = GesState
@@ -54,7 +57,7 @@ class Ges:
     def start(self, problem: Problem, rng: Generator) -> GesState:
         require_equivalent(problem)
         graph = problem.first_graph(rng)
-        work = Work(problem, graph, class_of(graph), 0)
+        work = Work(problem, graph, 0)
         return _state(work, 0, 0, False)
 
     def advance(self, problem: Problem, state: GesState, rng: Generator) -> GesState:
@@ -76,10 +79,11 @@ class Ges:
 class Work:
     """A class, a member of it with its local scores, and the operators of the phase it is in."""
 
-    def __init__(self, problem: Problem, graph: ParentSets, pattern: Pattern, phase: int) -> None:
+    def __init__(self, problem: Problem, graph: ParentSets, phase: int) -> None:
         self.problem = problem
         self.graph = graph
-        self.pattern = pattern
+        self.masks = [mask_of(own) for own in graph]
+        self.pattern = class_of(graph)
         self.locals = problem.score.many(list(enumerate(graph)))
         self.enter(phase)
 
@@ -92,10 +96,14 @@ class Work:
 
     def take(self, step: Step) -> None:
         """Go to the class that a step leads to."""
-        before, graph = self.score, step.member.parent_sets()
-        changed = [c for c, (a, b) in enumerate(zip(self.graph, graph, strict=True)) if a != b]
-        self.locals[changed] = self.problem.score.many([(child, graph[child]) for child in changed])
-        self.graph, self.pattern = graph, step.pattern
+        before, after = self.score, step.member.parents
+        changed = differing(self.masks, after)
+        families = [(child, tuple(bits(after[child]))) for child in changed]
+        self.locals[changed] = self.problem.score.many(families)
+        graph = list(self.graph)
+        for child, own in families:
+            graph[child] = own
+        self.graph, self.masks, self.pattern = tuple(graph), after, step.pattern
         _require_promise(step.gain, before, self.score)
         self.operators.moved(step)
 
@@ -120,14 +128,12 @@ def require_equivalent(problem: Problem) -> None:
 
 
 def _state(work: Work, operations: int, phase: int, changed: bool) -> GesState:
-    directed, undirected = work.pattern.pairs()
     return GesState(
         work.graph,
         work.score,
         operations=operations,
         work=work,
-        directed=directed,
-        undirected=undirected,
+        undirected=sum(map(int.bit_count, work.pattern.friends)) // 2,
         phase=phase,
         changed=changed,
     )
@@ -137,7 +143,6 @@ def _work(problem: Problem, state: GesState) -> Work:
     """The scratch space of a state, rebuilt where the state was read from a file."""
     if state.work is None:
         with problem.score.suspended():
-            pattern = Pattern.of_pairs(problem.n, state.directed, state.undirected)
-            state.work = Work(problem, state.parents, pattern, state.phase)
+            state.work = Work(problem, state.parents, state.phase)
     work: Work = state.work
     return work

@@ -6,22 +6,22 @@ column for each other node x. Only the tables of nodes whose neighbourhood chang
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import compress
 
 import numpy as np
 
 from bayescout.search.classes import (
     Extension,
     Pattern,
+    Standpoint,
     bits,
     cliques_within,
-    completed,
-    extension_of,
-    mask_of,
+    masks_of,
     member_keeping,
     positions,
-    semi_directed_path,
 )
 from bayescout.search.problem import Problem
 from bayescout.statistics.families import Family, Floats
@@ -56,6 +56,12 @@ class Table:
     gains: Floats
     asleep: list[tuple[int, float, int]]
 
+    def falling(self) -> tuple[list[int], list[float]]:
+        """The places by falling gain, of equals the lower first, and their gains."""
+        places = np.argsort(-self.gains, kind="stable")
+        places = places[self.gains[places] > -np.inf]
+        return places.tolist(), self.gains[places].tolist()
+
 
 class Operators:
     """All operators of one phase from one class."""
@@ -66,18 +72,25 @@ class Operators:
         self.n = problem.n
         self.free = not (self.rules.required.any() or not _all_allowed(problem))
         self.limits: list[int] = self.rules.max_parents.tolist()
-        either = self.rules.allowed | self.rules.allowed.T
-        self.joinable = [mask_of(np.flatnonzero(row)) for row in either]
-        fixed = self.rules.required | self.rules.required.T
-        self.loose = [~mask_of(np.flatnonzero(row)) for row in fixed]
+        self.limited = bool((self.rules.max_parents < self.n - 1).any())
+        self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
+        self.held = masks_of(self.rules.required)
+        self.loose = masks_of(~(self.rules.required | self.rules.required.T))
         self.tables = [Table([], np.empty(0), []) for _ in range(self.n)]
+        self.watched = [0] * self.n
         self.tops: Floats = np.full(self.n, -np.inf)
-        self._settle(pattern)
+        self.here = Standpoint(pattern)
         self._score(range(self.n))
 
-    def _settle(self, pattern: Pattern) -> None:
-        self.pattern = pattern
-        self.adjacent = pattern.adjacent()
+    @property
+    def pattern(self) -> Pattern:
+        """The class at hand."""
+        return self.here.pattern
+
+    @property
+    def adjacent(self) -> list[int]:
+        """For each node everything it is joined to."""
+        return self.here.adjacent
 
     # ---- choosing
 
@@ -87,83 +100,106 @@ class Operators:
             y = int(self.tops.argmax())
             if not self.tops[y] > MIN_GAIN:
                 return None
-            table = self.tables[y]
-            place = int(table.gains.argmax())
-            row, x = divmod(place, self.n)
-            gain, clique = float(table.gains[place]), table.cliques[row]
-            obstacle = self._obstacle(x, y, clique)
-            if not obstacle:
-                found = self._reached(x, y, clique)
-                if found is not None:
-                    return Step(x, y, clique, gain, *found)
-                obstacle = EVERYTHING
-            table.asleep.append((place, gain, obstacle))
-            table.gains[place] = -np.inf
-            self.tops[y] = table.gains.max()
+            step = self._tried(y, int(self.tables[y].gains.argmax()))
+            if step is not None:
+                return step
+
+    def ranked(self) -> Iterator[Step]:
+        """Every valid operator, losses too, by falling gain and of equals as `best`; found as it is asked.
+
+        Several may lead to one class. It ends with the class it was asked of: ask again after `moved`.
+        """
+        waiting = [(-top, y, 0) for y, top in enumerate(self.tops.tolist()) if top > -np.inf]
+        heapify(waiting)
+        sorted_places: dict[int, tuple[list[int], list[float]]] = {}
+        while waiting:
+            _, y, rank = heappop(waiting)
+            if y not in sorted_places:
+                sorted_places[y] = self.tables[y].falling()
+            places, gains = sorted_places[y]
+            if rank + 1 < len(places):
+                heappush(waiting, (-gains[rank + 1], y, rank + 1))
+            step = self._tried(y, places[rank])
+            if step is not None:
+                yield step
+
+    def _tried(self, y: int, place: int) -> Step | None:
+        """The step of a place in y's table; where it is not valid now it is put to sleep."""
+        table = self.tables[y]
+        row, x = divmod(place, self.n)
+        gain, clique = float(table.gains[place]), table.cliques[row]
+        obstacle = self._obstacle(x, y, clique)
+        if not obstacle:
+            found = self._reached(x, y, clique)
+            if found is not None:
+                return Step(x, y, clique, gain, *found)
+            obstacle = EVERYTHING
+        self._sleep(y, place, obstacle)
+        return None
 
     def _reached(self, x: int, y: int, clique: int) -> tuple[Pattern, Extension] | None:
         """The class an operator leads to, with a member that keeps the rules; None where there is none."""
         changed = self.pattern.copy()
         self._apply(changed, x, y, clique)
-        dag = extension_of(changed)
-        if dag is None:
+        around = 1 << x | 1 << y | self.pattern.friends[x] | self.pattern.friends[y]
+        found = self.here.neighbour(changed, bits(around))
+        if found is None:
             return None
-        reached = completed(dag)
-        if self.free and all(
-            own.bit_count() <= most for own, most in zip(dag.parents, self.limits, strict=True)
-        ):
-            return reached, dag
-        member = None if self.free else member_keeping(reached, self.rules)
-        return None if member is None else (reached, member)
+        if not self.free:
+            member = member_keeping(found[0], self.rules)
+            return None if member is None else (found[0], member)
+        return found if not self.limited or self._within_limits(found[1]) else None
+
+    def _within_limits(self, dag: Extension) -> bool:
+        return all(own.bit_count() <= most for own, most in zip(dag.parents, self.limits, strict=True))
 
     # ---- keeping up
 
     def moved(self, step: Step) -> None:
         """Take up the class a step led to."""
-        before, after = self.pattern, step.pattern
-        self._settle(after)
-        self._score(self._stale(before, step))
-        turned = 0
-        for node in range(self.n):
-            if before.children[node] != after.children[node] or before.friends[node] != after.friends[node]:
-                turned |= 1 << node
-        for y, table in enumerate(self.tables):
-            if table.asleep:
-                self._wake(y, table, turned)
+        changed, lost = self.here.move(step.pattern)
+        self._score(self._stale(changed, step))
+        # A path stays while every step of it does; what else kept an operator asleep is one bit beyond.
+        turned = lost | 1 << self.n
+        for y in compress(range(self.n), map(turned.__and__, self.watched)):
+            self._wake(y, turned)
 
-    def _stale(self, before: Pattern, step: Step) -> Iterable[int]:
+    def _stale(self, changed: int, step: Step) -> Iterable[int]:
         """The nodes whose tables depend on what changed: their own arcs, or the arcs of their friends.
 
         Only x and y were joined or parted, so two friends, or a friend and another node, are those two.
         """
-        ends, after = 1 << step.x | 1 << step.y, self.pattern
-        return [
-            node
-            for node in range(self.n)
-            if before.parents[node] != after.parents[node]
-            or before.friends[node] != after.friends[node]
-            or ends & (after.friends[node] | 1 << node)
-        ]
+        friends = self.pattern.friends
+        return bits(changed | 1 << step.x | 1 << step.y | friends[step.x] | friends[step.y])
 
-    def _wake(self, y: int, table: Table, turned: int) -> None:
-        still = []
-        for entry in table.asleep:
+    def _wake(self, y: int, turned: int) -> None:
+        table = self.tables[y]
+        asleep, table.asleep, self.watched[y] = table.asleep, [], 0
+        for entry in asleep:
             place, gain, watched = entry
             if watched & turned:
                 table.gains[place] = gain
                 self.tops[y] = max(self.tops[y], gain)
             else:
-                still.append(entry)
-        table.asleep = still
+                table.asleep.append(entry)
+                self.watched[y] |= watched
+
+    def _sleep(self, y: int, place: int, watched: int) -> None:
+        """Set an operator aside until one of the watched nodes turns."""
+        table = self.tables[y]
+        table.asleep.append((place, float(table.gains[place]), watched))
+        table.gains[place] = -np.inf
+        self.tops[y] = table.gains.max()
+        self.watched[y] |= watched
 
     def _score(self, nodes: Iterable[int]) -> None:
         raise NotImplementedError
 
     def _store(self, y: int, cliques: list[int], gains: Floats) -> None:
-        """A table of gains (cliques, n), those that are none or rounding left out."""
+        """A table of gains (cliques, n)."""
         flat = gains.ravel()
-        flat[~(flat > MIN_GAIN)] = -np.inf
         self.tables[y] = Table(cliques, flat, [])
+        self.watched[y] = 0
         self.tops[y] = flat.max(initial=-np.inf)
 
     # ---- what an operator is
@@ -216,7 +252,7 @@ class Insertions(Operators):
             self._store(y, cliques, gains)
 
     def _obstacle(self, x: int, y: int, clique: int) -> int:
-        return semi_directed_path(self.pattern, y, x, clique)
+        return self.here.semi_directed_path(y, x, clique)
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         pattern.direct(x, y)
@@ -269,12 +305,15 @@ class Turns(Operators):
 
     Of an arc, the clique is NA ∪ T as for an insertion, and with the friends of x blocks every other
     semi-directed path from y to x. Of an edge, it is the friends of y that become its parents: at least one
-    not joined to x, and apart from the rest of NA without x and y. It gains what the families of both gain.
+    not joined to x, and parted by those in NA from the rest of NA. It gains what the families of both gain.
     """
 
-    def _stale(self, before: Pattern, step: Step) -> Iterable[int]:
-        """All: the family of x counts too, and turns are few."""
-        return range(self.n)
+    def _stale(self, changed: int, step: Step) -> Iterable[int]:
+        """Those that changed, and those with a friend or child that did: its family counts too."""
+        stale = changed
+        for node in bits(changed):
+            stale |= self.pattern.parents[node] | self.pattern.friends[node]
+        return bits(stale)
 
     def _score(self, nodes: Iterable[int]) -> None:
         asked: list[tuple[int, list[int], list[tuple[int, int]]]] = []
@@ -303,7 +342,7 @@ class Turns(Operators):
                 found |= 1 << x
         if (self.pattern.parents[y] | clique).bit_count() >= self.limits[y]:
             return 0
-        return found & self.loose[y]
+        return found & ~self.held[y]
 
     def _families(self, x: int, y: int, clique: int) -> list[Family]:
         """After and before for y, then after and before for x."""
@@ -320,12 +359,13 @@ class Turns(Operators):
         ]
 
     def _separated(self, x: int, y: int, clique: int) -> bool:
-        """Whether x and y cut the clique off from the rest of NA along undirected edges."""
-        rest = self.pattern.friends[y] & self.adjacent[x] & ~clique
-        seen = clique | 1 << x | 1 << y
-        frontier = bits(clique) if rest else []
+        """Whether, among the friends of y, the clique's members in NA part its others from the rest of NA."""
+        friends, around = self.pattern.friends, self.adjacent[x]
+        rest = friends[y] & around & ~clique
+        seen = ~friends[y] | clique | 1 << x
+        frontier = bits(clique & ~around) if rest else []
         while frontier:
-            step = self.pattern.friends[frontier.pop()] & ~seen
+            step = friends[frontier.pop()] & ~seen
             if step & rest:
                 return False
             seen |= step
@@ -335,7 +375,7 @@ class Turns(Operators):
     def _obstacle(self, x: int, y: int, clique: int) -> int:
         if self.pattern.friends[y] >> x & 1:
             return 0
-        return semi_directed_path(self.pattern, y, x, clique | self.pattern.friends[x], length=2)
+        return self.here.semi_directed_path(y, x, clique | self.pattern.friends[x], length=2)
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         if self.pattern.children[y] >> x & 1:
