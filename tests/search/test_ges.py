@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from pathlib import Path
@@ -42,6 +43,17 @@ from tests.search.test_searches import keeps, untimed
 def problem_of(table, score="bic", knowledge=None):
     rules = (knowledge or Knowledge()).compile(table.names)
     return Problem(CountingScore(bind(score, table)), rules)
+
+
+@st.composite
+def knowledge_and_limits(draw, names):
+    """As `knowledge_for`, often with a limit on parents for each variable."""
+    knowledge = draw(knowledge_for(names))
+    if draw(st.booleans()):
+        return knowledge
+    fewest = {name: sum(child == name for _, child in knowledge.required) for name in names}
+    limits = {name: draw(st.integers(fewest[name], len(names) - 1)) for name in names}
+    return dataclasses.replace(knowledge, max_parents=limits)
 
 
 def pdag_of(pattern):
@@ -209,7 +221,7 @@ def test_ranked_operators_lead_to_every_neighbouring_class_by_falling_gain(kind,
     """Losses too; with knowledge, the neighbours that have a member which keeps it."""
     n = 4
     table = gaussian(n, 30, seed)
-    knowledge = data.draw(st.one_of(st.just(Knowledge()), knowledge_for(table.names)))
+    knowledge = data.draw(st.one_of(st.just(Knowledge()), knowledge_and_limits(table.names)))
     problem = problem_of(table, "bic", knowledge)
     arcs = DAGS[n][pick % len(DAGS[n])]
     here, pattern = problem.total(parents_of(arcs, n)), class_of(parents_of(arcs, n))
@@ -346,7 +358,7 @@ def test_operators_kept_up_to_date_are_those_scored_afresh(data):
     """Also with knowledge: the tables after each step against tables made from nothing."""
     seed, n = data.draw(st.integers(0, 10_000)), data.draw(st.integers(4, 9))
     table = gaussian(n, 40, seed) if seed % 2 else entangled(n, 60, seed, states=3, noise=0.5)
-    knowledge = data.draw(st.one_of(st.just(Knowledge()), knowledge_for(table.names)))
+    knowledge = data.draw(st.one_of(st.just(Knowledge()), knowledge_and_limits(table.names)))
     problem = problem_of(table, "bic" if seed % 3 else "aic", knowledge)
     search, rng = Ges(), generator(0)
     state = search.start(problem, rng)
@@ -429,7 +441,7 @@ def test_what_the_knowledge_forbade_is_tried_again_after_a_change_elsewhere():
 def test_a_member_that_keeps_the_knowledge_is_found_where_there_is_one(parents, data):
     n = len(parents)
     names = tuple(range(n))
-    knowledge = data.draw(knowledge_for(names) if n > 3 else st.just(Knowledge()))
+    knowledge = data.draw(knowledge_and_limits(names) if n > 3 else st.just(Knowledge()))
     rules = knowledge.compile(names)
     pattern = class_of(parents)
     arcs = arcs_of(parents)
@@ -605,6 +617,49 @@ def test_a_users_own_score_is_used_and_found_out_when_it_is_not_equivalent():
     odd = table_of([[0, 1, 2, 0, 1, 2] * 20, [0, 1, 0, 0, 1, 0] * 20, [0, 0, 1, 1, 0, 1] * 20], [3, 2, 2])
     with pytest.raises(SettingError, match="not equivalent"):
         bs.learn(odd, Ges(), Own(odd, "k2"), start=bs.Dag.from_arcs([("v1", "v2")], nodes=odd.names))
+
+
+@pytest.mark.parametrize("root", [0, 1])
+def test_a_variable_that_may_have_no_parents_is_a_parent(root):
+    """Of one edge's two members the one that keeps the limits is found, whichever it is."""
+    table = entangled(2, 200)
+    result = bs.learn(table, Ges(), "bic", Knowledge(max_parents={table.names[root]: 0}))
+    assert list(result.dag.arcs()) == [(table.names[root], table.names[1 - root])]
+
+
+def with_totals(seed, rows=60):
+    """Columns that are copies and sums of others: no residual is left, and members of a class may differ."""
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.normal(size=(3, rows))
+    return continuous_table([a, b, a, a + b, c, a + b + 0.3 * c, rng.normal(size=rows) + c])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("score", ["bic", "bge", "aic"])
+def test_columns_that_others_determine_still_get_an_answer(score, seed, tmp_path):
+    table = with_totals(seed)
+    result = bs.learn(table, Ges(), score)
+    assert result.stop_reason == "converged"
+    scores = [step.score for step in result.trace]
+    assert all(before < after for before, after in itertools.pairwise(scores[:-1]))
+    assert result.score == pytest.approx(bs.score(result.dag, table, score), abs=1e-6)
+    for stop in range(len(result.trace)):
+        path = tmp_path / f"{stop}.json"
+        bs.learn(table, Ges(), score, max_steps=stop, checkpoint=path)
+        assert untimed(bs.learn(table, Ges(), score, checkpoint=path)) == untimed(result)
+
+
+@pytest.mark.parametrize("rows", [3, 6, 12])
+def test_fewer_rows_than_variables(rows):
+    rng = np.random.default_rng(rows)
+    for score, table in [
+        ("bic", continuous_table(rng.normal(size=(9, rows)))),
+        ("bge", continuous_table(rng.normal(size=(9, rows)))),
+        ("bdeu", table_of(rng.integers(0, 2, (9, rows)), [2] * 9)),
+    ]:
+        result = bs.learn(table, Ges(), score)
+        assert result.stop_reason == "converged"
+        assert result.score == pytest.approx(bs.score(result.dag, table, score), abs=1e-6)
 
 
 def test_a_family_that_cannot_be_scored_is_never_entered():

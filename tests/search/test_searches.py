@@ -555,3 +555,15 @@ def test_ctrl_c_finishes_the_step_in_hand_and_gives_the_handler_back():
         assert ignored.stop_reason == "converged"
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("search", [HillClimb(), FirstAscent(), Tabu(patience=3)], ids=repr)
+def test_a_start_that_cannot_be_scored_is_mended(search):
+    """With 6 rows a Gaussian family of five parents and more has nothing left to estimate."""
+    table = gaussian(9, 6, seed=1)
+    names = table.names
+    full = bs.Dag(names, tuple(tuple(range(i)) for i in range(9)))
+    assert bs.score(full, table) == -np.inf
+    result = bs.learn(table, search, start=full)
+    assert np.isfinite(result.score)
+    assert result.score == pytest.approx(bs.score(result.dag, table), abs=1e-6)

@@ -26,10 +26,14 @@ def _lowest(word):
 
 
 @kernel
-def extend(marks, parents, order):
+def extend(marks, limits, parents, order):
     """A DAG of a pattern, sinks first: the lowest node that can be one, again and again (Dor & Tarsi 1992).
 
+    A node that can be a sink now still can when others went before it, with fewer parents, and its going
+    hinders none: so a DAG within the limits is found where there is one.
+
     marks    (3, n, w) uint64   the parents, children and undirected friends of each node
+    limits   (n,) int64         the most parents of each node
     parents  (n, w) uint64      overwritten: the parents of each node in the DAG
     order    (n,) int64         overwritten: the nodes, children before parents
     Returns how many nodes were placed: less than n where there is no such DAG.
@@ -48,7 +52,7 @@ def extend(marks, parents, order):
             continue
         node = word * 64 + _lowest(waiting[word])
         waiting[word] &= waiting[word] - ONE
-        if _may_be_sink(marks, left, node):
+        if _may_be_sink(marks, left, node, limits[node]):
             order[placed] = node
             placed += 1
             word = min(word, _remove(left, node, waiting, parents))
@@ -76,12 +80,16 @@ def _remove(left, node, waiting, parents):
 
 
 @kernel
-def _may_be_sink(marks, left, node):
-    """No child is left, and each undirected friend is joined to all the node's other neighbours."""
+def _may_be_sink(marks, left, node, most):
+    """No child is left, few enough neighbours are, and each friend is joined to all the others of them."""
     words = left.shape[1]
+    around = 0
     for word in range(words):
         if marks[CHILDREN, node, word] & left[node, word]:
             return False
+        around += np.int64(popcount(left[node, word]))
+    if around > most:
+        return False
     for word in range(words):
         friends = marks[FRIENDS, node, word] & left[node, word]
         while friends:

@@ -134,12 +134,13 @@ class Extension:
         return tuple(tuple(bits(own)) for own in self.parents)
 
 
-def extension_of(pattern: Pattern) -> Extension | None:
+def extension_of(pattern: Pattern, limits: NDArray[np.int64] | None = None) -> Extension | None:
     """A DAG with the same adjacencies, the directed arcs kept and no new v-structure, if there is one.
 
     Dor & Tarsi (1992), as in `graph.equivalence.consistent_extension`: the lowest node that can be a sink.
+    `limits` are the most parents of each node.
     """
-    found = _extended(pattern.rows())
+    found = _extended(pattern.rows(), limits)
     return None if found is None else Extension(unpacked(found[0]), found[1].tolist())
 
 
@@ -149,11 +150,13 @@ def completed(dag: Extension) -> Pattern:
     return Pattern(*(unpacked(plane) for plane in rows))
 
 
-def _extended(rows: Words) -> tuple[Words, NDArray[np.int64]] | None:
+def _extended(rows: Words, limits: NDArray[np.int64] | None = None) -> tuple[Words, NDArray[np.int64]] | None:
     from bayescout.kernels.classes import extend
 
-    parents, order = np.empty_like(rows[0]), np.empty(rows.shape[1], dtype=np.int64)
-    return (parents, order) if extend(rows, parents, order) == len(order) else None
+    n = rows.shape[1]
+    parents, order = np.empty_like(rows[0]), np.empty(n, dtype=np.int64)
+    most = np.full(n, n, dtype=np.int64) if limits is None else limits
+    return (parents, order) if extend(rows, most, parents, order) == n else None
 
 
 def _completed(parents: Words, order: NDArray[np.int64]) -> Words:
@@ -265,11 +268,9 @@ def _path(steps: Words, source: int, target: int, blocked: int, length: int) -> 
 
 
 def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
-    """A member of the class that keeps the rules, if one is found.
+    """A member of the class that keeps the rules, if there is one.
 
-    Exact for required and forbidden arcs: each edge is directed as they demand and the rest extended. A limit
-    on parents that is the same for all holds for every member or for none; limits that differ are asked of
-    the member found only.
+    Each edge is directed as required and forbidden arcs demand, and the rest extended within the limits.
     """
     known = pattern.copy()
     for a, b in zip(*(ends.tolist() for ends in rules.required.nonzero()), strict=True):
@@ -285,11 +286,7 @@ def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
                 if not rules.allowed[b, a]:
                     return None
                 known.direct(b, a)
-    found = extension_of(known)
+    found = extension_of(known, rules.max_parents)
     if found is None or completed(found) != pattern:  # what is known may itself make a new v-structure
-        return None
-    if any(
-        own.bit_count() > most for own, most in zip(found.parents, rules.max_parents.tolist(), strict=True)
-    ):
         return None
     return found

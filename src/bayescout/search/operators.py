@@ -70,9 +70,10 @@ class Operators:
         self.problem = problem
         self.rules = problem.rules
         self.n = problem.n
-        self.free = not (self.rules.required.any() or not _all_allowed(problem))
-        self.limits: list[int] = self.rules.max_parents.tolist()
-        self.limited = bool((self.rules.max_parents < self.n - 1).any())
+        # A limit that is the same for all holds for every member of a class or for none.
+        self.most = int(self.rules.max_parents.max(initial=0))
+        alike = bool((self.rules.max_parents == self.most).all())
+        self.free = alike and not self.rules.required.any() and _all_allowed(problem)
         self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
         self.held = masks_of(self.rules.required)
         self.loose = masks_of(~(self.rules.required | self.rules.required.T))
@@ -123,6 +124,11 @@ class Operators:
             if step is not None:
                 yield step
 
+    def set_aside(self, step: Step) -> None:
+        """Pass a step over until the class is another."""
+        row = self.tables[step.y].cliques.index(step.clique)
+        self._sleep(step.y, row * self.n + step.x, EVERYTHING)
+
     def _tried(self, y: int, place: int) -> Step | None:
         """The step of a place in y's table; where it is not valid now it is put to sleep."""
         table = self.tables[y]
@@ -148,10 +154,7 @@ class Operators:
         if not self.free:
             member = member_keeping(found[0], self.rules)
             return None if member is None else (found[0], member)
-        return found if not self.limited or self._within_limits(found[1]) else None
-
-    def _within_limits(self, dag: Extension) -> bool:
-        return all(own.bit_count() <= most for own, most in zip(dag.parents, self.limits, strict=True))
+        return found if max(map(int.bit_count, found[1].parents)) <= self.most else None
 
     # ---- keeping up
 
@@ -236,7 +239,7 @@ class Insertions(Operators):
             cliques, rows = [], []
             for clique in cliques_within(friends, self.adjacent):
                 candidates = others & self._apart(y, clique)
-                if candidates and (parents | clique).bit_count() < self.limits[y]:
+                if candidates and (parents | clique).bit_count() < self.most:
                     cliques.append(clique)
                     rows.append((candidates, tuple(bits(parents | clique))))
             asked.append((y, cliques, rows))
@@ -340,7 +343,7 @@ class Turns(Operators):
         for x in bits(self.pattern.friends[y] & ~clique):
             if clique & ~self.adjacent[x] and self._separated(x, y, clique):
                 found |= 1 << x
-        if (self.pattern.parents[y] | clique).bit_count() >= self.limits[y]:
+        if (self.pattern.parents[y] | clique).bit_count() >= self.most:
             return 0
         return found & ~self.held[y]
 

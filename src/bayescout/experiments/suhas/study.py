@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
-from bayescout.experiments.suhas.population import Watched, arc_rates
 from bayescout.experiments.tools import data_of, facts_of, learned, network_of, scored, search_of
 from bayescout.graph.dag import Dag
 
@@ -153,6 +152,8 @@ class Suhas(Study):
         return tuple(values[round(i * (len(values) - 1) / (count - 1))] for i in range(count))
 
     def measure(self, run: Declared) -> Measures:
+        from bayescout.experiments.suhas.population import Watched, arc_rates
+
         truth = network_of(run["data"]).dag
         table = data_of(run["data"])
         own = dict(run)
