@@ -130,6 +130,14 @@ def test_a_configuration_of_weight_zero_was_not_seen():
     assert held_out(CHAIN, train, test).unseen == {"x1": 1}
 
 
+def test_a_test_row_of_weight_zero_is_as_good_as_absent():
+    train = discrete_table([[0, 0], [0, 1]], [2, 2])
+    test = discrete_table([[0, 1], [1, 1]], [2, 2], np.array([1.0, 0.0]))
+    found = held_out(CHAIN, train, test)
+    assert (found.unseen, found.unseen_rows) == ({}, 0)
+    assert found.mean == pytest.approx(math.log(3 / 4) + math.log(2 / 4))
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
 def test_frames_need_not_show_the_same_states(frame):
     """Three states in all, though neither frame shows all of them."""
@@ -202,6 +210,17 @@ def test_kinds_follow_the_training_data_and_a_clash_is_refused():
         DataError, match="column 'x' is continuous in the training data and discrete in the test"
     ):
         held_out(Dag.from_arcs([("x", "y")]), train, discrete)
+
+
+@pytest.mark.parametrize("other", [True, 1.0, "1"])
+def test_a_value_of_another_type_is_refused_rather_than_matched_or_new(other):
+    with pytest.raises(DataError, match=r"'a' holds .* in the test data, and in the training data 0 \(int\)"):
+        held_out(Dag.empty(["a"]), {"a": [0, 1, 1]}, bs.as_table({"a": [other]}, kinds="discrete"))
+
+
+def test_missing_as_a_state_may_be_new():
+    train, test = {"a": ["u", "v"]}, bs.as_table({"a": ["u", None]}, missing="state")
+    assert held_out(Dag.empty(["a"]), train, test).total == pytest.approx(math.log(2 / 5) + math.log(1 / 5))
 
 
 def test_ess_and_unknown_priors_reach_fit():

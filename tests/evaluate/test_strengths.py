@@ -171,6 +171,16 @@ def test_an_arc_that_closes_a_cycle_is_left_out_and_listed():
     assert found.left_out(0.6) == ()
 
 
+def test_of_arcs_as_strong_the_more_one_sided_goes_first():
+    """In seven graphs a -> b and b -> c are there five times, and c -> a, which closes a cycle, four."""
+    found = ArcStrengths.of_graphs(
+        [dag("ab", "bc", "ac")] * 3 + [dag("ab", "ca", "cb")] * 2 + [dag("bc", "ca", "ba")] * 2
+    )
+    assert found.left_out() == (("c", "a"),)
+    with pytest.warns(BayescoutWarning, match="c -> a"):
+        assert list(found.averaged().arcs()) == [("a", "b"), ("b", "c")]
+
+
 def test_even_edges_make_no_collider():
     """A star of reversible edges: its centre listed last must not become a collider."""
     star = dag("da", "db", "dc", nodes="abcd").cpdag()

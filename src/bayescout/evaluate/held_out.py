@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.encode import as_table
-from bayescout.data.table import Table
+from bayescout.data.table import States, Table
 from bayescout.errors import DataError, NetworkError, SettingError
 from bayescout.evaluate.plain import plain, plain_label
 from bayescout.graph.dag import Dag
@@ -210,19 +210,26 @@ def _both(dag: Dag, train: Any, test: Any, states: Mapping[Label, Any] | None) -
             f"column {name!r} is {known.kinds[known.index(name)]} in the training data and "
             f"{new.kinds[new.index(name)]} in the test data; declare its kind with as_table"
         )
-    if states is not None or known.states == new.states:
+    if states is not None or not known.is_discrete:
         return known, new
     union = {
-        name: (*own, *(state for state in other if _is_new(state, own)))
+        name: _together(name, own, other)
         for name, own, other in zip(known.names, known.states, new.states, strict=True)
         if own is not None and other is not None
     }
     return as_table(known, states=union), as_table(new, states=union)
 
 
-def _is_new(state: Any, known: tuple[Any, ...]) -> bool:
-    """By type too: True and 1 are equal, and not the same state."""
-    return not any(state == other and type(state) is type(other) for other in known)
+def _together(name: Label, own: States, other: States) -> States:
+    """The states of both; text in one table and numbers in the other is a slip and not a new state."""
+    kinds = {type(state) for state in own}
+    for state in other:
+        if type(state) not in kinds and state is not None:
+            raise DataError(
+                f"column {name!r} holds {state!r} ({type(state).__name__}) in the test data, and in the "
+                f"training data {own[0]!r} ({type(own[0]).__name__}); give both the same type"
+            )
+    return (*own, *(state for state in other if state not in own))
 
 
 def mean_and_error(values: list[float]) -> tuple[float, float]:
