@@ -12,7 +12,7 @@ import bayescout as bs
 from bayescout.data.table import Table
 from bayescout.errors import DataError, SettingError, TooLargeError
 from bayescout.evaluate import bootstrap, resampling
-from bayescout.evaluate.bootstrap import resampled
+from bayescout.evaluate.bootstrapping import resampled
 from bayescout.scores import bind
 from tests.network.drawn_networks import continuous_table
 from tests.strategies import discrete_table

@@ -1,10 +1,8 @@
 """How good a learned network is: against the truth, on unseen data, and under resampling."""
 
-from bayescout.evaluate.bootstrap import bootstrap
+from bayescout.evaluate.bootstrapping import bootstrap
 from bayescout.evaluate.cross_validation import CrossValidation, Fold, cross_validate
-from bayescout.evaluate.divergence import Divergence, Impossible, divergence
 from bayescout.evaluate.error_rates import ErrorRates, error_rates
-from bayescout.evaluate.held_out import HeldOut, held_out
 from bayescout.evaluate.information import (
     Information,
     MissedDependence,
@@ -13,8 +11,10 @@ from bayescout.evaluate.information import (
     missed_by_tests,
     mutual_information,
 )
+from bayescout.evaluate.kullback_leibler import Divergence, Impossible, divergence
 from bayescout.evaluate.strengths import ArcStrength, ArcStrengths
 from bayescout.evaluate.structure import adjacency_f, arc_ratio
+from bayescout.evaluate.unseen import HeldOut, held_out
 
 __all__ = [
     "ArcStrength",

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Table
 from bayescout.errors import DataError
-from bayescout.evaluate.held_out import (
+from bayescout.evaluate.plain import plain, plain_label
+from bayescout.evaluate.resampling import check_count, check_options, learned, spread, table_of
+from bayescout.evaluate.unseen import (
     HeldOut,
     check_prior,
     default_prior,
     fitted_and_held_out,
     mean_and_error,
 )
-from bayescout.evaluate.plain import plain, plain_label
-from bayescout.evaluate.resampling import check_count, check_options, learned, spread, table_of
 from bayescout.graph.dag import Dag
 from bayescout.network.sampling import generator
 
