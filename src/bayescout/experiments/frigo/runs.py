@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bayescout.errors import SettingError
@@ -22,12 +23,23 @@ RANDOM, KNOWN = "random", "known"
 
 def random_data(kind: str, nodes: int, rows: int, seed: int) -> dict[str, Any]:
     """Rows of a random network of at most two arcs a node, with parameters drawn uniformly."""
+    drawn = {"nodes": nodes, "arcs": drawn_arcs(nodes, seed), "kind": kind, "seed": seed}
+    return {"random": drawn, "rows": rows, "seed": seed}
+
+
+def drawn_arcs(nodes: int, seed: int) -> int:
+    """A number of arcs of at most two a node, as likely as there are sets of so many forward arcs.
+
+    So every graph within the bound has the same chance under its order, and most come close to it: as from
+    the uniform generator of Tetrad, which the document uses.
+    """
     import numpy as np
 
-    most = min(2 * nodes, nodes * (nodes - 1) // 2)
-    arcs = int(np.random.Generator(np.random.PCG64([seed, nodes])).integers(1, most, endpoint=True))
-    drawn = {"nodes": nodes, "arcs": arcs, "kind": kind, "seed": seed}
-    return {"random": drawn, "rows": rows, "seed": seed}
+    pairs = nodes * (nodes - 1) // 2
+    sets = [math.comb(pairs, arcs) for arcs in range(min(2 * nodes, pairs) + 1)]
+    sets[0] = 0  # without an arc there is nothing to learn
+    place = np.random.Generator(np.random.PCG64([seed, nodes])).random() * sum(sets)
+    return next(arcs for arcs, below in enumerate(accumulate(sets)) if below > place)
 
 
 def require_sizes(study: Any, counts: Iterable[str], lists: Iterable[str]) -> None:
