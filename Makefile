@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 
-.PHONY: demo test test-slow check format lint types bench peers clean
+.PHONY: browser demo test test-slow check format lint types bench peers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -43,7 +43,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 # The pages are tested in a real browser, Debian's: fetch it where we may. Without it those tests are skipped,
-# save where CI is set.
+# save in CI.
 $(BROWSER): $(STAMP)
 	@for try in 1 2 3; do \
 	  command -v chromium >/dev/null && command -v chromedriver >/dev/null && break; \
@@ -52,7 +52,9 @@ $(BROWSER): $(STAMP)
 	  apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null || sleep 5; \
 	done
-	@touch $@
+	@! command -v chromedriver >/dev/null || touch $@
+
+browser: $(BROWSER)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

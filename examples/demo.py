@@ -52,7 +52,9 @@ def main(folder: Path = Path("demo")) -> None:
     page = folder / "alarm-report.html"
     best.report(page, truth=truth, title="The alarm network, learned from 10,000 rows")
     out.print(f"done in {time.perf_counter() - begin:.1f} s")
-    out.print(f"open this in a browser to explore the network: {page.resolve()}", markup=False)
+    out.print(
+        f"open this in a browser to explore the network: {page.resolve()}", markup=False, soft_wrap=True
+    )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,14 @@ LAYERS = [
     {"plots", "report"},
     {"cli"},
 ]
-REACHING_UP: set[tuple[str, str]] = {("result", "bayescout.report.page")}
+REACHING_UP = {
+    *(
+        (module, f"bayescout.plots.{name}")
+        for module in ("graph.dag", "graph.pdag", "network.discrete", "network.gaussian", "result")
+        for name in ("figures", "notebook")
+    ),
+    ("result", "bayescout.report.page"),
+}
 """The few conveniences that reach up from inside a method, as (module, imported module)."""
 
 

@@ -228,6 +228,23 @@ class Result:
             )
         return self.table, self.scores
 
+    def plot(self, kind: str = "network", **options: Any) -> Any:
+        """A matplotlib figure: the "network" (`truth`, `strengths`) or the "trace" (`x`, `truth`).
+
+        See `bayescout.plots.plot_network` and `plot_trace` for the options.
+        """
+        from bayescout.plots.figures import plot_network, plot_trace
+
+        kinds: dict[str, Any] = {"network": plot_network, "trace": plot_trace}
+        if kind not in kinds:
+            raise SettingError(f"kind must be 'network' or 'trace', not {kind!r}")
+        return kinds[kind](self, **options)
+
+    def _repr_html_(self) -> str:
+        from bayescout.plots.notebook import result_html
+
+        return result_html(self)
+
     def summary(self) -> dict[str, Any]:
         """What the command line prints as JSON."""
         return {

@@ -18,7 +18,7 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb"),
 ]
-SHIFT, ENTER, LEFT = "\ue008", "\ue007", "\ue012"
+SHIFT, ENTER, LEFT, RIGHT = "\ue008", "\ue007", "\ue012", "\ue014"
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 

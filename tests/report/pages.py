@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from html.parser import HTMLParser
 
 import bayescout as bs
@@ -71,7 +72,45 @@ def read(path) -> Page:
 
 
 def asia(rows=800, **options):
-    return bs.learn(bs.load_network("asia").sample(rows, seed=4), **({"search": "tabu", "top": 6} | options))
+    """A run with setbacks, and a list of networks that differ in every way."""
+    usual = {"search": bs.search.Tabu(restarts=2, perturb=4), "top": 10}
+    return bs.learn(bs.load_network("asia").sample(rows, seed=4), **(usual | options))
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of independence, as a search that makes them keeps it."""
+
+    a: object
+    b: object
+    given: tuple
+    p_value: float
+    answer: str
+
+
+@dataclass(frozen=True)
+class Tests:
+    """The account that such a search gives."""
+
+    tested: int
+    rejected: int
+    inconclusive: int
+    covered: int | None
+    entries: tuple
+
+    def about(self, a, b):
+        return tuple(test for test in self.entries if {test.a, test.b} == {a, b})
+
+
+def with_tests(result):
+    """The same result as if tests had been made."""
+    entries = (
+        Test("dysp", "asia", (), 0.001, "dependent"),
+        Test("asia", "dysp", ("tub", "lung"), 0.25, "independent"),
+        Test("tub", "lung", (), 0.02, "dependent"),
+    )
+    object.__setattr__(result, "dependencies", Tests(3, 2, 0, 1, entries))
+    return result
 
 
 def nasty():

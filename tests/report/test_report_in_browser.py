@@ -9,8 +9,10 @@ import pytest
 
 import bayescout as bs
 from bayescout.report.markup import text
-from tests.report.browser import ENTER, LEFT, SHIFT, Browser
-from tests.report.pages import NASTY, asia, nasty
+from bayescout.report.study import write_study
+from tests.report.browser import ENTER, LEFT, RIGHT, SHIFT, Browser
+from tests.report.pages import NASTY, asia, nasty, with_tests
+from tests.report.test_study_page import RECORDS, outcome
 
 BOX = """
 const box = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -25,22 +27,30 @@ return [at.x, at.y];
 ARCS = """
 return [...document.querySelectorAll(arguments[0])].map(a => [a.dataset.parent, a.dataset.child].map(Number))
 """
+WRONG_HEADS = """
+const graph = JSON.parse(document.getElementById("report-data").textContent).graph;
+const far = (x, y, [bx, by, w, h]) =>
+  Math.hypot(Math.max(0, Math.abs(x - bx) - w / 2), Math.max(0, Math.abs(y - by) - h / 2));
+return [...document.querySelectorAll("#graph .arc")].filter(arc => {
+  const [x, y] = arc.querySelector(".head").getAttribute("d").slice(1).split("L")[0].split(" ").map(Number);
+  return far(x, y, graph.boxes[arc.dataset.child]) > 1 || far(x, y, graph.boxes[arc.dataset.parent]) < 5;
+}).length;
+"""
 TRANSFORM = "return document.querySelector('#graph g').getAttribute('transform')"
 
 
 @pytest.fixture(scope="module")
 def browser():
-    if not (shutil.which("chromium") and shutil.which("chromedriver")) and not os.environ.get("CI"):
-        pytest.skip(
-            "chromium and chromium-driver are not installed: apt-get install chromium chromium-driver"
-        )
+    there = shutil.which("chromium") and shutil.which("chromedriver")
+    if not there and not os.environ.get("BAYESCOUT_NEEDS_BROWSER"):
+        pytest.skip("no browser: apt-get install chromium chromium-driver")
     with Browser() as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def results():
-    return {"asia": asia(), "nasty": nasty(), "alarm": _alarm()}
+    return {"asia": asia(), "nasty": nasty(), "alarm": _alarm(), "tested": with_tests(asia())}
 
 
 def _alarm():
@@ -56,6 +66,7 @@ def pages(results, tmp_path_factory):
         result.report(folder / f"{name}.html", truth=truth.get(name))
     results["asia"].save(folder / "asia.json")
     bs.Result.load(folder / "asia.json").report(folder / "loaded.html")
+    write_study(outcome(), folder / "study", RECORDS)
     return folder
 
 
@@ -166,22 +177,22 @@ def test_a_node_shows_its_neighbours_data_and_parameters(page, results):
 
 def test_any_pair_can_be_asked(page, results):
     browser, result = page(), results["asia"]
-    absent = next(
-        (a, b)
-        for a in result.dag.nodes
-        for b in result.dag.nodes
-        if a != b and b not in result.dag.neighbours_of(a)
-    )
+    nodes = result.dag.nodes
+    pairs = [(a, b) for a in nodes for b in nodes if a != b and b not in result.dag.neighbours_of(a)]
+    both = [p for p in pairs if None not in (result.explain(*p).add, result.explain(*p[::-1]).add)]
+    absent = max(both, key=lambda p: abs(result.explain(*p).add - result.explain(*p[::-1]).add))
     click_node(browser, result, absent[0])
     click_node(browser, result, absent[1], keys=SHIFT)
     words = browser.text("#panel")
     assert "No arc joins them" in words
     for one, two in (absent, absent[::-1]):
         said = result.explain(one, two)
-        if said.add is None:
-            assert " → ".join(said.cycle[:-1]) in words
-        else:
-            assert f"falls by {abs(said.add):,.3f}" in words
+        assert f"With {one} → {two} added the score falls by {abs(said.add):,.3f}." in words
+    cyclic = next(p for p in pairs if result.explain(*p).add is None)
+    click_node(browser, result, cyclic[0])
+    click_node(browser, result, cyclic[1], keys=SHIFT)
+    cycle = " → ".join(result.explain(*cyclic).cycle)
+    assert f"With {cyclic[0]} → {cyclic[1]} added there would be a cycle: {cycle}." in browser.text("#panel")
     click_node(browser, result, absent[0])
     browser.run(
         "document.querySelector('#panel select').value = arguments[0]", str(result.dag.index(absent[1]))
@@ -229,6 +240,8 @@ def test_moving_about(page):
     assert scale() == pytest.approx(1.25 * first)
     browser.click("#zoom-out")
     assert scale() == pytest.approx(first)
+    browser.type("#search", "HYPOVOLEMIA")
+    browser.click("#fit")
     before = browser.run(BOX, "#graph g")[:2]
     browser.pointer(
         {"x": x, "y": y - 200, "press": True},
@@ -237,7 +250,7 @@ def test_moving_about(page):
     )
     after = browser.run(BOX, "#graph g")[:2]
     assert [b - a for a, b in zip(before, after, strict=True)] == pytest.approx([80, 60], abs=2)
-    assert "Variables with most arcs" in browser.text("#panel"), "a drag is no click"
+    assert browser.text("#panel h3") == "HYPOVOLEMIA", "a drag is no click"
     browser.run("document.getElementById('graph').focus()")
     browser.keys("0")
     assert browser.run(TRANSFORM) == start
@@ -273,7 +286,9 @@ def test_the_class_and_the_truth(page, results):
 
 def test_the_best_networks(page, results):
     browser, result = page(), results["asia"]
-    for rank, entry in enumerate(result.top[:4]):
+    differences = [bs.compare(entry.dag, result.dag) for entry in result.top]
+    assert all(any(getattr(d, kind) for d in differences) for kind in ("missing", "extra", "reversed"))
+    for rank, entry in enumerate(result.top):
         browser.click(f"[data-top='{rank}']")
         found = bs.compare(entry.dag, result.dag)
         for kind in ("missing", "extra", "reversed"):
@@ -281,6 +296,7 @@ def test_the_best_networks(page, results):
         shown = browser.run(ARCS, "#graph .arc:not(.missing)")
         nodes = result.dag.nodes
         assert sorted((nodes[a], nodes[b]) for a, b in shown) == sorted(entry.dag.arcs())
+        assert browser.run(WRONG_HEADS) == 0
 
 
 def test_the_trace_says_its_values(page, results):
@@ -291,10 +307,12 @@ def test_the_trace_says_its_values(page, results):
     browser.pointer({"x": left + 97, "y": y})
     assert browser.text("#trace-value").startswith("Step 0 ")
     browser.run("document.getElementById('trace').focus()")
-    browser.keys("\ue014\ue014")
+    setback = next(step for step in trace if step.score < step.best)
+    browser.keys(RIGHT * setback.step)
     words = browser.text("#trace-value")
-    assert words.startswith("Step 2 ")
-    assert f"{abs(trace[2].score):,.3f}" in words
+    assert words.startswith(f"Step {setback.step} ")
+    assert f"score −{abs(setback.score):,.3f}" in words
+    assert f"best so far −{abs(setback.best):,.3f}" in words
     browser.click("#trace-axis label:nth-child(2)")
     assert "seconds" in browser.text("#trace")
     browser.click("#trace-close")
@@ -311,6 +329,15 @@ def test_labels_are_only_text(page, results):
         browser.run("document.querySelectorAll('[data-arc]')[arguments[0]].click()", button)
         assert browser.count("#panel .counts") == 1
     assert browser.count("main img, main b") == 0
+
+
+def test_tests_of_independence_are_told(page, results):
+    browser = page("tested")
+    assert "2 found a dependence" in browser.text(".tiles")
+    click_node(browser, results["tested"], "asia")
+    click_node(browser, results["tested"], "dysp", keys=SHIFT)
+    assert "independent given tub, lung (p = 0.25)" in browser.text("#panel")
+    assert "dependent (p = 0.001)" in browser.text("#panel")
 
 
 def test_light_and_dark(page):
@@ -342,3 +369,15 @@ def test_printing_and_names_for_those_who_do_not_see(page):
     )
     assert levels[0] == 1
     assert levels.count(1) == 1
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_the_page_of_a_study_shows_everything(browser, pages, width):
+    browser.complaints()
+    browser.size(width, 900)
+    browser.open(pages / "study" / "index.html")
+    browser.requests()
+    assert browser.run("return [...document.images].every(i => i.complete && i.naturalWidth > 100)")
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert browser.complaints() == []
+    assert [a for a in browser.requests() if not a.startswith(("file:", "chrome:"))] == []

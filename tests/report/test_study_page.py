@@ -37,8 +37,8 @@ class Record:
 
 
 RECORDS = [
-    *(Record({"seed": seed}, {"bayescout": "1.0", "numpy": "2.4"}) for seed in range(5)),
-    Record({"seed": 5}, {"bayescout": "1.1", "numpy": "2.4"}, "out of memory"),
+    *(Record({"seed": seed}, {"bayescout": f"1.{seed}", "numpy": "2.4"}) for seed in (4, 2, 0, 3, 1)),
+    Record({"seed": 5}, {"bayescout": "1.5", "numpy": "2.4"}, "out of memory"),
 ]
 
 
@@ -109,7 +109,7 @@ def test_how_it_was_run_is_said(folder):
     words = read(folder / "index.html").text("run")
     assert "6, of which 1 failed" in words
     assert "0 to 5" in words
-    assert "1.0, 1.1" in words
+    assert "1.0, 1.1, 1.2, 1.3, 1.4, 1.5" in words
     assert "out of memory" in words
     assert "bayescout experiment demo" in words
 

@@ -84,6 +84,10 @@ def test_tables_of_counts_end_where_the_room_does(monkeypatch):
     assert with_counts == [True] * 3 + [False] * (len(with_counts) - 3)
     monkeypatch.setattr(module, "MOST_CELLS", 3)
     assert all(arc["counts"] is None for arc in worth(result).arcs)
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "MOST_COUNTED", 2 * 800 + 799)
+    counted = [pair["counts"] is not None for pair in worth(result).pairs]
+    assert counted == [True] * 2 + [False] * (len(counted) - 2)
 
 
 def test_a_score_of_ones_own_is_asked_little(monkeypatch):

@@ -22,6 +22,7 @@ class Canvas:
 
     def paint(self) -> None:
         self.axes.set_axis_off()
+        self.axes.set(xticks=[], yticks=[])
         self.axes.set_xlim(0, self.drawing.width)
         self.axes.set_ylim(self.drawing.height, 0)
         for arc in self.drawing.arcs:

@@ -13,7 +13,7 @@ from bayescout.errors import DataError
 from bayescout.experiments.summary import Boxes, Histograms, Lines, Panel, Reference, Series
 from bayescout.plots import palette
 from bayescout.plots.strengths import Strengths, one_way
-from bayescout.plots.style import new_figure
+from bayescout.plots.style import TITLE_STYLE, new_figure
 from bayescout.plots.text import plain, shortened
 
 PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
@@ -32,11 +32,12 @@ def panels(count: int, title: str) -> tuple[Any, list[Any]]:
     columns = max(1, min(MAX_COLUMNS, count))
     rows = max(1, -(-count // columns))
     figure = new_figure(PANEL_WIDTH * columns + 0.3, PANEL_HEIGHT * rows + 0.4, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for spare in axes[max(1, count) :]:
         spare.remove()
     if title:
-        figure.suptitle(plain(title), fontsize=11.5, fontweight="bold")
+        figure.suptitle(plain(title), **TITLE_STYLE)
     return figure, axes[: max(1, count)]
 
 
@@ -48,6 +49,8 @@ def numbers(axis: Any) -> None:
 
 
 def empty(axes: Any) -> None:
+    """Say that there is nothing, rather than show ticks of nothing."""
+    axes.set(xticks=[], yticks=[])
     axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", va="center", color=palette.FAINT)
 
 
@@ -107,15 +110,31 @@ def _draw_panel(figure: Lines, panel: Panel, axes: Any) -> None:
         elif xs:
             _draw_series(series, xs, ys, axes, bold)
             bold += 1
-    references(axes, panel.references, upright=False)
     if least is math.inf:
         empty(axes)
-    elif figure.log_x:
-        # A logarithm has no place for zero; near it the scale is linear instead of losing the point.
-        axes.set_xscale("log") if least > 0 else axes.set_xscale("symlog", linthresh=1)
+        return
+    references(axes, panel.references, upright=False)
     numbers(axes.yaxis)
     numbers(axes.xaxis)
+    if figure.log_x:
+        _logarithmic(axes, sorted({float(x) for series in panel.series for x in series.x}))
     legend(axes, bold + len(panel.references))
+
+
+def _logarithmic(axes: Any, values: list[float]) -> None:
+    """A logarithmic x axis, with a tick at every value where they are few and apart."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    if values[0] > 0:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        if len(values) <= 7 and all(b >= 1.5 * a for a, b in pairwise(values)):
+            axes.set_xticks(values)
+    else:
+        # A logarithm has no place for zero; near it the scale is linear instead of losing the point.
+        axes.set_xscale("symlog", linthresh=1)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    numbers(axes.xaxis)
 
 
 def _draw_series(series: Series, xs: list[float], ys: list[float], axes: Any, k: int) -> None:
@@ -150,6 +169,7 @@ def draw_histograms(figure: Histograms) -> Any:
             one.hist(found, bins=bin_edges(found), color=shade, edgecolor=colour, linewidth=0.9)
         else:
             empty(one)
+            continue
         references(one, figure.references, upright=True)
         one.yaxis.get_major_locator().set_params(integer=True)
         one.locator_params(axis="x", nbins=5)
@@ -185,9 +205,10 @@ def draw_boxes(figure: Boxes) -> Any:
     values = [finite(own, f"group {label!r} of figure {figure.name!r}") for label, own in figure.groups]
     turned = sum(len(label) for label in labels) > 11 * max(5, len(labels)) or len(labels) > 8
     drawn = new_figure(max(PANEL_WIDTH, 0.85 * len(labels) + 1.2), PANEL_HEIGHT + 0.5, layout="constrained")
+    drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
     axes = drawn.subplots()
     lettered(axes, y_label=figure.y_label)
-    drawn.suptitle(plain(figure.title), fontsize=11.5, fontweight="bold")
+    drawn.suptitle(plain(figure.title), **TITLE_STYLE)
     if any(values):
         _draw_groups(axes, values)
     else:
@@ -226,6 +247,7 @@ def draw_strengths(strengths: Strengths, threshold: float | None, title: str) ->
     """A bar an arc, the strongest first; a point where its direction is known."""
     strongest = list(one_way(strengths).items())[:MAX_ARCS]
     drawn = new_figure(6.2, 1.1 + 0.24 * max(3, len(strongest)), layout="constrained")
+    drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
     axes = drawn.subplots()
     lettered(axes, title, "share of the networks")
     places = range(len(strongest))

@@ -19,16 +19,17 @@ from bayescout.plots.canvas import Canvas
 from bayescout.plots.charts import draw_boxes, draw_histograms, draw_lines, draw_strengths
 from bayescout.plots.drawing import Drawing, draw_graph
 from bayescout.plots.strengths import as_strengths
-from bayescout.plots.style import house_style, new_figure, save_files
+from bayescout.plots.style import TITLE_STYLE, house_style, new_figure, save_files
 from bayescout.plots.tables import NodeTable, cpt_table
-from bayescout.plots.text import plain, text_width
+from bayescout.plots.text import plain, text_width, wrapped
 
 POINTS = 0.75
 """Of one unit of a drawing on paper: 96 units an inch, as browsers have it."""
 LARGEST = 60.0
 """Inches a drawing may be wide or high; a larger one is drawn smaller."""
 ROW_WIDTH = 16.0
-CAPTION = 0.45
+CAPTION_FONT, LEAST_CAPTION = 9.5, 2.4
+TITLE = 0.45
 TRACE_AXES = {"step": "step", "evaluations": "families scored", "seconds": "seconds"}
 
 
@@ -160,41 +161,51 @@ def plot_boxes(groups: Any, title: str = "", y_label: str = "", references: Any 
     return draw(Boxes("boxes", title, y_label, named, tuple(references)))
 
 
+class _Tile:
+    """One graph of several: its drawing, its caption in lines, and the inches they take."""
+
+    def __init__(self, graph: Drawn, drawing: Drawing, points: float) -> None:
+        self.drawing, self.points = drawing, points
+        self.own = (drawing.width * points / 72, drawing.height * points / 72)
+        self.lines = wrapped(plain(graph.caption), CAPTION_FONT, max(self.own[0], LEAST_CAPTION) * 72 - 18)
+        words = max((text_width(line, CAPTION_FONT) / 72 + 0.3 for line in self.lines), default=0.0)
+        self.width = max(self.own[0], words)
+        self.above = (len(self.lines) * CAPTION_FONT * 1.3 + 6) / 72
+        self.height = self.own[1] + self.above + 0.15
+
+    def put(self, figure: Any, left: float, top: float) -> None:
+        """Draw it with its upper left corner there, in inches from the figure's lower left."""
+        width, height = figure.get_size_inches()
+        under = top - self.above - self.own[1]
+        axes = figure.add_axes((left / width, under / height, self.own[0] / width, self.own[1] / height))
+        Canvas(axes, self.drawing, self.points).paint()
+        for k, line in enumerate(self.lines):
+            down = (k * 1.3 + 1) * CAPTION_FONT / 72
+            figure.text((left + 0.13) / width, (top - down) / height, line, fontsize=CAPTION_FONT)
+
+
 def _draw_drawings(figure: Drawings) -> Any:
     """Graphs in rows at one scale, each with its caption above."""
     drawings = [_drawn(graph) for graph in figure.graphs]
     points = _points(drawings)
-    rows: list[list[int]] = [[]]
-    for k, drawing in enumerate(drawings):
-        used = sum(drawings[i].width for i in rows[-1]) + drawing.width
-        if rows[-1] and used * points / 72 > ROW_WIDTH:
+    rows: list[list[_Tile]] = [[]]
+    for graph, drawing in zip(figure.graphs, drawings, strict=True):
+        tile = _Tile(graph, drawing, points)
+        if rows[-1] and sum(other.width for other in rows[-1]) + tile.width > ROW_WIDTH:
             rows.append([])
-        rows[-1].append(k)
-    inch = points / 72
-    heights = [max((drawings[i].height * inch for i in row), default=0.3) + CAPTION for row in rows]
-    width = max([4.0, *(sum(_wide(figure, drawings, i, inch) for i in row) for row in rows)])
-    height = sum(heights) + 0.5
-    drawn = new_figure(width, height)
-    drawn.suptitle(plain(figure.title), fontsize=11.5, fontweight="bold", y=1 - 0.16 / height, va="top")
-    top = height - 0.5
-    for row, high in zip(rows, heights, strict=True):
+        rows[-1].append(tile)
+    heights = [max((tile.height for tile in row), default=0.3) for row in rows]
+    width = max([4.0, *(sum(tile.width for tile in row) for row in rows)])
+    top = sum(heights)
+    drawn = new_figure(width, top + TITLE)
+    drawn.suptitle(plain(figure.title), y=1 - 0.12 / (top + TITLE), va="top", **TITLE_STYLE)
+    for row, height in zip(rows, heights, strict=True):
         left = 0.0
-        for i in row:
-            own = (drawings[i].width * inch, drawings[i].height * inch)
-            under = top - CAPTION - own[1]
-            axes = drawn.add_axes((left / width, under / height, own[0] / width, own[1] / height))
-            Canvas(axes, drawings[i], points).paint()
-            caption = plain(figure.graphs[i].caption)
-            drawn.text((left + 0.12) / width, (top - 0.3) / height, caption, fontsize=9.5, va="baseline")
-            left += _wide(figure, drawings, i, inch)
-        top -= high
+        for tile in row:
+            tile.put(drawn, left, top)
+            left += tile.width
+        top -= height
     return drawn
-
-
-def _wide(figure: Drawings, drawings: list[Drawing], i: int, inch: float) -> float:
-    """The inches a graph takes: its own width, or its caption's where that is wider."""
-    caption = text_width(plain(figure.graphs[i].caption), 9.5) / 72 + 0.3
-    return max(drawings[i].width * inch, caption)
 
 
 def _drawn(graph: Drawn) -> Drawing:

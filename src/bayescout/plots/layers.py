@@ -68,7 +68,11 @@ class _Layering:
         self._move(node, min(spare, key=lambda k: (spare[k], k)))
 
     def _relieve(self, k: int, step: int) -> None:
-        """While layer k is too wide, move its loose ends to the nearest layer with room, in one direction."""
+        """While layer k is too wide, move its loose ends to the nearest layer with room, in one direction.
+
+        They are dealt out to the layers in turn, so that those of one parent stand in columns and the lines
+        to the lower ones pass between the upper ones.
+        """
         ahead, behind = (self.children, self.parents) if step > 0 else (self.parents, self.children)
         loose = [
             node
@@ -76,10 +80,15 @@ class _Layering:
             if own == k and not ahead[node] and 0 < len(behind[node]) <= FEW_LINES
         ]
         loose.sort(key=lambda node: len(behind[node]))
-        for node in loose[::2] + loose[1::2]:
-            if self.used[k] <= self.limit:
-                return
-            to = k + step
-            while self.used.get(to, 0) + self.wide[node] > self.limit:
+        places: dict[int, int] = {}
+        for node in loose:
+            to = k
+            if self.used[k] > self.limit:
                 to += step
+                while self.used.get(to, 0) + self.wide[node] > self.limit:
+                    to += step
             self._move(node, to)
+            places[to] = places.get(to, 0) + 1
+        dealt = sorted((turn, step * to) for to, count in places.items() for turn in range(count))
+        for node, (_, to) in zip(loose, dealt, strict=True):
+            self._move(node, step * to)

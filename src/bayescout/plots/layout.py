@@ -209,16 +209,13 @@ def _component(nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequenc
     for (a, b), chain in zip(own, drawn.chains, strict=True):
         offsets = ports[start : start + len(chain) - 1]
         start += len(chain) - 1
-        at = [(xs[chain[0]] + offsets[0][0], *_side(boxes[a], below=True))]
+        # From box to box, and inside a layer straight down: a taller box may stand beside a lower one.
+        upper, lower = boxes[a], boxes[b]
+        at = [(upper.x + offsets[0][0], upper.y + upper.height / 2, bottoms[drawn.layer[chain[0]]])]
         at += [(xs[v], tops[drawn.layer[v]], bottoms[drawn.layer[v]]) for v in chain[1:-1]]
-        at += [(xs[chain[-1]] + offsets[-1][1], *_side(boxes[b], below=False))]
+        at += [(lower.x + offsets[-1][1], tops[drawn.layer[chain[-1]]], lower.y - lower.height / 2)]
         routes[a, b] = _curve(at)
     return _moved_to_corner(boxes, routes)
-
-
-def _side(box: Box, below: bool) -> Point:
-    y = box.y + box.height / 2 if below else box.y - box.height / 2
-    return y, y
 
 
 def _ports(
@@ -281,13 +278,15 @@ def _down(
 
 def _curve(stops: list[tuple[float, float, float]]) -> tuple[Point, ...]:
     """Through (x, top, bottom) stops: straight down inside a layer, an S between two."""
-    points: list[Point] = [(stops[0][0], stops[0][2])]
-    for (x, _, y), (to_x, to_top, to_bottom) in pairwise(stops):
-        half = (to_top - y) / 2
-        points += [(x, y + half), (to_x, to_top - half), (to_x, to_top)]
-        if to_bottom > to_top:
-            third = (to_bottom - to_top) / 3
-            points += [(to_x, to_top + third), (to_x, to_bottom - third), (to_x, to_bottom)]
+    points: list[Point] = [(stops[0][0], stops[0][1])]
+    for k, (x, top, bottom) in enumerate(stops):
+        if k:
+            before, y = points[-1]
+            half = (top - y) / 2
+            points += [(before, y + half), (x, top - half), (x, top)]
+        if bottom > top:
+            third = (bottom - top) / 3
+            points += [(x, top + third), (x, bottom - third), (x, bottom)]
     return tuple(points)
 
 

@@ -30,8 +30,10 @@ def as_strengths(source: Any) -> Strengths:
 
 
 def _parts(value: Any) -> tuple[Any, Any]:
-    parts = tuple(value) if isinstance(value, Sequence) else (value,)
-    return parts[0], parts[1] if len(parts) > 1 else None
+    parts = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    if not 1 <= len(parts) <= 2:
+        raise SettingError(f"a strength is a number or a pair (strength, direction), not {value!r}")
+    return parts[0], parts[1] if len(parts) == 2 else None
 
 
 def _checked(arc: Any, strength: Any, direction: Any) -> tuple[float, float | None]:

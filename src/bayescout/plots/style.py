@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bayescout.data.files import atomic_write
 from bayescout.errors import MissingExtraError
 from bayescout.plots import palette
 
 DPI = 144
+TITLE_STYLE: dict[str, Any] = {"fontsize": 11.5, "fontweight": "bold"}
 FALLBACK_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans", "Arial Unicode MS", "PingFang SC",
                   "Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic")  # fmt: skip
 """For letters the first font lacks; those that are installed are used."""
@@ -48,7 +49,6 @@ def matplotlib() -> Any:
     """The package, or the line that installs it."""
     try:
         import matplotlib as package
-        import matplotlib.figure
         import matplotlib.style
     except ImportError:
         raise MissingExtraError("matplotlib", "plot") from None
@@ -73,30 +73,11 @@ def _installed() -> tuple[str, ...]:
     return tuple(name for name in FALLBACK_FONTS if name in names)
 
 
-@cache
-def _figure_type() -> Any:
-    class NotebookFigure(matplotlib().figure.Figure):  # type: ignore[misc]
-        """A matplotlib figure that no window or pyplot knows of and that a notebook shows."""
-
-        def _repr_svg_(self) -> str:
-            return svg_text(self)
-
-        def __reduce__(self) -> Any:
-            return _unpickled, (self.__getstate__(),)
-
-    return NotebookFigure
-
-
-def _unpickled(state: Any) -> Any:
-    """The type is made when first used, so that it cannot be found by its name."""
-    figure = new_figure(1.0, 1.0)
-    figure.__setstate__(state)
-    return figure
-
-
-def new_figure(width: float, height: float, layout: str | None = None) -> Any:
+def new_figure(width: float, height: float, layout: Literal["constrained"] | None = None) -> Any:
     """An empty figure of a size in inches."""
-    return _figure_type()(figsize=(width, height), dpi=DPI, layout=layout, facecolor=palette.PAPER)
+    from bayescout.plots.shown import ShownFigure
+
+    return ShownFigure(figsize=(width, height), dpi=DPI, layout=layout, facecolor=palette.PAPER)
 
 
 def svg_text(figure: Any) -> str:

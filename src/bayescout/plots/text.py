@@ -57,3 +57,15 @@ def shortened(text: str, limit: int = MAX_CHARACTERS) -> str:
         return text
     tail = (limit - 1) // 3
     return text[: limit - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+def wrapped(text: str, size: float, width: float) -> list[str]:
+    """Lines of whole words, none wider than the width unless a single word is."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines

@@ -29,7 +29,7 @@ def facts_of(table: Table) -> Html:
         ),
         ("missing values", _missing(table)),
         ("row weights", "none: every row counts once"),
-        ("fingerprint", tag("code", table.fingerprint[:16])),
+        ("fingerprint", join([tag("code", table.fingerprint[:16]), " (result.table.fingerprint)"])),
     ]
     if table.weights is not None:
         facts[3] = ("row weights", f"yes; they sum to {number(table.total_weight)}, which counts as the rows")

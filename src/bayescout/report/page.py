@@ -15,6 +15,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.report import data_part, made, parameters
+from bayescout.report.evidence import tests_data, tests_tile
 from bayescout.report.markup import Html, embedded, filled, grid, html, join, number, resource, shown, tag
 from bayescout.report.views import MOST_TOP, against, as_reference, graph_data, trace_data
 from bayescout.report.worth import Worth, worth
@@ -112,6 +113,9 @@ def _headline(subject: _Subject) -> Html:
     ]  # fmt: skip
     if result.gap is not None:
         tiles.append(_optimality(result.gap))
+    tested = tests_tile(result)
+    if tested is not None:
+        tiles.append(tested)
     found = subject.compared
     if found is not None:
         tiles.append(
@@ -134,7 +138,7 @@ def _direction(undecided: int, arcs: int) -> str:
     if not arcs:
         return "the variables are unconnected"
     if not undecided:
-        return "the data decide the direction of every one"
+        return "the direction of every one is decided"
     return f"the direction of {undecided:,} could be either: see the equivalence class"
 
 
@@ -145,6 +149,8 @@ def _optimality(gap: float) -> tuple[str, object, str]:
 
 
 def _seconds(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
@@ -190,7 +196,8 @@ def _arcs(subject: _Subject) -> Html:
     ]
     about = (
         "What the score would change by, in nats, if the arc were taken out or turned round; the most "
-        "valuable first. Zero for a turned arc means that the data cannot tell the two directions apart."
+        "valuable first. An arc that could point either way can be turned without loss, some only together "
+        "with others."
     )
     if getattr(getattr(result.scores, "formula", None), "likelihood_scale", False):
         about += " Scores are logarithms: 3 nats stand for a factor of about 20, 7 nats for about 1,000."
@@ -231,12 +238,12 @@ def _best(result: Result) -> Html:
         )  # fmt: skip
         view = tag("button", "View", type="button", data_top=rank, aria_label=f"View network {rank + 1}")
         scores = number(entry.score), number(entry.score - result.score)
-        rows.append([rank + 1, differs or "the best", view, entry.dag.n_arcs, *scores])
+        rows.append([rank + 1, view, *scores, entry.dag.n_arcs, differs or "the best"])
     about = "The best networks that the search met, and how they differ from the first."
     if len(result.top) > MOST_TOP:
         about += f" The first {MOST_TOP} of {len(result.top):,}; result.top has all."
-    heads = ["rank", "against the best", "", "arcs", "score", "difference"]
-    return join([tag("p", about, class_="note"), grid(heads, rows, numbers=3)])
+    heads = ["rank", "", "score", "difference", "arcs", "against the best"]
+    return join([tag("p", about, class_="note"), grid(heads, rows, [False, False, True, True, True, False])])
 
 
 def _parameters(subject: _Subject, network: Any, about: str) -> Html:
@@ -273,6 +280,7 @@ def _json(subject: _Subject) -> dict[str, Any]:
         "hasData": found is not None,
         "arcs": [] if found is None else found.arcs,
         "pairs": [] if found is None else found.pairs,
+        "tests": tests_data(result, subject.names),
         "truthNote": None if compared is None else _truth_note(compared),
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Table
+from bayescout.explain import Explanation
 from bayescout.graph.dag import Dag
 from bayescout.result import Result
 from bayescout.scores import FunctionFormula, LocalScores, TableScore
@@ -22,8 +23,11 @@ MOST_CELLS = 400
 
 MOST_CELLS_IN_ALL = 150_000
 
+MOST_COUNTED = 100_000_000
+"""Rows counted for the tables of absent pairs: a second's work."""
+
 MOST_ROWS = 4_000_000_000
-"""Rows times families beyond which absent arcs are not scored: half a minute of counting."""
+"""Rows times families beyond which absent arcs are not scored: a few seconds' work."""
 
 MOST_OWN = 2500
 """The most families asked of a user's own score, which may be slow."""
@@ -67,7 +71,7 @@ def worth(result: Result) -> Worth:
                     "compelled": said.compelled,
                     "required": bool(rules.required[parent, child]),
                     "fixed": not bool(rules.allowed[child, parent]),
-                    "counts": tables.of(dag.nodes[parent], dag.nodes[child]),
+                    "counts": tables.told(said),
                 }
             )
     absent = len(dag) * (len(dag) - 1) // 2 - dag.n_arcs
@@ -83,16 +87,29 @@ class Counted:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.room = MOST_CELLS_IN_ALL
+        self.cells = MOST_CELLS_IN_ALL
+        self.rows = MOST_COUNTED
+
+    def _takes(self, cells: int) -> bool:
+        """Whether there is room for a table of so many cells, which is then taken."""
+        if not 0 < cells <= min(MOST_CELLS, self.cells):
+            return False
+        self.cells -= cells
+        return True
+
+    def told(self, said: Explanation) -> list[list[float]] | None:
+        """The counts that an explanation has made already; None where there are none or no room."""
+        rows = [list(row.values()) for row in said.counts.values()]
+        return rows if self._takes(sum(map(len, rows))) else None
 
     def of(self, parent: Any, child: Any) -> list[list[float]] | None:
-        """The counts of the child's states by the parent's, or None where there are none or too many."""
-        pair = self.table.select((parent, child))
-        cells = int(pair.cardinalities.prod())
-        if not 0 < cells <= min(MOST_CELLS, self.room):
+        """The counts of the child's states by the parent's; None where there are none or no room."""
+        sizes = self.table.cardinalities
+        cells = int(sizes[self.table.index(parent)] * sizes[self.table.index(child)])
+        if self.table.n_rows > self.rows or not self._takes(cells):
             return None
-        self.room -= cells
-        counts: list[list[float]] = dense_counts(pair, 1, (0,)).tolist()
+        self.rows -= self.table.n_rows
+        counts: list[list[float]] = dense_counts(self.table.select((parent, child)), 1, (0,)).tolist()
         return counts
 
 

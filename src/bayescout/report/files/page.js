@@ -33,7 +33,7 @@ function noteOf(name) {
     const open = graph.class.filter((edge) => edge[2]).length;
     return `Lines without an arrowhead could point either way: ${open} of ${graph.class.length}. The networks of a class imply the same independences, so that data alone cannot choose between them.`;
   }
-  if (!name.startsWith("top-")) return "";
+  if (!name.startsWith("top-")) return "Arrows lead from parents to children: the probabilities of a variable depend on its parents.";
   const rank = Number(name.slice(4));
   return `Network ${rank + 1} of the best: ${data.scoreName} ${figure(data.top[rank])}, ${figure(data.score - data.top[rank])} below the best, whose details the panel shows.`;
 }

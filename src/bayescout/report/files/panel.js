@@ -124,19 +124,20 @@ class Panel {
     if (!children[a].includes(b)) return this.pair(a, b);
     const worth = arcWorth.get(`${a},${b}`);
     const head = this.title(a, b, "→");
-    if (!worth) return [head, ...this.noData()];
+    if (!worth) return [head, ...this.noData(), ...this.tests(a, b)];
     const without = element("p", {}, "Without this arc the score ", change(worth.remove), ".");
     const turned = element("p", {}, "Turned round, ");
     if (worth.reverse === null) turned.append(`it would close the cycle ${said(worth.cycle)}.`);
     else turned.append("the score ", change(worth.reverse), ".");
-    return [head, without, turned, element("p", {}, this.directionOf(worth)), ...this.counts(worth.counts, a, b)];
+    const direction = element("p", {}, this.directionOf(worth));
+    return [head, without, turned, direction, ...this.tests(a, b), ...this.counts(worth.counts, a, b)];
   }
 
   directionOf(worth) {
     if (worth.required) return "The arc was required beforehand.";
     if (worth.compelled && worth.fixed) return "What was known beforehand, and the rest of the network, decide its direction.";
-    if (worth.compelled) return "Its direction is decided: every network that fits the data as well has the arc this way round.";
-    return "Its direction is open: there are networks with the arc turned round that say the same about the data.";
+    if (worth.compelled) return "Its direction is decided: every network that implies the same independences has the arc this way round.";
+    return "Its direction is open: another network that implies the same independences has the arc turned round.";
   }
 
   title(a, b, sign) {
@@ -153,21 +154,28 @@ class Panel {
     if (children[a].includes(b)) return this.arc(a, b);
     if (children[b].includes(a)) return this.arc(b, a);
     const head = this.title(a, b, "and");
-    if (!data.hasData) return [head, ...this.noData()];
+    if (!data.hasData) return [head, ...this.noData(), ...this.tests(a, b)];
     const [low, high] = a < b ? [a, b] : [b, a];
     const worth = pairWorth.get(`${low},${high}`);
     const none = element("p", {}, "No arc joins them.");
     if (!worth) {
       const ask = "This pair is among those left out of the page; result.explain(a, b) in Python gives it.";
-      return [head, none, element("p", { class: "note" }, ask)];
+      return [head, none, element("p", { class: "note" }, ask), ...this.tests(a, b)];
     }
     const forth = a < b ? 0 : 1, gains = [worth.forth, worth.back];
     return [
       head, none,
       this.added(a, b, gains[forth], worth.allowed[forth]),
       this.added(b, a, gains[1 - forth], worth.allowed[1 - forth]),
-      ...this.counts(worth.counts, low, high),
+      ...this.tests(a, b), ...this.counts(worth.counts, low, high),
     ];
+  }
+
+  /** What the search's own tests of independence said of a pair. */
+  tests(a, b) {
+    const made = data.tests[`${Math.min(a, b)},${Math.max(a, b)}`];
+    if (!made) return [];
+    return [element("h4", {}, "Tests of independence"), ...made.map((words) => element("p", { class: "note" }, words))];
   }
 
   added(a, b, gain, allowed) {
@@ -187,7 +195,7 @@ class Panel {
     const [rows, columns] = [data.states[a], data.states[b]];
     if (!rows || !columns) return [];
     if (!counts) {
-      const note = `${rows.length} by ${columns.length} states: result.explain(...).counts in Python has the table.`;
+      const note = `The table, ${rows.length} by ${columns.length} states, is left out here: result.explain(...).counts in Python has it.`;
       return [element("h4", {}, "Counts"), element("p", { class: "note" }, note)];
     }
     const head = element("tr", {}, element("th", {}), ...columns.map((s) => element("th", { scope: "col" }, s)));
