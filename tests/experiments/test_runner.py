@@ -7,15 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 import joblib
 import polars as pl
 import pytest
 
+import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments import run_study
 from bayescout.experiments.runner import left_to_do
 from bayescout.experiments.store import PARQUET, RECORDS, parse
+from bayescout.experiments.tools import data_of, learned
 from tests.experiments.toy_study import Toy
 
 KEYS = [f"{steps}-{seed}" for steps in (5, 50) for seed in range(10)]
@@ -38,13 +41,14 @@ def expected(tmp_path_factory):
 
 
 def start(folder, workers, nap):
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.experiments.toy_study", folder, str(workers), str(nap)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+    """The study as a process of its own; its output goes to a file, which its workers may hold open."""
+    with open(folder.parent / "log", "w") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.experiments.toy_study", folder, str(workers), str(nap)],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
 
 def wait_for_records(folder, count):
@@ -68,6 +72,26 @@ def test_two_workers_make_the_same_records(tmp_path, expected):
     ran = run_study(Toy(), tmp_path, workers=2)
     assert timeless(ran.records) == expected
     assert sorted(r.key for r in in_file(tmp_path)) == sorted(r["key"] for r in expected)
+
+
+@dataclass(frozen=True)
+class Deaf(Toy):
+    """A study that asks who would get Ctrl-C."""
+
+    home: int = 0
+
+    def measure(self, run):
+        ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        return {"ignored": ignored, "worker": os.getpid() != self.home}
+
+
+def test_ctrl_c_is_left_to_the_process_that_runs_the_study(tmp_path):
+    """A terminal sends it to every process; a worker that took it would fail its run."""
+    for workers in (1, 2):
+        ran = run_study(Deaf(home=os.getpid()), tmp_path / str(workers), workers=workers)
+        assert ran.failures == ()
+        assert set(ran.records.values("worker")) == {workers > 1}
+        assert set(ran.records.values("ignored")) == {workers > 1}
 
 
 def test_other_backends_make_the_same_records(tmp_path, expected):
@@ -94,37 +118,68 @@ def test_nothing_is_done_twice_and_a_grown_grid_only_adds(tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_in_the_middle_it_goes_on_to_the_same_records(tmp_path, expected, workers):
+    folder = tmp_path / "toy"
     for count in (2, 9)[-workers:]:
-        process = start(tmp_path, workers, 0.05)
-        wait_for_records(tmp_path, count)
+        process = start(folder, workers, 0.05)
+        wait_for_records(folder, count)
         os.kill(process.pid, signal.SIGKILL)
-        process.communicate(timeout=30)
-    kept = in_file(tmp_path)
+        process.wait(timeout=30)
+    kept = in_file(folder)
     assert 9 <= len(kept) < 20
-    with open(tmp_path / RECORDS, "ab") as stream:
+    with open(folder / RECORDS, "ab") as stream:
         stream.write(b'{"key": "torn')
     notes = []
-    ran = run_study(Toy(), tmp_path, resume=True, workers=1, say=notes.append)
+    ran = run_study(Toy(), folder, resume=True, workers=1, say=notes.append)
     assert timeless(ran.records) == expected
-    assert [r.timeless() for r in in_file(tmp_path)[: len(kept)]] == timeless(kept)
+    assert [r.timeless() for r in in_file(folder)[: len(kept)]] == timeless(kept)
     assert ["cut short" in note for note in notes] == [True]
-    assert len(in_file(tmp_path)) == 20
+    assert len(in_file(folder)) == 20
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, expected, workers):
-    process = start(tmp_path, workers, 0.1)
-    wait_for_records(tmp_path, 3)
+    folder = tmp_path / "toy"
+    process = start(folder, workers, 0.1)
+    wait_for_records(folder, 3)
     os.killpg(process.pid, signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.wait(timeout=30) == 130
+    out = (tmp_path / "log").read_text()
     assert "interrupted True" in out
     assert "Traceback" not in out
-    kept = in_file(tmp_path)
+    kept = in_file(folder)
     assert 3 <= len(kept) < 20
     assert None not in kept
-    ran = run_study(Toy(), tmp_path, resume=True, workers=1)
+    ran = run_study(Toy(), folder, resume=True, workers=1)
     assert timeless(ran.records) == expected
+
+
+@dataclass(frozen=True)
+class Pressed(Toy):
+    """A study in whose third run somebody presses Ctrl-C, in the middle of a search that keeps it."""
+
+    by_hand: bool = False
+
+    def measure(self, run):
+        def press(step):
+            if run["seed"] == 2 and step.step == 1:
+                signal.raise_signal(signal.SIGINT)
+
+        declared = {"data": {"network": "asia", "rows": 50}, "search": "hill-climb", "score": "bic"}
+        if self.by_hand:
+            result = bs.learn(data_of(declared["data"]), workers=1, callback=press)
+        else:
+            result = learned(declared, callback=press)
+        return {"steps": result.counters.iterations}
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_search_cut_short_by_ctrl_c_is_not_taken_for_a_result(tmp_path, by_hand):
+    ran = run_study(Pressed(by_hand=by_hand), tmp_path, workers=1)
+    assert ran.interrupted
+    assert [record.run["seed"] for record in in_file(tmp_path)] == [0, 1]
+    assert (len(ran.records), ran.missing) == (2, 18)
+    assert not (tmp_path / PARQUET).exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_run_that_fails_is_a_record_with_its_reason(tmp_path, expected):

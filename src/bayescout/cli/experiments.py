@@ -121,7 +121,8 @@ def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) ->
     left = left_to_do(study, folder)
     if left:
         time = duration(expected_seconds(study, workers, left))
-        _say(f"{study.name}: {len(left):,} runs with {workers} workers, about {time}; records go to {folder}")
+        many = f"{workers} worker{'s' * (workers != 1)}"
+        _say(f"{study.name}: {len(left):,} runs with {many}, about {time}; records go to {folder}")
     with _progress(sum(map(study.cost, left))) as advance:
         return run_study(study, folder, resume, workers, retry, advance, _say)
 

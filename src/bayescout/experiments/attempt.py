@@ -22,10 +22,6 @@ class OverLimitError(Exception):
     """A run took longer than it may."""
 
 
-class InterruptedRunError(KeyboardInterrupt):
-    """A search was stopped by Ctrl-C, so what it came to is not the run's result."""
-
-
 def attempt(study: Study, run: Declared, home: int) -> Record:
     """The record of a run; `home` is the process that runs the study.
 
@@ -47,8 +43,6 @@ def attempt(study: Study, run: Declared, home: int) -> Record:
         reason = str(error)
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    if measures.get("stop_reason") == "interrupted":
-        raise InterruptedRunError
     return Record(
         key=key_of(study.name, run),
         study=study.name,
@@ -90,7 +84,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         raise OverLimitError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Again every second: an exception thrown into running code can be caught there or lost in a destructor.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:

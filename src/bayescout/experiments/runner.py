@@ -78,11 +78,12 @@ def run_study(
         with stoppable() as stopped:
             try:
                 for record in _records(study, pending, workers, say):
+                    if stopped():
+                        # Before it is kept: a search that was interrupted has not come to its end.
+                        raise KeyboardInterrupt
                     store.append(record)
                     if advance is not None:
                         advance(record, study.cost(record.run))
-                    if stopped():
-                        raise KeyboardInterrupt
             except KeyboardInterrupt:
                 interrupted = True
         found = Records(store.found[key] for key in runs if key in store.found)

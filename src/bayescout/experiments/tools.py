@@ -144,7 +144,11 @@ def learned(run: Declared, **more: Any) -> Result:
         arguments["knowledge"] = Knowledge(**run["knowledge"])
     arguments.update(more)
     data = arguments.pop("data", None)
-    return learn(data_of(run["data"]) if data is None else data, **arguments)
+    result = learn(data_of(run["data"]) if data is None else data, **arguments)
+    if result.stop_reason == "interrupted":
+        # The search takes Ctrl-C as a wish for its best so far; here it is one to stop the study.
+        raise KeyboardInterrupt
+    return result
 
 
 def scored(structure: Any, table: Table, score: str | Declared = "loglik") -> float:

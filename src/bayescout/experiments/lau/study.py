@@ -46,7 +46,7 @@ class Lau(Study):
     title: ClassVar[str] = "Randomized first-ascent hill climbing and a genetic algorithm"
     source: ClassVar[str] = "Lau & Bush (2004), Bayesian Network Learning, 6.825 Project 3"
     quick: ClassVar[Settings] = {"repeats": 15}
-    tiny: ClassVar[Settings] = {"repeats": 3, "rows_b": 300}
+    tiny: ClassVar[Settings] = {"repeats": 2, "rows_b": 300}
 
     repeats: int = 50
     rows_a: int = 100

@@ -10,7 +10,7 @@ from bayescout.experiments.own.study import data_label, label_of
 from bayescout.experiments.parts import mean_series, plus_minus, share
 from bayescout.experiments.records import Records
 from bayescout.experiments.study import canonical
-from bayescout.experiments.summary import Boxes, Cell, Lines, Outcome, Panel, Section, SummaryTable
+from bayescout.experiments.summary import Boxes, Cell, Lines, Outcome, Panel, Section, Series, SummaryTable
 
 EQUAL = 1e-6
 COLUMNS = (
@@ -99,17 +99,19 @@ def _row(own: Records, below: list[float], mark: str) -> tuple[Cell, ...]:
 
 
 def _progress(number: int, data: str, score: Any, groups: list[Records]) -> Lines:
-    """The best score by step, on the first of the data sets."""
+    """The best score by step, on the first of the data sets, a panel for each kind of start."""
     first = canonical(groups[0][0].run["data"])
-    series = tuple(
-        mean_series(
-            _name(own),
-            [record.measures["trace"]["best"] for record in own if canonical(record.run["data"]) == first],
-        )
-        for own in groups
-    )
-    title = f"Best score by step: {data}, {label_of(score)}"
-    panel = Panel(data, tuple(one for one in series if one.x))
+    panels: dict[str, list[Series]] = {}
+    for own in groups:
+        traces = [r.measures["trace"]["best"] for r in own if canonical(r.run["data"]) == first]
+        if traces:
+            line = mean_series(label_of(own[0].run["search"]), traces)
+            panels.setdefault(own[0].run["start"], []).append(line)
     return Lines(
-        f"progress-{number}", title, "step", "score", (panel,), "Means of the runs on the first sample."
+        f"progress-{number}",
+        f"Best score by step: {data}, {label_of(score)}",
+        "step",
+        "score",
+        tuple(Panel(f"from {start}", tuple(lines)) for start, lines in panels.items()),
+        "Means of the runs on the first sample.",
     )

@@ -34,8 +34,7 @@ class Own(Study):
 
     @property
     def declared(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.declaration)
-        return found
+        return _parsed(self.declaration)
 
     def seconds_allowed(self) -> float | None:
         limit: float | None = self.declared["limits"].get("max_seconds")
@@ -80,6 +79,12 @@ class Own(Study):
         from bayescout.experiments.own.outcome import outcome
 
         return outcome(self.declared["title"], records)
+
+
+@lru_cache(maxsize=2)
+def _parsed(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -118,9 +118,10 @@ def rates_by_nodes(view: View, measure: str) -> Boxes:
     groups = tuple((f"{nodes} nodes", view.fitness(nodes, FORMS[0]).numbers(measure)) for nodes in view.nodes)
     return Boxes(
         f"{measure}-nodes",
-        f"{measure.capitalize()} of the best network by the number of nodes: {FORM_TITLES[FORMS[0]]}",
+        f"{measure.capitalize()} of the best network",
         measure,
         groups,
+        note=f"Fitness {FORM_TITLES[FORMS[0]]}, α = {ALPHA[FORMS[0]]:g}.",
     )
 
 
