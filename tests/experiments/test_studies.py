@@ -80,6 +80,28 @@ EXPECTED = {
 }
 
 
+EXPECTED["frigo-discrete"] = (
+    {"collider", "table-4-8", "f-gain-bdeu", "f-gain-bic", "kld-gain-bdeu", "kld-gain-bic", "fdr"},
+    {
+        "figure-4-1",
+        *(
+            f"figure-{n}-{axis}"
+            for n in ("4-2", "4-4", "4-5", "4-7", "4-9", "4-10")
+            for axis in ("rows", "nodes")
+        ),
+        "figure-kld-asia",
+        "figure-f-asia",
+    },
+)
+EXPECTED["frigo-gaussian"] = (
+    {"table-5-8", "f-gain-pruned", "f-gain-imap", "kld-gain-imap"},
+    {
+        *(f"figure-{n}-{axis}" for n in ("5-2", "5-3", "5-4", "5-6", "5-10") for axis in ("rows", "nodes")),
+        *(f"figure-5-{n}" for n in (9, 11, 12, 13, 14, 16, 18, 20)),
+    },
+)
+
+
 def test_every_table_and_figure_of_the_document_is_there(finished):
     study, ran, _ = finished
     tables, figures = EXPECTED.get(study.name, (set(), set()))

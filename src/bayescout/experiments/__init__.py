@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayescout.errors import UnknownNameError
+from bayescout.experiments.frigo import FrigoDiscrete, FrigoGaussian
 from bayescout.experiments.lau import Lau
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.runner import Ran, expected_seconds, run_study
@@ -18,6 +19,8 @@ from bayescout.experiments.suhas import Suhas
 STUDIES: dict[str, type[Study]] = {
     "lau": Lau,
     "suhas": Suhas,
+    "frigo-discrete": FrigoDiscrete,
+    "frigo-gaussian": FrigoGaussian,
 }
 """Every study by name: adding one is a class and a line here."""
 
