@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayescout.errors import UnknownNameError
+from bayescout.experiments.blanco import Blanco
 from bayescout.experiments.lau import Lau
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.runner import Ran, expected_seconds, run_study
@@ -16,6 +17,7 @@ from bayescout.experiments.study import Size, Study, grid
 from bayescout.experiments.suhas import Suhas
 
 STUDIES: dict[str, type[Study]] = {
+    "blanco": Blanco,
     "lau": Lau,
     "suhas": Suhas,
 }
