@@ -11,6 +11,7 @@ from typing import Any
 from bayescout.errors import UnknownNameError
 from bayescout.experiments.blanco import Blanco
 from bayescout.experiments.lau import Lau
+from bayescout.experiments.maua import Maua
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.runner import Ran, expected_seconds, run_study
 from bayescout.experiments.study import Size, Study, grid
@@ -19,6 +20,7 @@ from bayescout.experiments.suhas import Suhas
 STUDIES: dict[str, type[Study]] = {
     "blanco": Blanco,
     "lau": Lau,
+    "maua": Maua,
     "suhas": Suhas,
 }
 """Every study by name: adding one is a class and a line here."""

@@ -110,8 +110,7 @@ def entropy_has_no_charge(view: View) -> Finding:
     return _finding(
         "Entropy finds sparse networks (asia: 7 arcs; with the order, no better than the generating "
         "network).",
-        f"Arcs of the K2 algorithm with the order and no limit on parents: "
-        f"{'; '.join(parts)}.",
+        f"Arcs of the K2 algorithm with the order and no limit on parents: {'; '.join(parts)}.",
         max(full) < 0.5,
         "As defined it is the log-likelihood a row, which any arc raises. The document does not say what "
         "limits its arcs.",
