@@ -124,7 +124,7 @@ class Maua(Study):
         search = run["search"]
         times = search.get("orders") or search.get("restarts", 0) + 1
         kept = run["top"] if run["approach"] != CLIMBING else 8
-        return COSTS[run["approach"]] * times + HELD_OUT_COST * kept
+        return float(COSTS[run["approach"]] * times + HELD_OUT_COST * kept)
 
     def outcome(self, records: Records) -> Outcome:
         from bayescout.experiments.maua.outcome import outcome
