@@ -32,11 +32,12 @@ def course(view: View, order: str, settings: str, scores: tuple[str, ...]) -> Li
             _series(name, typical(view.of(network, by, order, name, settings)), by) for name in ALGORITHMS
         )
         panels.append(Panel(SCORE_TITLES[by], series, (("generating network", view.reference(network, by)),)))
-    number = {"given": "Figure 7", "none": "Figure 8"}[order]
+    number = {"given": "Figure 7: ", "none": "Figure 8: "}[order] if settings == DOCUMENT else ""
+    begin = "best score" if number else "Best score"
     known = "with the order" if order == "given" else "without an order"
     return Lines(
         f"course-{order}-{settings}",
-        f"{number}: best score by networks evaluated, {network} {known}, {SETTINGS_TITLES[settings]}",
+        f"{number}{begin} by networks evaluated, {network} {known}, {SETTINGS_TITLES[settings]}",
         "networks evaluated",
         "best score",
         tuple(panels),

@@ -30,6 +30,10 @@ as many parents as a node of the generating network has at most. The document do
 first population is: here a node has two parents in the mean."""
 
 
+INDIVIDUALS = 10
+SMALLER = "smaller populations end lower, so that this run of the study is a check and not the comparison"
+
+
 def outcome(study: Blanco, records: Records) -> Outcome:
     """Findings, tables and figures."""
     view = View(study, records)
@@ -38,7 +42,7 @@ def outcome(study: Blanco, records: Records) -> Outcome:
         networks=", ".join(study.networks),
         repeats=study.repeats,
         individuals=study.individuals,
-        size="" if study.individuals == 10 else " (the document: 10)",
+        size="" if study.individuals == INDIVIDUALS else f" (the document: {INDIVIDUALS}; {SMALLER})",
     )
     sections = (_references(view), _results(view), _structures(view), _course(view), _settings(view))
     return Outcome(study.name, study.title, study.source, introduction, findings(view), sections)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bayescout.experiments.blanco import printed
 from bayescout.experiments.blanco.study import ALGORITHMS, DOCUMENT, K2, ORDERS, OURS, SCORES
 from bayescout.experiments.blanco.view import DIGITS, ORDER_TITLES, SCORE_TITLES, View, reached, shown
@@ -21,10 +23,11 @@ def references(view: View) -> SummaryTable:
         said = printed.REFERENCES.get(network, {})
         rows.append(
             (
-                network, parameters_of(dag, table), shown("k2", scored(dag, table)),
-                said.get("bic-printed"), view.reference(network, "bic-printed"),
-                view.reference(network, "bic"), said.get("k2"), view.reference(network, "k2"),
-                said.get("entropy"), view.reference(network, "entropy"),
+                network, f"{parameters_of(dag, table):,}", f"{shown('k2', scored(dag, table)):,.2f}",
+                _said(said, "bic-printed"), f"{view.reference(network, 'bic-printed'):,.2f}",
+                f"{view.reference(network, 'bic'):,.2f}", _said(said, "k2"),
+                f"{view.reference(network, 'k2'):,.2f}", _said(said, "entropy"),
+                f"{view.reference(network, 'entropy'):,.2f}",
             )
         )  # fmt: skip
     return SummaryTable(
@@ -39,6 +42,10 @@ def references(view: View) -> SummaryTable:
         "printed: the log-likelihood in base 10 less ½ log2 N a parameter; BIC: base 10 in both parts. The "
         "unit of the document's entropies could not be found: they fit no base.",
     )  # fmt: skip
+
+
+def _said(values: Mapping[str, float], by: str) -> str | None:
+    return f"{values[by]:,.2f}" if by in values else None
 
 
 def results(view: View, network: str) -> SummaryTable:
@@ -101,8 +108,7 @@ def settings(view: View, network: str) -> SummaryTable:
                             ORDER_TITLES[order], SCORE_TITLES[by], algorithm,
                             plus_minus(gaps[0], 1), plus_minus(gaps[1], 1),
                             _count(theirs), _count(own),
-                            theirs.mean("iterations"), own.mean("iterations"),
-                            theirs.mean("cpu_seconds"), own.mean("cpu_seconds"),
+                            _pair(theirs, own, "iterations", 0), _pair(theirs, own, "cpu_seconds", 2),
                         )
                     )  # fmt: skip
     return SummaryTable(
@@ -110,14 +116,18 @@ def settings(view: View, network: str) -> SummaryTable:
         f"The document's settings against ours, {network}",
         (
             "order", "score", "algorithm", "less generating, document's", "less generating, ours",
-            "runs that reach it, document's", "runs that reach it, ours",
-            "generations, document's", "generations, ours", "CPU s, document's", "CPU s, ours",
+            "reached, document's", "reached, ours", "generations", "CPU s",
         ),
         tuple(rows),
-        "Both columns of a pair are our runs. Ours: UMDA and PBIL with correction=0.1, distinct, "
+        "Runs with the document's settings, and with ours: UMDA and PBIL with correction=0.1, distinct, "
         "patience=10, the GA with distinct, patience=3. Less generating: the final score less the generating "
-        "network's own, base-10 logarithms, mean ± standard deviation.",
+        "network's own, base-10 logarithms, mean ± standard deviation. Reached: runs that end there or "
+        "above.",
     )  # fmt: skip
+
+
+def _pair(theirs: Records, own: Records, measure: str, digits: int) -> str:
+    return f"{theirs.mean(measure) or 0.0:,.{digits}f} / {own.mean(measure) or 0.0:,.{digits}f}"
 
 
 def _gaps(records: Records, by: str) -> list[float]:
@@ -140,7 +150,7 @@ def structures(view: View) -> SummaryTable:
                 rows.append(
                     (
                         network, ORDER_TITLES[order], SCORE_TITLES[by], best.run["algorithm"],
-                        own["arcs"], own["missing"], own["extra"], own["reversed"], own["hamming"],
+                        *(str(own[name]) for name in ("arcs", "missing", "extra", "reversed", "hamming")),
                         *(plus_minus(some.numbers("hamming"), 1) for some in trio.values()),
                     )
                 )  # fmt: skip

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
-from bayescout.experiments.tools import data_of, file_data, learned, scored
+from bayescout.experiments.tools import data_of, file_data, learned, network_of, scored
 from bayescout.graph.compare import compare
 from bayescout.graph.dag import Dag
 
@@ -22,8 +23,11 @@ HANDCRAFTED = "handcrafted"
 SAMPLING, CLIMBING, RESTARTS, INSERTION = "order sampling", "order climbing", "restarts", "insertion, ours"
 APPROACHES = (SAMPLING, CLIMBING, RESTARTS, INSERTION)
 TRAIN_SEED, TEST_SEED = 0, 1
-COSTS = {SAMPLING: 0.0025, CLIMBING: 0.03, RESTARTS: 0.016, INSERTION: 1.6}
+COSTS = {SAMPLING: 0.0025, CLIMBING: 0.02, RESTARTS: 0.012, INSERTION: 1.7}
 """CPU seconds on alarm with 10,000 rows: of an order, of a climb, of a restart, of a restart."""
+
+NETWORKS_A_CLIMB = {CLIMBING: 4, INSERTION: 15}
+"""About how many networks a climb meets, where all together may be fewer than are kept."""
 
 HELD_OUT_COST = 0.018
 """CPU seconds to hold one network of alarm against 10,000 rows, with both kinds of parameters."""
@@ -123,13 +127,21 @@ class Maua(Study):
             return 0.1
         search = run["search"]
         times = search.get("orders") or search.get("restarts", 0) + 1
-        kept = run["top"] if run["approach"] != CLIMBING else 8
-        return float(COSTS[run["approach"]] * times + HELD_OUT_COST * kept)
+        kept = min(run["top"], NETWORKS_A_CLIMB.get(run["approach"], run["top"]) * times)
+        train = run["data"]["train"]
+        size = (_nodes_of(train["network"]) / 37 if "network" in train else 1.0) ** 1.5
+        few = 0.7 if train.get("rows", 10_000) < 3_000 else 1.0
+        return float((COSTS[run["approach"]] * times + HELD_OUT_COST * kept) * size * few)
 
     def outcome(self, records: Records) -> Outcome:
         from bayescout.experiments.maua.outcome import outcome
 
         return outcome(self, records)
+
+
+@lru_cache(maxsize=16)
+def _nodes_of(network: str) -> int:
+    return len(network_of({"network": network}).dag)
 
 
 def handcrafted_dag(data: Declared) -> Dag | None:
