@@ -28,7 +28,7 @@ def histograms(view: View, data: Declared, measure: str) -> Histograms:
     what, label = MEASURES[measure]
     return Histograms(
         f"histogram-{measure}-{slug(data)}",
-        f"Top {view.study.top} learned on {title(data)}: {what}",
+        f"{what.capitalize()} of the top {view.study.top}: {title(data)}",
         label,
         _groups(view, data, measure),
         _references(view, data, measure),
@@ -40,7 +40,7 @@ def boxes(view: View, data: Declared, measure: str) -> Boxes:
     what, label = MEASURES[measure]
     return Boxes(
         f"box-{measure}-{slug(data)}",
-        f"Top {view.study.top} learned on {title(data)}: {what}",
+        f"{what.capitalize()}: {title(data)}",
         label,
         _groups(view, data, measure),
         _references(view, data, measure),

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 The document is an assignment: learn networks with BIC by sampling orders and by greedy search over orders \
 with restarts, keep the 100 best, and compare them on unseen data with a handcrafted network. It prints no \
-results, so what stands under "the document" are its statements and its questions, and the answers are \
-computed here. {data} Parents are chosen greedily among the predecessors of a node. Order sampling draws \
-{orders:,} orders; order climbing is one climb from a random order by the best swap of neighbours; restarts \
+results, so what stands under "the document" are its statements, and its questions turned into statements; \
+the answers are computed here. {data} Parents are chosen greedily among the predecessors of a node. Order \
+sampling draws {orders:,} orders; order climbing is one climb from a random order by the best swap of neighbours; restarts \
 are {restarts:,} more climbs of one run; insertion, which is ours, lets a node move to any place of the \
 order, with {insertions} restarts. Each is run {repeats} times."""
 

@@ -49,7 +49,7 @@ class Maua(Study):
     name: ClassVar[str] = "maua"
     title: ClassVar[str] = "Networks learned over orders, on unseen data"
     source: ClassVar[str] = "Mauá (2015), Bayesian Networks, MAC-5789 Laboratório de IA"
-    quick: ClassVar[Settings] = {"repeats": 3, "orders": 500, "restarts": 100, "insertions": 2}
+    quick: ClassVar[Settings] = {"repeats": 4, "orders": 500, "restarts": 100, "insertions": 2}
     tiny: ClassVar[Settings] = {
         "networks": ("asia",), "rows": (50, 200), "test_rows": 300, "repeats": 2, "top": 8, "orders": 12,
         "restarts": 4, "insertions": 1,

@@ -9,6 +9,7 @@ from bayescout.experiments.parts import plus_minus, share
 from bayescout.experiments.study import Declared
 from bayescout.experiments.summary import Cell, SummaryTable
 
+COUNTS = ("orders", "evaluations", "classes")
 UNSEEN_NOTE = (
     "Unseen: test rows in which some node's parents have values that training never showed; there the node "
     "counts as uniform. Impossible: test rows of probability zero by maximum likelihood."
@@ -63,10 +64,10 @@ def _handcrafted_rows(view: View, data: Declared) -> list[tuple[Cell, ...]]:
     own = record.measures
     rows: list[tuple[Cell, ...]] = []
     if own["own"] is not None:
-        cells = (f"{own['own']:,.1f}", None, own["arcs"][0], 0)
+        cells = (f"{own['own']:,.1f}", None, str(own["arcs"][0]), "0")
         rows.append(("handcrafted, own parameters", None, None, None, *cells))
-    cells = (f"{own['test'][0]:,.1f}", None, own["arcs"][0], 0)
-    rows.append(("handcrafted, fitted", 1, f"{own['train'][0]:,.1f}", None, *cells))
+    cells = (f"{own['test'][0]:,.1f}", None, str(own["arcs"][0]), "0")
+    rows.append(("handcrafted, fitted", "1", f"{own['train'][0]:,.1f}", None, *cells))
     return rows
 
 
@@ -106,8 +107,8 @@ def effort(view: View) -> SummaryTable:
             group = view.of(data, approach)
             rows.append(
                 (
-                    title(data), approach, group.mean("orders"), group.mean("evaluations"),
-                    group.mean("classes"), group.mean("cpu_seconds"),
+                    title(data), approach, *(f"{group.mean(name) or 0.0:,.0f}" for name in COUNTS),
+                    f"{group.mean('cpu_seconds') or 0.0:,.2f}",
                 )
             )  # fmt: skip
     return SummaryTable(
