@@ -19,9 +19,9 @@ The document is an assignment: learn networks with BIC by sampling orders and by
 with restarts, keep the 100 best, and compare them on unseen data with a handcrafted network. It prints no \
 results, so what stands under "the document" are its statements, and its questions turned into statements; \
 the answers are computed here. {data} Parents are chosen greedily among the predecessors of a node. Order \
-sampling draws {orders:,} orders; order climbing is one climb from a random order by the best swap of neighbours; restarts \
-are {restarts:,} more climbs of one run; insertion, which is ours, lets a node move to any place of the \
-order, with {insertions} restarts. Each is run {repeats} times."""
+sampling draws {orders:,} orders; order climbing is one climb from a random order by the best swap of \
+neighbours; restarts are {restarts:,} more climbs of one run; insertion, which is ours, lets a node move to \
+any place of the order, with {insertions} restarts. Each is run {repeats} times."""
 
 SIMULATED = """\
 The document's network is the student's own; {networks}, made by experts, stand for it here, with {test:,} \
