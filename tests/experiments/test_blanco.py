@@ -184,12 +184,14 @@ def test_daggers_are_those_of_the_mann_whitney_test(records):
         for i in copies:
             lower = 50.0 if record.run["algorithm"] == "GA" else 0.0
             own = {**record.measures, "score": record.measures["reference"] - lower - i}
+            own["iterations"] = 20 + i if record.run["algorithm"] == "UMDA" else 90 + i
             many.append(replace(record, key=f"{record.key}{i}", measures=own))
     table = tables.results(View(TINY, Records(many)), "asia")
     ga = [row[4] for row in table.rows if row[2] == "GA"]
     others = [row[4] for row in table.rows if row[2] in ("UMDA", "PBIL")]
     assert all(cell.endswith("†") for cell in ga)
     assert not any(cell.endswith("†") for cell in others)
+    assert all(row[8].endswith("†") == (row[2] != "UMDA") for row in table.rows if row[2] != K2)
     eight = [x for i in range(4) for x in (i, i)]
     assert mannwhitneyu(eight, [x - 50 for x in eight]).pvalue < 0.05
 
