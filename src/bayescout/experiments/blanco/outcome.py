@@ -31,7 +31,7 @@ first population is: here a node has two parents in the mean."""
 
 
 INDIVIDUALS = 10
-SMALLER = "smaller populations end lower, so that this run of the study is a check and not the comparison"
+SMALLER = "so this is a check of the study, not the comparison itself"
 
 
 def outcome(study: Blanco, records: Records) -> Outcome:
@@ -68,8 +68,8 @@ def _results(view: View) -> Section:
 
 def _structures(view: View) -> Section:
     text = (
-        "The best-scoring networks against the generating ones: with the order they differ in single arcs; "
-        "without it, also in the direction of arcs that equivalent networks may turn."
+        "The best-scoring networks against the generating ones. Without an order arcs may also be turned "
+        "where equivalent networks turn them, which the Hamming distance counts as two differences."
     )
     own = tuple(figures.drawings(view, name) for name in view.networks)
     return Section("The networks found", text, (tables.structures(view),), own)
@@ -86,12 +86,12 @@ def _course(view: View) -> Section:
 
 def _settings(view: View) -> Section:
     text = (
-        "With the document's settings a population becomes uniform and stops before it is at its best, most "
-        "of all without an order. With settings of ours no share of an arc goes to zero or one, copies of an "
-        "individual make room for others, and a few generations without change are waited for."
+        "The same searches with settings of ours, which are not the document's: no share of an arc goes to "
+        "zero or one, copies of an individual make room for others, and a few generations without change are "
+        "waited for. The three are changed together."
     )
     own = tuple(figures.final_scores(view, name, "k2", order) for name in view.networks for order in ORDERS)
     course = tuple(figures.course(view, order, OURS, ("bic-printed", "bic", "k2")) for order in ORDERS)
     return Section(
-        "Better settings", text, tuple(tables.settings(view, name) for name in view.networks), (*own, *course)
+        "Other settings", text, tuple(tables.settings(view, name) for name in view.networks), (*own, *course)
     )
