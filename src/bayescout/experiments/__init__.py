@@ -9,15 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 from bayescout.errors import UnknownNameError
+from bayescout.experiments.blanco import Blanco
 from bayescout.experiments.frigo import FrigoDiscrete, FrigoGaussian
 from bayescout.experiments.lau import Lau
+from bayescout.experiments.maua import Maua
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.runner import Ran, expected_seconds, run_study
 from bayescout.experiments.study import Size, Study, grid
 from bayescout.experiments.suhas import Suhas
 
 STUDIES: dict[str, type[Study]] = {
+    "blanco": Blanco,
     "lau": Lau,
+    "maua": Maua,
     "suhas": Suhas,
     "frigo-discrete": FrigoDiscrete,
     "frigo-gaussian": FrigoGaussian,
