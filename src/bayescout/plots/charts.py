@@ -14,9 +14,12 @@ from bayescout.experiments.summary import Boxes, Histograms, Lines, Panel, Refer
 from bayescout.plots import palette
 from bayescout.plots.strengths import Strengths, one_way
 from bayescout.plots.style import TITLE_STYLE, new_figure
-from bayescout.plots.text import plain, shortened
+from bayescout.plots.text import plain, shortened, text_width, wrapped
 
 PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
+TITLE_SIZE, LEGEND_SIZE = 13.0, 9.0  # a little larger than drawn: bold letters are wider
+LEGEND_HANDLE = 50.0
+"""What the line before a label of a legend takes, with the gaps, in points."""
 MAX_COLUMNS = 3
 MAX_BINS = 40
 MAX_ARCS = 40
@@ -36,9 +39,15 @@ def panels(count: int, title: str) -> tuple[Any, list[Any]]:
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for spare in axes[max(1, count) :]:
         spare.remove()
-    if title:
-        figure.suptitle(plain(title), **TITLE_STYLE)
+    entitled(figure, title)
     return figure, axes[: max(1, count)]
+
+
+def entitled(figure: Any, title: str) -> None:
+    """The title of a figure, in as many lines as its width asks for."""
+    if title:
+        room = 72 * figure.get_figwidth() - 24
+        figure.suptitle("\n".join(wrapped(plain(title), TITLE_SIZE, room)), **TITLE_STYLE)
 
 
 def numbers(axis: Any) -> None:
@@ -79,9 +88,13 @@ def references(axes: Any, lines: Sequence[Reference], upright: bool) -> None:
 
 
 def legend(axes: Any, count: int) -> None:
-    """Below the axes, where it hides nothing."""
+    """Below the axes, where it hides nothing, in as many columns as there is room for."""
     if count:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=min(3, count), handlelength=3.2)
+        labels = axes.get_legend_handles_labels()[1]
+        widest = max(text_width(label, LEGEND_SIZE) for label in labels) + LEGEND_HANDLE
+        room = 72 * PANEL_WIDTH - 40
+        columns = max(1, min(3, count, int(room // widest)))
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, handlelength=3.2)
 
 
 # ---- lines
@@ -208,7 +221,7 @@ def draw_boxes(figure: Boxes) -> Any:
     drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
     axes = drawn.subplots()
     lettered(axes, y_label=figure.y_label)
-    drawn.suptitle(plain(figure.title), **TITLE_STYLE)
+    entitled(drawn, figure.title)
     if any(values):
         _draw_groups(axes, values)
     else:
