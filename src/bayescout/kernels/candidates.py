@@ -7,7 +7,7 @@ every set with one member less is there.
 
 import numpy as np
 
-from bayescout.kernels.counting import count_bits, densify, number_cells, pack_cells
+from bayescout.kernels.counting import count_bits
 from bayescout.kernels.jit import kernel
 from bayescout.kernels.limits import MASKED_CELLS
 from bayescout.kernels.reducing import sum_gamma, sum_xlogx
@@ -92,7 +92,7 @@ def score_grown(data, dense_limit, families, starts, candidates, scores, occupie
     """Scores of families extended by one candidate each, many for one base.
 
     data         as in kernels.neighbours: (codes, weights, bitmaps, layout, lookup, terms)
-    dense_limit  cells up to which a table is held whole
+    dense_limit  cells up to which a table is held whole; above it, the configurations that occur
     families     (b, k) int64   [parents..., child] of each base
     starts       (b + 1,) int64 where the candidates of each base begin
     candidates   (c,) int64
@@ -130,14 +130,16 @@ def _extend(data, dense_limit, family, candidates, scores, occupied):
     if sliced and cells <= MASKED_CELLS and cells * (most - 1) <= MASKED_CELLS:
         _extend_by_bits(data, family, candidates, scores, occupied)
         return
-    numbers, configurations = _configurations(codes, cards, family, cells * most <= dense_limit)
+    parents = family[: family.shape[0] - 1]
+    numbers, configurations = _configurations(codes, cards, parents, dense_limit // (most * r))
     table = np.empty(configurations * most * r, dtype=np.int64)
     values = codes[child]
     for c in range(candidates.shape[0]):
         states = cards[candidates[c]]
         column = codes[candidates[c]]
         some = table[: configurations * states * r]
-        some[:] = 0
+        for cell in range(some.shape[0]):
+            some[cell] = 0
         if weights.shape[0] == 0:
             for row in range(numbers.shape[0]):
                 some[(numbers[row] * states + column[row]) * r + values[row]] += 1
@@ -169,33 +171,37 @@ def _extend_by_bits(data, family, candidates, scores, occupied):
 
 
 @kernel
-def _configurations(codes, cards, family, dense):
-    """The number of every row's parent configuration, and how many numbers there are."""
-    parents = family[: family.shape[0] - 1]
-    numbers = np.empty(codes.shape[1], dtype=np.uint32)
-    if dense:
-        number_cells(codes, cards, parents, numbers)
-        total = 1
-        for variable in parents:
-            total *= cards[variable]
-        return numbers, total
-    shifts = np.empty(parents.shape[0], dtype=np.int64)
-    used = 0
-    for i in range(parents.shape[0]):
-        width = 1
-        while (np.int64(1) << width) < cards[parents[i]]:
-            width += 1
-        if used % 64 + width > 62:
-            used += 64 - used % 64
-        shifts[i] = used
-        used += width
-    keys = np.empty((used // 64 + 1, codes.shape[1]), dtype=np.int64)
-    pack_cells(codes, parents, shifts, keys)
-    ids = np.empty(codes.shape[1], dtype=np.int32)
-    distinct = densify(keys, ids)
-    for row in range(ids.shape[0]):
-        numbers[row] = ids[row]
-    return numbers, distinct
+def _configurations(codes, cards, parents, limit):
+    """The number of every row's parent configuration, and how many numbers there are.
+
+    As long as there are few, all configurations have a number; then only those that occur, numbered anew
+    whenever a parent would make more than the limit.
+    """
+    n = codes.shape[1]
+    numbers = np.zeros(n, dtype=np.int64)
+    total = 1
+    for parent in parents:
+        states = cards[parent]
+        column = codes[parent]
+        for row in range(n):
+            numbers[row] = numbers[row] * states + column[row]
+        total *= states
+        if total > limit:
+            total = _renumber(numbers, total)
+    return numbers, total
+
+
+@kernel
+def _renumber(numbers, total):
+    """Numbers below `total` changed to 0, 1, ... in order of appearance; returns how many there are."""
+    place = np.full(total, -1, dtype=np.int64)
+    distinct = 0
+    for row in range(numbers.shape[0]):
+        if place[numbers[row]] < 0:
+            place[numbers[row]] = distinct
+            distinct += 1
+        numbers[row] = place[numbers[row]]
+    return distinct
 
 
 @kernel

@@ -131,11 +131,12 @@ class Enumeration:
     def __init__(self, problem: Problem, limit: int | None = None) -> None:
         self.problem = problem
         self.scored = 0
-        self._bound: Any = problem.score.score
-        self._ceilings = ceilings_of(self._bound, problem.rules)
+        bound: Any = problem.score.score
+        self._bound = bound
+        self._ceilings = ceilings_of(bound, problem.rules)
         self._levels = [self._first_level(child, limit) for child in range(problem.n)]
-        self._data = self._bound.for_kernel() if hasattr(self._bound, "for_kernel") else None
-        self._rows = PLAIN_ROWS if self._data is None else int(self._bound.statistics.n_rows)
+        self._data = bound.for_kernel() if hasattr(bound, "for_kernel") else None
+        self._rows = PLAIN_ROWS if self._data is None else int(bound.statistics.n_rows)
         self._work = 0
         self._check_unbounded()
 
@@ -239,7 +240,7 @@ class Enumeration:
         child = np.full((len(rows), 1), level.child, dtype=np.int64)
         families = np.concatenate([fixed, level.free[level.members[rows]], child], axis=1)
         starts = np.append(first, len(grown)).astype(np.int64)
-        limit = float(self._bound.statistics.dense_limit)
+        limit = int(self._bound.statistics.dense_limit)
         score_grown(data, limit, families, starts, level.free[grown[:, 1]], scores, occupied)
 
     def _families(self, level: Level, grown: Ints) -> list[tuple[int, tuple[int, ...]]]:
