@@ -11,6 +11,7 @@ from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
+from bayescout.statistics.dependencies import CachedTest
 
 Label = Hashable
 
@@ -28,6 +29,7 @@ class Explanation:
     compelled       whether every graph of the equivalence class has the arc this way round
     counts          the counts of the child, by the states of the other: {state: {child state: count}}
                     (empty for continuous columns)
+    tests           the tests of independence that the search made of the pair and kept
     """
 
     parent: Label
@@ -39,22 +41,39 @@ class Explanation:
     cycle: tuple[Label, ...]
     compelled: bool
     counts: dict[Label, dict[Label, float]]
+    tests: tuple[CachedTest, ...] = ()
 
     def __str__(self) -> str:
         arc = f"{self.parent} -> {self.child}"
         path = " -> ".join(str(label) for label in self.cycle)
+        tested = "".join(f"; {_told(one)}" for one in self.tests)
         if not self.present:
             worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
-            return f"{arc} is not in the graph; adding it {worth}"
+            return f"{arc} is not in the graph; adding it {worth}{tested}"
         kind = "compelled" if self.compelled else "reversible"
         turned = f"would close the cycle {path}" if path else f"{self.reverse:+.3f}"
         return (
             f"{arc} is in the graph ({kind} in its class); "
-            f"without it {self.remove:+.3f}; turned round {turned}"
+            f"without it {self.remove:+.3f}; turned round {turned}{tested}"
         )
 
 
-def explain(dag: Dag, cpdag: Pdag, table: Table, scores: LocalScores, a: Label, b: Label) -> Explanation:
+def _told(test: CachedTest) -> str:
+    """A test in a few words."""
+    given = f" given {', '.join(map(str, test.given))}" if test.given else ""
+    covered = "" if test.covered is None else ", in the graph too" if test.covered else ", not in the graph"
+    return f"{test.answer}{given} (p {test.p_value:.2g}{covered})"
+
+
+def explain(
+    dag: Dag,
+    cpdag: Pdag,
+    table: Table,
+    scores: LocalScores,
+    a: Label,
+    b: Label,
+    tests: tuple[CachedTest, ...] = (),
+) -> Explanation:
     """The explanation of the pair; `scores` speaks of the columns of `table`."""
     if a == b:
         raise GraphError(f"an arc joins two variables, not {a!r} with itself")
@@ -85,6 +104,7 @@ def explain(dag: Dag, cpdag: Pdag, table: Table, scores: LocalScores, a: Label, 
         cycle=(*cycle, cycle[0]) if cycle else (),
         compelled=present and cpdag.compelled(parent, child),
         counts=_counts(table, parent, child),
+        tests=tests,
     )
 
 

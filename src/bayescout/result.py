@@ -22,7 +22,8 @@ from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
 from bayescout.search.driver import Run, Step
 from bayescout.search.knowledge import Knowledge
-from bayescout.search.problem import ParentSets, Problem
+from bayescout.search.problem import Edges, ParentSets, Problem
+from bayescout.statistics.dependencies import CachedTest, DependencyCache
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
@@ -88,6 +89,9 @@ class Result:
     seconds      from data to result
     settings     search, score, knowledge, start and seed
     bound, gap   an upper bound of the score and how far it is, where known; a gap of 0 is a proof
+    ends_in_class  whether the search answers with an equivalence class: then `cpdag` is its answer, and
+                 `dag` a member of it that keeps the knowledge
+    dependencies the tests of independence that the search made, where it made any
     """
 
     dag: Dag
@@ -99,6 +103,8 @@ class Result:
     seconds: float
     settings: Settings
     bound: float | None = None
+    found_class: Pdag | None = None
+    dependencies: DependencyCache | None = None
     table: Table | None = field(default=None, repr=False)
     scores: LocalScores | None = field(default=None, repr=False)
 
@@ -131,6 +137,8 @@ class Result:
             computed=int(getattr(scores, "evaluations", 0)) + problem.score.compiled,
         )
         top = tuple(Scored(score, labelled(graph)) for score, graph in run.top)
+        assert run.answer is not None
+        edges, tests = run.answer.found_class(), run.answer.dependencies()
         return cls(
             dag=top[0].dag,
             score=run.best[0],
@@ -140,6 +148,9 @@ class Result:
             stop_reason=run.stop_reason,
             seconds=seconds,
             settings=settings,
+            bound=run.bound,
+            found_class=None if edges is None else _labelled_class(edges, moved, names),
+            dependencies=None if tests is None else tests.labelled(table.names.__getitem__),
             table=table,
             scores=scores,
         )
@@ -159,11 +170,15 @@ class Result:
         """(parent, child) label pairs."""
         return self.dag.arcs()
 
+    @property
+    def ends_in_class(self) -> bool:
+        return self.found_class is not None
+
     @cached_property
     def cpdag(self) -> Pdag:
         """The equivalence class, with every edge directed that the knowledge directs."""
         known = self.settings.knowledge
-        found = self.dag.cpdag()
+        found = self.found_class or self.dag.cpdag()
         if known.is_empty or not found.undirected:
             return found
         rules = known.compile(self.dag.nodes)
@@ -172,6 +187,8 @@ class Result:
             parent, child = (one, two) if one in self.dag.parents[two] else (two, one)
             if rules.required[parent, child] or not rules.allowed[child, parent]:
                 fixed.add((parent, child))
+        if not fixed:
+            return found
         free = [edge for edge in found.undirected if edge not in fixed and edge[::-1] not in fixed]
         directed = tuple(sorted([*found.directed, *fixed]))
         return meek(Pdag(found.nodes, directed, tuple(free)))
@@ -179,7 +196,8 @@ class Result:
     def explain(self, a: Label, b: Label) -> Explanation:
         """What the arc between two variables, or its absence, is worth, and the counts behind it."""
         table, scores = self._evidence()
-        return explain(self.dag, self.cpdag, table, scores, a, b)
+        tests = () if self.dependencies is None else self.dependencies.about(a, b)
+        return explain(self.dag, self.cpdag, table, scores, a, b, tests)
 
     def fit(self, data: Any = None, prior: str = "mle", **options: Any) -> Any:
         """The network with parameters, from the data it was learned from unless other data are given."""
@@ -209,7 +227,21 @@ class Result:
             "seed": self.seed,
             "bound": self.bound,
             "gap": self.gap,
+            **self._class_summary(),
         }
+
+    def _class_summary(self) -> dict[str, Any]:
+        """The parts of `summary` that only some searches have."""
+        found: dict[str, Any] = {}
+        if self.ends_in_class:
+            directed, undirected = list(self.cpdag.arcs()), list(self.cpdag.edges())
+            found["class"] = {"arcs": [list(a) for a in directed], "edges": [list(e) for e in undirected]}
+        if self.dependencies is not None:
+            made = self.dependencies
+            found["dependencies"] = {
+                name: getattr(made, name) for name in ("tested", "rejected", "inconclusive", "covered")
+            }
+        return found
 
     def __repr__(self) -> str:
         return (
@@ -234,6 +266,8 @@ class Result:
             "seconds": self.seconds,
             "settings": self.settings.to_json(),
             "bound": self.bound,
+            "class": _class_to_json(self.found_class),
+            "dependencies": _tests_to_json(self.dependencies),
         }
         text = json.dumps(document)
         with atomic_write(path, text=True) as stream:
@@ -261,11 +295,49 @@ class Result:
                 seconds=saved["seconds"],
                 settings=Settings.from_json(saved["settings"]),
                 bound=saved["bound"],
+                found_class=_class_from_json(saved.get("class"), nodes),
+                dependencies=_tests_from_json(saved.get("dependencies")),
             )
         except FileNotFoundError:
             raise FormatError("there is no such file", path) from None
         except (ValueError, KeyError, TypeError, OSError):
             raise FormatError("is not a result of this version of bayescout", path) from None
+
+
+def _labelled_class(edges: Edges, moved: Sequence[int], names: Sequence[Label]) -> Pdag:
+    directed, undirected = ([(moved[a], moved[b]) for a, b in pairs] for pairs in edges)
+    return Pdag(tuple(names), tuple(sorted(directed)), tuple(sorted((min(e), max(e)) for e in undirected)))
+
+
+def _class_to_json(found: Pdag | None) -> Any:
+    return None if found is None else {"directed": found.directed, "undirected": found.undirected}
+
+
+def _class_from_json(saved: Any, nodes: tuple[Label, ...]) -> Pdag | None:
+    if saved is None:
+        return None
+    directed, undirected = (tuple((a, b) for a, b in saved[key]) for key in ("directed", "undirected"))
+    return Pdag(nodes, directed, undirected)
+
+
+def _tests_to_json(made: DependencyCache | None) -> Any:
+    if made is None:
+        return None
+    named = made.labelled(encode_label)
+    return {
+        "tested": named.tested,
+        "rejected": named.rejected,
+        "inconclusive": named.inconclusive,
+        "covered": named.covered,
+        "entries": named.entries,
+    }
+
+
+def _tests_from_json(saved: Any) -> DependencyCache | None:
+    if saved is None:
+        return None
+    entries = tuple(CachedTest(a, b, tuple(given), *rest) for a, b, given, *rest in saved["entries"])
+    return DependencyCache(**(saved | {"entries": entries})).labelled(decode_label)
 
 
 def _encoded(value: Any) -> Any:

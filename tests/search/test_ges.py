@@ -29,7 +29,7 @@ from bayescout.search.classes import (
 )
 from bayescout.search.driver import Limits, drive, generator
 from bayescout.search.ges import PHASES, Ges
-from bayescout.search.operators import EVERYTHING, Deletions, Insertions, Step, Turns
+from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step, Turns
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, table_of
@@ -154,6 +154,69 @@ def test_the_best_operator_leads_to_the_best_neighbouring_class(kind, seed, rows
         assert step.gain == pytest.approx(best - here, abs=1e-5)
         assert others[str(step.pattern)] == pytest.approx(best, abs=1e-5)
         assert problem.total(step.member.parent_sets()) == pytest.approx(here + step.gain, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", PHASES)
+@settings(max_examples=25)
+@given(data=st.data(), seed=st.integers(0, 10_000), pick=st.integers(0, 10**6))
+def test_ranked_operators_lead_to_every_neighbouring_class_by_falling_gain(kind, data, seed, pick):
+    """Losses too; with knowledge, the neighbours that have a member which keeps it."""
+    n = 4
+    table = gaussian(n, 30, seed)
+    knowledge = data.draw(st.one_of(st.just(Knowledge()), knowledge_for(table.names)))
+    problem = problem_of(table, "bic", knowledge)
+    arcs = DAGS[n][pick % len(DAGS[n])]
+    here, pattern = problem.total(parents_of(arcs, n)), class_of(parents_of(arcs, n))
+    members = members_of(pattern, n, DAGS[n])
+    kept = {str(class_of(p)) for d in DAGS[n] if problem.rules.broken_by(p := parents_of(d, n)) is None}
+    others = {str(class_of(p)): problem.total(p) for p in neighbours(kind, members, n)}
+    others = {name: score for name, score in others.items() if name != str(pattern) and name in kept}
+    operators = kind(problem, pattern)
+    steps = list(operators.ranked())
+    assert {str(step.pattern) for step in steps} == set(others)
+    for step in steps:
+        assert step.gain == pytest.approx(others[str(step.pattern)] - here, abs=1e-5)
+        assert class_of(step.member.parent_sets()) == step.pattern
+        assert problem.rules.broken_by(step.member.parent_sets()) is None
+    keys = [(-step.gain, step.y) for step in steps]
+    assert keys == sorted(keys)
+    assert steps == list(operators.ranked()) == list(kind(problem, pattern).ranked())
+    best = kind(problem, pattern).best()
+    assert best == (steps[0] if steps and steps[0].gain > MIN_GAIN else None)
+
+
+def test_ranked_operators_of_equal_gain_come_as_the_best_would():
+    """Every family of one size scores the same: all is a tie, and the order is that of y, clique and x."""
+
+    class Size:
+        n_variables = 5
+
+        def many(self, families):
+            return np.array([float(len(own)) for _, own in families])
+
+        def extensions(self, child, parents, candidates):
+            return np.full(len(candidates), len(parents) + 1.0)
+
+    problem = Problem(CountingScore(Size()), Knowledge().compile(range(5)))
+    operators = Insertions(problem, class_of(((), (0,), (0,), (), ())))
+    found = [
+        (step.y, operators.tables[step.y].cliques.index(step.clique), step.x) for step in operators.ranked()
+    ]
+    assert len(found) > 10
+    assert found == sorted(found)
+    first = operators.best()
+    assert (first.y, first.clique, first.x) == (found[0][0], 0, found[0][2])
+
+
+def test_ranked_operators_are_tried_only_as_they_are_asked_for(monkeypatch):
+    tried = []
+    reached = Insertions._reached
+    monkeypatch.setattr(Insertions, "_reached", lambda *call: tried.append(call) or reached(*call))
+    operators = Insertions(problem_of(gaussian(8, 60, 1)), class_of(((),) * 8))
+    steps = operators.ranked()
+    assert not tried
+    next(steps)
+    assert len(tried) == 1
 
 
 @pytest.mark.slow

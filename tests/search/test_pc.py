@@ -255,3 +255,73 @@ def test_wrong_settings_are_refused():
 
     with pytest.raises(SettingError, match="score of your own"):
         bs.learn(entangled(3), Pc(), Own())
+
+
+def test_knowledge_that_no_graph_with_all_the_edges_can_keep_cuts_an_edge():
+    """Each edge of a triangle may point one way only, and that is a cycle."""
+    table = entangled(n_variables=3, rows=400, seed=0)
+    a, b, c = table.names
+    forbidden = ((b, a), (c, b), (a, c))
+    result = bs.learn(table, Pc(alpha=0.9999), knowledge=Knowledge(forbidden=forbidden))
+    assert result.dag.n_arcs == 2
+    assert not set(result.dag.arcs()) & set(forbidden)
+    assert result.trace[-1].facts["conflicts"] == 1
+
+
+def test_an_ambiguous_triple_directs_nothing():
+    """a -> b would give b -> d by Meek's first rule, unless a - b - d may be a collider."""
+    from bayescout.search.pc import direct_by_rules
+
+    sure = Pattern.of_pairs(3, ((0, 1),), ((1, 2),))
+    direct_by_rules(sure, set())
+    assert sure.pairs() == (((0, 1), (1, 2)), ())
+    unsure = Pattern.of_pairs(3, ((0, 1),), ((1, 2),))
+    direct_by_rules(unsure, {(0, 1, 2)})
+    assert unsure.pairs() == (((0, 1),), ((1, 2),))
+
+
+@settings(max_examples=60)
+@given(parent_sets(min_nodes=2, max_nodes=6), st.data())
+def test_the_rules_agree_with_those_of_graphs_where_nothing_contradicts(parents, data):
+    from bayescout.graph.equivalence import meek
+    from bayescout.search.pc import direct_by_rules
+
+    full = cpdag(bs.Dag(tuple(range(len(parents))), parents))
+    known = [e for e in full.undirected if data.draw(st.booleans())]
+    known = [(a, b) if a in parents[b] else (b, a) for a, b in known]
+    free = tuple(e for e in full.undirected if e not in known and e[::-1] not in known)
+    pattern = Pattern.of_pairs(len(parents), (*full.directed, *known), free)
+    direct_by_rules(pattern, set())
+    expected = meek(bs.Pdag(full.nodes, tuple(sorted([*full.directed, *known])), free))
+    assert pattern.pairs() == (tuple(sorted(expected.directed)), tuple(sorted(expected.undirected)))
+
+
+def test_a_stopped_run_answers_with_the_edges_left_and_says_what_it_tested():
+    table = bs.load_network("asia").sample(2000, seed=1)
+    whole = bs.learn(table, "pc")
+    early = bs.learn(table, "pc", max_steps=1)
+    none = bs.learn(table, "pc", max_steps=0)
+    assert none.dag.n_arcs == 0
+    assert whole.dag.n_arcs < early.dag.n_arcs < 28
+    assert early.ends_in_class
+    assert early.dependencies.tested == 28
+    assert early.dependencies.rejected == early.dag.n_arcs
+    absent = next(pair for pair in itertools.combinations(table.names, 2) if whole.dependencies.about(*pair))
+    told = whole.explain(*absent)
+    assert not told.present
+    assert told.tests[0].answer == "independent"
+    assert "independent" in str(told)
+
+
+def test_the_class_is_the_answer_and_round_trips(tmp_path):
+    table = bs.load_network("asia").sample(2000, seed=1)
+    for search in ("pc", "cpc", "ges"):
+        result = bs.learn(table, search)
+        assert result.ends_in_class
+        assert set(result.summary()["class"]) == {"arcs", "edges"}
+        assert result.cpdag.n_edges == result.dag.n_arcs
+        result.save(tmp_path / "r.json")
+        again = bs.Result.load(tmp_path / "r.json")
+        assert again.cpdag == result.cpdag
+        assert again.dependencies == result.dependencies
+    assert not bs.learn(table).ends_in_class

@@ -124,6 +124,18 @@ def result_grids(result: Any) -> list[Any]:
     ]
     if result.gap is not None:
         figures.append(("gap", f"{result.gap:,.3f}"))
+    if result.ends_in_class:
+        directed, free = len(list(result.cpdag.arcs())), len(list(result.cpdag.edges()))
+        figures.append(("equivalence class", f"{directed} arcs directed, {free} reversible"))
+    if result.dependencies is not None:
+        made = result.dependencies
+        covered = "" if made.covered is None else f", {made.covered:,} covered"
+        figures.append(
+            (
+                "independence tests",
+                f"{made.tested:,}: {made.rejected:,} rejected{covered}, {made.inconclusive:,} inconclusive",
+            )
+        )
     arcs = [
         (node, ", ".join(str(parent) for parent in result.dag.parents_of(node))) for node in result.dag.nodes
     ]

@@ -12,6 +12,7 @@ from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
 from bayescout.search.knowledge import Knowledge, Rules
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
+from bayescout.search.pc import Cpc, Pc
 from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
 from bayescout.search.problem import CountingScore, Problem, Search, State
 from bayescout.search.tabu import Tabu
@@ -26,6 +27,8 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "order-sample": OrderSample,
     "order-climb": OrderClimb,
     "ges": Ges,
+    "pc": Pc,
+    "cpc": Cpc,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -52,6 +55,7 @@ __all__ = [
     "SEARCHES",
     "Annealing",
     "CountingScore",
+    "Cpc",
     "ElitistGa",
     "FirstAscent",
     "Genetic",
@@ -64,6 +68,7 @@ __all__ = [
     "OrderClimb",
     "OrderSample",
     "Pbil",
+    "Pc",
     "Problem",
     "Rules",
     "Search",

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.search.knowledge import Rules
-from bayescout.search.problem import ParentSets
-
-Pairs = tuple[tuple[int, int], ...]
+from bayescout.search.problem import Pairs, ParentSets
 
 
 def bits(mask: int) -> list[int]:

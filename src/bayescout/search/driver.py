@@ -60,6 +60,9 @@ class Run:
     trace: list[Step] = field(default_factory=list)
     top: list[tuple[float, ParentSets]] = field(default_factory=list)
     stop_reason: str = ""
+    bound: float | None = None
+    answer: State | None = None
+    """The last state, or what a search concluded from it."""
 
     @property
     def best(self) -> tuple[float, ParentSets]:
@@ -101,7 +104,19 @@ def drive(
             if not run.top:
                 raise
             run.stop_reason = "interrupted"
+    assert state is not None
+    _conclude(run, search, problem, state)
     return run
+
+
+def _conclude(run: Run, search: Search, problem: Problem, state: State) -> None:
+    """Settle the answer: the last state's, or what the search makes of it where it was stopped early."""
+    conclude = getattr(search, "conclude", None)
+    if conclude is not None and not state.done:
+        with problem.score.suspended():
+            state = conclude(problem, state)
+        run.top = [(state.score, state.parents)]
+    run.answer = state
 
 
 class CtrlC:
@@ -143,8 +158,14 @@ def _reason_to_stop(run: Run, state: State, limits: Limits, seconds: float) -> s
 
 
 def _record(run: Run, state: State, problem: Problem, seconds: float, top: int) -> Step:
-    for score, graph in state.visited():
-        _keep(run.top, score, graph, top)
+    if state.latest_counts:
+        run.top = [(state.score, state.parents)]
+    else:
+        for score, graph in state.visited():
+            _keep(run.top, score, graph, top)
+    bound = state.upper_bound()
+    if bound is not None:
+        run.bound = bound if run.bound is None else min(run.bound, bound)
     step = Step(
         len(run.trace),
         state.score,
@@ -182,6 +203,7 @@ def _saved(run: Run, state: State, problem: Problem, rng: Generator) -> dict[str
         "asked": problem.score.asked,
         "top": run.top,
         "trace": run.trace,
+        "bound": run.bound,
     }
 
 
@@ -195,7 +217,8 @@ def _resumed(
     problem.score.asked = saved["asked"]
     trace = [Step(*values) for values in saved["trace"]]
     top = [(score, as_graph(graph)) for score, graph in saved["top"]]
-    return Run(trace, top), search.state.from_json(saved["state"]), trace[-1].seconds
+    run = Run(trace, top, bound=saved.get("bound"))
+    return run, search.state.from_json(saved["state"]), trace[-1].seconds
 
 
 def as_graph(lists: Sequence[Sequence[int]]) -> ParentSets:

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, FunctionFormula
-from bayescout.search.classes import Pairs, Pattern, class_of
+from bayescout.search.classes import Pattern, class_of
 from bayescout.search.operators import MIN_GAIN, Deletions, Insertions, Operators, Step, Turns
-from bayescout.search.problem import Generator, ParentSets, Problem, State
+from bayescout.search.problem import Edges, Generator, Pairs, ParentSets, Problem, State
 
 PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Turns)
 
@@ -29,6 +29,9 @@ class GesState(State):
 
     def facts(self) -> dict[str, float]:
         return {"phase": self.phase, "undirected": len(self.undirected)}
+
+    def found_class(self) -> Edges:
+        return self.directed, self.undirected
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ column for each other node x. Only the tables of nodes whose neighbourhood chang
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -56,6 +57,12 @@ class Table:
     gains: Floats
     asleep: list[tuple[int, float, int]]
 
+    def falling(self) -> tuple[list[int], list[float]]:
+        """The places by falling gain, of equals the lower first, and their gains."""
+        places = np.argsort(-self.gains, kind="stable")
+        places = places[self.gains[places] > -np.inf]
+        return places.tolist(), self.gains[places].tolist()
+
 
 class Operators:
     """All operators of one phase from one class."""
@@ -87,19 +94,44 @@ class Operators:
             y = int(self.tops.argmax())
             if not self.tops[y] > MIN_GAIN:
                 return None
-            table = self.tables[y]
-            place = int(table.gains.argmax())
-            row, x = divmod(place, self.n)
-            gain, clique = float(table.gains[place]), table.cliques[row]
-            obstacle = self._obstacle(x, y, clique)
-            if not obstacle:
-                found = self._reached(x, y, clique)
-                if found is not None:
-                    return Step(x, y, clique, gain, *found)
-                obstacle = EVERYTHING
-            table.asleep.append((place, gain, obstacle))
-            table.gains[place] = -np.inf
-            self.tops[y] = table.gains.max()
+            step = self._tried(y, int(self.tables[y].gains.argmax()))
+            if step is not None:
+                return step
+
+    def ranked(self) -> Iterator[Step]:
+        """Every valid operator, losses too, by falling gain and of equals as `best`; found as it is asked.
+
+        Several may lead to one class. It ends with the class it was asked of: ask again after `moved`.
+        """
+        waiting = [(-top, y, 0) for y, top in enumerate(self.tops.tolist()) if top > -np.inf]
+        heapify(waiting)
+        sorted_places: dict[int, tuple[list[int], list[float]]] = {}
+        while waiting:
+            _, y, rank = heappop(waiting)
+            if y not in sorted_places:
+                sorted_places[y] = self.tables[y].falling()
+            places, gains = sorted_places[y]
+            if rank + 1 < len(places):
+                heappush(waiting, (-gains[rank + 1], y, rank + 1))
+            step = self._tried(y, places[rank])
+            if step is not None:
+                yield step
+
+    def _tried(self, y: int, place: int) -> Step | None:
+        """The step of a place in y's table; where it is not valid now it is put to sleep."""
+        table = self.tables[y]
+        row, x = divmod(place, self.n)
+        gain, clique = float(table.gains[place]), table.cliques[row]
+        obstacle = self._obstacle(x, y, clique)
+        if not obstacle:
+            found = self._reached(x, y, clique)
+            if found is not None:
+                return Step(x, y, clique, gain, *found)
+            obstacle = EVERYTHING
+        table.asleep.append((place, gain, obstacle))
+        table.gains[place] = -np.inf
+        self.tops[y] = table.gains.max()
+        return None
 
     def _reached(self, x: int, y: int, clique: int) -> tuple[Pattern, Extension] | None:
         """The class an operator leads to, with a member that keeps the rules; None where there is none."""
@@ -160,9 +192,8 @@ class Operators:
         raise NotImplementedError
 
     def _store(self, y: int, cliques: list[int], gains: Floats) -> None:
-        """A table of gains (cliques, n), those that are none or rounding left out."""
+        """A table of gains (cliques, n)."""
         flat = gains.ravel()
-        flat[~(flat > MIN_GAIN)] = -np.inf
         self.tables[y] = Table(cliques, flat, [])
         self.tops[y] = flat.max(initial=-np.inf)
 
@@ -303,7 +334,7 @@ class Turns(Operators):
                 found |= 1 << x
         if (self.pattern.parents[y] | clique).bit_count() >= self.limits[y]:
             return 0
-        return found & self.loose[y]
+        return found & ~mask_of(np.flatnonzero(self.rules.required[y]))
 
     def _families(self, x: int, y: int, clique: int) -> list[Family]:
         """After and before for y, then after and before for x."""

@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from typing import ClassVar
 
-import numpy as np
-
 from bayescout.errors import SettingError
-from bayescout.search.classes import Extension, Pairs, Pattern, bits, extension_of, semi_directed_path
-from bayescout.search.problem import Generator, ParentSets, Problem, State
+from bayescout.search.classes import Extension, Pattern, bits, extension_of, semi_directed_path
+from bayescout.search.problem import Edges, Generator, Pairs, ParentSets, Problem, State
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
-from bayescout.statistics.independence import TESTS, IndependenceTests, Question, independence_tests
+from bayescout.statistics.dependencies import CachedTest, DependencyCache
+from bayescout.statistics.independence import (
+    TESTS,
+    Finding,
+    IndependenceTests,
+    Question,
+    independence_tests,
+)
 
-Separators = tuple[tuple[int, int, tuple[int, ...]], ...]
+Triple = tuple[int, int, int]
+SETS_AT_A_TIME = 256
+"""How many sets a conservative collider is asked of before it is seen whether more are needed."""
 
 
 @dataclass
 class PcState(State):
-    """The edges left and the sets that separated the others, with so many variables given so far.
+    """The edges left and the tests that parted the others, with so many variables given so far.
 
-    Until the last step there is no graph to speak of: `parents` holds the required arcs, not scored.
+    Until the last step there is no graph to speak of: `parents` holds the required arcs. The last has the
+    class in `directed` and `undirected`.
     """
 
     edges: Pairs = ()
-    separators: Separators = ()
+    separators: tuple[CachedTest, ...] = ()
     level: int = 0
+    rejected: int = 0
     inconclusive: int = 0
     conflicts: int = 0
     ambiguous: int = 0
+    directed: Pairs = ()
+    undirected: Pairs = ()
+
+    latest_counts: ClassVar[bool] = True
+
+    def found_class(self) -> Edges:
+        return self.directed, self.undirected
+
+    def dependencies(self) -> DependencyCache:
+        kept = tuple(CachedTest(*one) for one in self.separators)
+        return DependencyCache(self.operations, self.rejected, self.inconclusive, None, kept)
 
     def facts(self) -> dict[str, float]:
         return {
@@ -77,25 +97,36 @@ class Pc:
         self._tests(problem)
         either = problem.rules.allowed | problem.rules.allowed.T
         edges = tuple((a, b) for a, b in combinations(range(problem.n), 2) if either[a, b])
-        return PcState(problem.rules.required_parents, -np.inf, edges=edges, level=-1)
+        parents = problem.rules.required_parents
+        return PcState(parents, problem.total(parents), edges=edges, level=-1)
 
     def advance(self, problem: Problem, state: PcState, rng: Generator) -> PcState:
         level, tests = state.level + 1, self._tests(problem)
         waiting = self._to_test(problem, state.edges, level)
         if not waiting:
-            return self._directed(problem, state, tests)
+            return self._directed(problem, state, tests, self.conservative)
         asked = Asked(tests)
         found = asked.separators(waiting)
-        parted = {(a, b) for a, b, _ in found}
-        return PcState(
-            state.parents,
-            state.score,
+        parted = {(one.a, one.b) for one in found}
+        return replace(
+            state,
             operations=state.operations + asked.count,
             edges=tuple(edge for edge in state.edges if edge not in parted),
             separators=(*state.separators, *found),
             level=level,
+            rejected=state.rejected + asked.rejected,
             inconclusive=state.inconclusive + asked.inconclusive,
         )
+
+    def conclude(self, problem: Problem, state: PcState) -> PcState:
+        """The graph of the edges that are left, when the run is stopped before its end.
+
+        Before the first tests these are all there can be, which says nothing: then the required arcs. The
+        colliders are PC's: with many edges left, to be conservative takes more tests than the run itself.
+        """
+        if state.level < 0:
+            return replace(state, directed=_required(problem))
+        return self._directed(problem, state, self._tests(problem), conservative=False)
 
     def _tests(self, problem: Problem) -> IndependenceTests:
         """The tests of the score's statistics, or those statistics where they are tests themselves."""
@@ -127,52 +158,59 @@ class Pc:
 
     # ---- directing
 
-    def _directed(self, problem: Problem, state: PcState, tests: IndependenceTests) -> PcState:
+    def _directed(
+        self, problem: Problem, state: PcState, tests: IndependenceTests, conservative: bool
+    ) -> PcState:
         asked = Asked(tests)
-        colliders, ambiguous = self._colliders(problem.n, state, asked)
+        colliders, ambiguous = self._colliders(problem.n, state, asked, conservative)
         pattern, conflicts = oriented(problem, state.edges, colliders)
+        direct_by_rules(pattern, ambiguous)
         dag = extension_of(pattern) or forced_extension(pattern)
         parents = within_limits(problem, dag.parent_sets())
-        return PcState(
-            parents,
-            problem.total(parents),
+        directed, undirected = pattern.pairs()
+        return replace(
+            state,
+            parents=parents,
+            score=problem.total(parents),
             done=True,
             operations=state.operations + asked.count,
-            edges=state.edges,
-            separators=state.separators,
-            level=state.level,
+            rejected=state.rejected + asked.rejected,
             inconclusive=state.inconclusive + asked.inconclusive,
             conflicts=conflicts,
-            ambiguous=ambiguous,
+            ambiguous=len(ambiguous),
+            directed=directed,
+            undirected=undirected,
         )
 
-    def _colliders(self, n: int, state: PcState, asked: Asked) -> tuple[list[tuple[int, int, int]], int]:
-        """The colliders (a, c, b), by c, a, b, and how many triples are neither one nor not."""
+    def _colliders(
+        self, n: int, state: PcState, asked: Asked, conservative: bool
+    ) -> tuple[list[Triple], set[Triple]]:
+        """The colliders (a, c, b), by c, a, b, and the triples that are neither one nor not."""
         around = neighbours(n, state.edges)
-        known = {(a, b): given for a, b, given in state.separators}
+        known = {(one[0], one[1]): one[2] for one in state.separators}
         triples = [
             (a, c, b)
             for c in range(n)
             for a, b in combinations(bits(around[c]), 2)
             if not around[a] >> b & 1 and (a, b) in known
         ]
-        if not self.conservative:
-            return [(a, c, b) for a, c, b in triples if c not in known[a, b]], 0
-        colliders, ambiguous = [], 0
+        if not conservative:
+            return [(a, c, b) for a, c, b in triples if c not in known[a, b]], set()
+        colliders, ambiguous = [], set()
         for a, c, b in triples:
-            sets = asked.all_separators(a, b, self._sets_around(around, a, b))
-            inside = sum(c in given for given in sets)
-            if sets and not inside:
+            inside, outside = asked.parted_by(a, b, c, self._sets_around(around, a, b))
+            if outside and not inside:
                 colliders.append((a, c, b))
-            elif inside < len(sets) or not sets:
-                ambiguous += 1
+            elif not inside or outside:
+                ambiguous.add((a, c, b))
         return colliders, ambiguous
 
-    def _sets_around(self, around: list[int], a: int, b: int) -> list[tuple[int, ...]]:
+    def _sets_around(self, around: list[int], a: int, b: int) -> Iterator[tuple[int, ...]]:
         most = max((around[a] & ~(1 << b)).bit_count(), (around[b] & ~(1 << a)).bit_count())
         if self.max_given is not None:
             most = min(most, self.max_given)
-        return [given for size in range(most + 1) for given in given_sets(around, a, b, size)]
+        for size in range(most + 1):
+            yield from given_sets(around, a, b, size)
 
 
 @dataclass(frozen=True)
@@ -192,35 +230,47 @@ class Asked:
     def __init__(self, tests: IndependenceTests) -> None:
         self.tests = tests
         self.count = 0
+        self.rejected = 0
         self.inconclusive = 0
 
-    def _independent(self, questions: Sequence[Question]) -> list[bool]:
+    def _asked(self, questions: Sequence[Question]) -> list[Finding]:
         found = self.tests.many(questions)
         self.count += len(found)
+        self.rejected += sum(one.answer == "dependent" for one in found)
         self.inconclusive += sum(one.answer == "inconclusive" for one in found)
-        return [one.answer == "independent" for one in found]
+        return found
 
-    def separators(self, waiting: Sequence[tuple[int, int, list[tuple[int, ...]]]]) -> Separators:
-        """The first set that separates each pair, for those that one does.
+    def separators(self, waiting: Sequence[tuple[int, int, list[tuple[int, ...]]]]) -> tuple[CachedTest, ...]:
+        """The first test that parts each pair, for those that one does.
 
         Asked in rounds over all pairs, of one set each, then two, four and so on: few are asked in vain.
         """
-        found: dict[tuple[int, int], tuple[int, ...]] = {}
+        parted: dict[tuple[int, int], CachedTest] = {}
         begin, size = 0, 1
         while waiting:
             questions = [
                 Question(a, b, given) for a, b, sets in waiting for given in sets[begin : begin + size]
             ]
-            for (a, b, given), apart in zip(questions, self._independent(questions), strict=True):
-                if apart:
-                    found.setdefault((a, b), given)
+            for (a, b, given), found in zip(questions, self._asked(questions), strict=True):
+                if found.answer == "independent":
+                    parted.setdefault((a, b), CachedTest(a, b, given, found.p_value, found.answer))
             begin, size = begin + size, 2 * size
-            waiting = [w for w in waiting if (w[0], w[1]) not in found and len(w[2]) > begin]
-        return tuple((a, b, given) for (a, b), given in sorted(found.items()))
+            waiting = [w for w in waiting if (w[0], w[1]) not in parted and len(w[2]) > begin]
+        return tuple(parted[pair] for pair in sorted(parted))
 
-    def all_separators(self, a: int, b: int, sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        apart = self._independent([Question(a, b, given) for given in sets])
-        return [given for given, ok in zip(sets, apart, strict=True) if ok]
+    def parted_by(self, a: int, b: int, c: int, sets: Iterator[tuple[int, ...]]) -> tuple[bool, bool]:
+        """Whether a set with c parts a and b, and whether one without does; asked until both are known."""
+        inside = outside = False
+        while not (inside and outside):
+            some = list(islice(sets, SETS_AT_A_TIME))
+            if not some:
+                break
+            found = self._asked([Question(a, b, given) for given in some])
+            apart = [
+                c in given for given, one in zip(some, found, strict=True) if one.answer == "independent"
+            ]
+            inside, outside = inside or any(apart), outside or not all(apart)
+        return inside, outside
 
 
 def neighbours(n: int, edges: Pairs) -> list[int]:
@@ -243,13 +293,9 @@ def given_sets(around: list[int], a: int, b: int, size: int) -> Iterator[tuple[i
 def oriented(
     problem: Problem, edges: Pairs, colliders: Sequence[tuple[int, int, int]]
 ) -> tuple[Pattern, int]:
-    """The edges directed by what is known and then by the colliders, and how many of those did not fit."""
+    """The edges directed by what is known and then by the colliders, and how many of these did not fit."""
     pattern = Pattern.of_pairs(problem.n, (), edges)
-    rules = problem.rules
-    for a, b in [arc for edge in edges for arc in (edge, edge[::-1])]:
-        if rules.required[a, b] or not rules.allowed[b, a]:
-            pattern.direct(a, b)
-    conflicts = 0
+    conflicts = _direct_by_knowledge(pattern, problem, edges)
     for a, c, b in colliders:
         if not (_directable(pattern, a, c) and _directable(pattern, b, c)):
             conflicts += 1
@@ -259,10 +305,63 @@ def oriented(
     return pattern, conflicts
 
 
+def _direct_by_knowledge(pattern: Pattern, problem: Problem, edges: Pairs) -> int:
+    """Direct the edges that may point one way only; those that would close a cycle are cut, and counted."""
+    rules = problem.rules
+    arcs = [arc for edge in edges for arc in (edge, edge[::-1])]
+    for a, b in arcs:
+        if rules.required[a, b]:
+            pattern.direct(a, b)
+    cut = 0
+    for a, b in arcs:
+        if not rules.allowed[b, a] and not rules.required[a, b]:
+            if _directable(pattern, a, b):
+                pattern.direct(a, b)
+            else:
+                pattern.cut(a, b)
+                cut += 1
+    return cut
+
+
 def _directable(pattern: Pattern, a: int, b: int) -> bool:
-    """Whether a -> b is there, or can be made without a directed cycle."""
+    """Whether a -> b is there, or a - b can be made so without a directed cycle."""
     arcs = Pattern(pattern.parents, pattern.children, [0] * len(pattern.parents))
-    return bool(pattern.parents[b] >> a & 1) or not semi_directed_path(arcs, b, a, 0)
+    there = bool(pattern.parents[b] >> a & 1)
+    return there or (bool(pattern.friends[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
+
+
+def direct_by_rules(pattern: Pattern, ambiguous: set[Triple]) -> None:
+    """Direct what Meek's four rules (1995) direct; what they direct both ways, or into a cycle, is left.
+
+    As `graph.equivalence.meek`, for patterns that contradict themselves: tests may. An ambiguous triple may
+    be a collider, so rules 1 and 3 do not rest on it.
+    """
+    unsure = ambiguous | {(b, c, a) for a, c, b in ambiguous}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in pattern.pairs()[1]:
+            forward = _must_point(pattern, a, b, unsure) and _directable(pattern, a, b)
+            backward = _must_point(pattern, b, a, unsure) and _directable(pattern, b, a)
+            if forward != backward:
+                pattern.direct(*((a, b) if forward else (b, a)))
+                changed = True
+
+
+def _must_point(pattern: Pattern, a: int, b: int, unsure: set[Triple]) -> bool:
+    """Whether one of the rules turns a - b into a -> b."""
+    parents, children, friends = pattern.parents, pattern.children, pattern.friends
+    far = ~(parents[b] | children[b] | friends[b] | 1 << b)  # not joined to b
+    through = bits(friends[a] & parents[b])
+    return (
+        any((c, a, b) not in unsure for c in bits(parents[a] & far))
+        or bool(children[a] & parents[b])
+        or any(
+            not (parents[c] | children[c] | friends[c]) >> d & 1 and (c, a, d) not in unsure
+            for c, d in combinations(through, 2)
+        )
+        or any(parents[d] & friends[a] & far for d in bits(parents[b]))
+    )
 
 
 def forced_extension(pattern: Pattern) -> Extension:
@@ -290,6 +389,10 @@ def _new_colliders(pattern: Pattern, left: list[int], node: int) -> int:
     around = left[node]
     friends = bits(pattern.friends[node] & around)
     return sum((around & ~left[friend] & ~(1 << friend)).bit_count() for friend in friends)
+
+
+def _required(problem: Problem) -> Pairs:
+    return tuple((int(a), int(b)) for a, b in zip(*problem.rules.required.nonzero(), strict=True))
 
 
 def within_limits(problem: Problem, parents: ParentSets) -> ParentSets:

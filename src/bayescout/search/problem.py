@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from bayescout.scores.base import LocalScores
 from bayescout.search.knowledge import Rules
 from bayescout.search.rows import Rows
+from bayescout.statistics.dependencies import DependencyCache
 from bayescout.statistics.families import Family, Floats, Ints
 
 ParentSets = tuple[tuple[int, ...], ...]
+Pairs = tuple[tuple[int, int], ...]
+Edges = tuple[Pairs, Pairs]
 Generator = np.random.Generator
 
 
@@ -90,7 +93,8 @@ class Problem:
 class State:
     """Where a search stands: plain values, so that it can be saved and resumed.
 
-    `work` is scratch space that can be rebuilt from the rest; it is not saved.
+    `work` is scratch space that can be rebuilt from the rest; it is not saved. The answer of a run is the
+    best graph met, unless `latest_counts`: then it is the graph in hand, whatever it scores.
     """
 
     parents: ParentSets
@@ -99,6 +103,8 @@ class State:
     operations: int = 0
     work: Any = field(default=None, repr=False, compare=False)
 
+    latest_counts: ClassVar[bool] = False
+
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
         """The graphs this step came to, with their scores: the current one unless there are more."""
         return ((self.score, self.parents),)
@@ -106,6 +112,18 @@ class State:
     def facts(self) -> dict[str, float]:
         """What the trace shows of this step besides score, arcs, operations and evaluations."""
         return {}
+
+    def upper_bound(self) -> float | None:
+        """What no graph that keeps the rules can score more than, where that is known."""
+        return None
+
+    def found_class(self) -> Edges | None:
+        """The directed and undirected pairs, where the answer is a class of graphs and not one."""
+        return None
+
+    def dependencies(self) -> DependencyCache | None:
+        """The tests of independence made so far, by a search that makes any."""
+        return None
 
     def to_json(self) -> dict[str, Any]:
         """The plain values."""
@@ -121,7 +139,11 @@ def _tuples(value: Any) -> Any:
 
 
 class Search(Protocol):
-    """A frozen dataclass of settings with two methods; `state` is the class of its states."""
+    """A frozen dataclass of settings with two methods; `state` is the class of its states.
+
+    A search whose states are no answers before its end has a third, `conclude(problem, state)`: the state
+    to answer with when the run is stopped early.
+    """
 
     state: type[State]
 

@@ -1,0 +1,59 @@
+"""The tests of independence that a search made, kept with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from bayescout.statistics.independence import Answer
+
+
+class CachedTest(NamedTuple):
+    """Is `a` independent of `b` given the others? The answer, and whether the graph agrees.
+
+    `covered` is said of the answer "dependent": whether the graph joins a and b given the others
+    (d-connection); of other answers it is None. Positions inside, labels in a result.
+    """
+
+    a: Any
+    b: Any
+    given: tuple[Any, ...]
+    p_value: float
+    answer: Answer
+    covered: bool | None = None
+
+
+@dataclass(frozen=True)
+class DependencyCache:
+    """How many hypotheses of independence were tested, rejected (dependencies found) and inconclusive.
+
+    `covered` counts the dependencies found that the graph entails, and is None for a search that keeps no
+    account of them. `entries` are the tests that are kept, sorted: every one by `imap`; by `pc` those that
+    parted a pair.
+    """
+
+    tested: int
+    rejected: int
+    inconclusive: int
+    covered: int | None
+    entries: tuple[CachedTest, ...] = ()
+
+    def about(self, a: Hashable, b: Hashable) -> tuple[CachedTest, ...]:
+        """The tests kept of this pair."""
+        return tuple(one for one in self.entries if {one.a, one.b} == {a, b})
+
+    def labelled(self, label: Callable[[int], Any]) -> DependencyCache:
+        """The same with labels for positions."""
+        named = tuple(
+            one._replace(a=label(one.a), b=label(one.b), given=tuple(label(v) for v in one.given))
+            for one in self.entries
+        )
+        return replace(self, entries=named)
+
+    def __str__(self) -> str:
+        covered = "" if self.covered is None else f", {self.covered:,} of these covered by the graph"
+        return (
+            f"{self.tested:,} hypotheses of independence tested: {self.rejected:,} rejected{covered}; "
+            f"{self.inconclusive:,} inconclusive"
+        )
