@@ -22,6 +22,7 @@ LAYERS = [
     {"explain"},
     {"result"},
     {"learn"},
+    {"exact"},
     {"experiments"},
     {"plots", "report"},
     {"cli"},

@@ -203,10 +203,11 @@ def climb_again(lists, swaps, least, order, chosen):
 
 
 @kernel
-def grow_clusters(children, bounds, members, values, seeds, found, violations):
+def grow_clusters(children, bounds, members, values, seeds, k, found, violations):
     """From pairs of variables, grow clusters that a fractional solution violates most.
 
-    A set of variables C is violated by the weight, over its own, of parent sets that meet C, less |C| - 1.
+    A set of variables C is violated by the weight, over its own, of parent sets with k or more in C, less
+    |C| - k.
 
     children    (m,) int64     of the sets with weight, grouped by child
     bounds      (m + 1,) int64 where the members of each set begin
@@ -227,21 +228,21 @@ def grow_clusters(children, bounds, members, values, seeds, found, violations):
         hits = np.zeros(m, dtype=np.int64)
         inside = np.zeros(n, dtype=np.bool_)
         data = (children, values, holders, begins, first, hits, inside)
-        violation = 1.0 + _add(data, seeds[s, 0])
-        violation += _add(data, seeds[s, 1])
-        best, size, best_size = violation, 2, 2
+        violation = k + _add(data, k, seeds[s, 0])
+        violation += _add(data, k, seeds[s, 1])
+        best, size, best_size = NONE if k > 1 else violation, 2, 2
         order = np.empty(n, dtype=np.int64)
         order[0], order[1] = seeds[s, 0], seeds[s, 1]
         while size < n:
             top, which = NONE, -1
             for v in range(n):
                 if not inside[v]:
-                    gain = _gain(data, v)
+                    gain = _gain(data, k, v)
                     if gain > top + 1e-9:
                         top, which = gain, v
             if violation + top <= 0 and size > 8:
                 break
-            violation += _add(data, which)
+            violation += _add(data, k, which)
             order[size] = which
             size += 1
             if violation > best + 1e-9:
@@ -271,25 +272,67 @@ def _holders(bounds, members, n):
 
 
 @kernel
-def _gain(data, v):
+def _gain(data, k, v):
     """What adding a variable to the cluster does to the violation."""
     children, values, holders, begins, first, hits, inside = data
     gain = -1.0
     for c in range(first[v], first[v + 1]):
-        if hits[c] > 0:
+        if hits[c] >= k:
             gain += values[c]
     for at in range(begins[v], begins[v + 1]):
         c = holders[at]
-        if hits[c] == 0 and inside[children[c]]:
+        if hits[c] == k - 1 and inside[children[c]]:
             gain += values[c]
     return gain
 
 
 @kernel
-def _add(data, v):
+def _add(data, k, v):
     holders, begins, hits, inside = data[2], data[3], data[5], data[6]
-    gain = _gain(data, v)
+    gain = _gain(data, k, v)
     inside[v] = True
     for at in range(begins[v], begins[v + 1]):
         hits[holders[at]] += 1
     return gain
+
+
+@kernel
+def best_of_orders(coefficients, picks):
+    """The most that an order of s variables gets, each given the variables before it.
+
+    coefficients  (s, 2**s) float64   what a variable gets where these come before it; rising with the subset
+    picks         (s,) int64          overwritten: the variables before each one in a best order
+    Returns the total.
+    """
+    s = coefficients.shape[0]
+    totals = np.zeros(1 << s, dtype=np.float64)
+    for subset in range(1, 1 << s):
+        top = NONE
+        for last in range(s):
+            bit = 1 << last
+            if subset & bit:
+                top = max(top, totals[subset ^ bit] + coefficients[last, subset ^ bit])
+        totals[subset] = top
+    subset = (1 << s) - 1
+    while subset:
+        for last in range(s):
+            bit = 1 << last
+            if subset & bit and totals[subset ^ bit] + coefficients[last, subset ^ bit] == totals[subset]:
+                picks[last] = subset ^ bit
+                subset ^= bit
+                break
+    return totals[(1 << s) - 1]
+
+
+@kernel
+def spread_up(coefficients):
+    """Give every subset at least what its subsets have; coefficients (s, 2**s) changed in place."""
+    s = coefficients.shape[0]
+    for row in range(s):
+        for member in range(s):
+            bit = 1 << member
+            for subset in range(1 << s):
+                if subset & bit:
+                    coefficients[row, subset] = max(
+                        coefficients[row, subset], coefficients[row, subset ^ bit]
+                    )

@@ -11,6 +11,7 @@ from bayescout.search.first_ascent import FirstAscent
 from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
 from bayescout.search.knowledge import Knowledge, Rules
+from bayescout.search.optimal import Optimal
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
 from bayescout.search.pc import Cpc, Pc
 from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
@@ -29,6 +30,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "ges": Ges,
     "pc": Pc,
     "cpc": Cpc,
+    "optimal": Optimal,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -65,6 +67,7 @@ __all__ = [
     "Holland",
     "K2Random",
     "Knowledge",
+    "Optimal",
     "OrderClimb",
     "OrderSample",
     "Pbil",
