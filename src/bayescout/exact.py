@@ -63,12 +63,13 @@ class Gap:
     def __str__(self) -> str:
         if self.proven:
             return "optimal: no network that keeps the knowledge scores more"
-        said = (
-            f"within {_percent(self.percent)} of optimal: at most {self.gap:,.3f} nats below the best network"
-        )
-        if self.better is not None:
-            said += f"; a network that scores {self.better[0] - self.score:,.3f} more was found"
-        return said
+        near = f"within {_percent(self.percent)} of optimal"
+        if self.better is None:
+            return f"{near}: at most {self.gap:,.3f} nats below the best network"
+        more = f"{self.better[0] - self.score:,.3f} nats more"
+        if self.better[0] == self.bound:
+            return f"{near}: the best network scores {more}, and was found"
+        return f"{near}: at most {self.gap:,.3f} nats below the best; a network with {more} was found"
 
 
 def _percent(value: float) -> str:
@@ -86,10 +87,10 @@ def gap(
     workers: int | None = None,
     progress: bool = False,
 ) -> Gap:
-    """How far a learned network is from optimal, whatever search it came from: a bound found in `max_time` seconds.
+    """How far a learned network is from optimal, whatever search it came from, as found in `max_time` seconds.
 
-    The bound holds for every network that keeps the result's knowledge, under its score. A result that was read
-    from a file needs its data. `print(bs.gap(result))` says "within 0.03% of optimal".
+    The bound holds for every network that keeps the result's knowledge, under its score. A result that was
+    read from a file needs its data. `print(bs.gap(result))` says "within 0.03% of optimal".
     """
     if result.bound is not None and result.gap == 0:
         return Gap(result.score, result.score, None, 0.0)
@@ -126,8 +127,8 @@ def _score_of(result: Result) -> ScoreLike:
     if result.settings.score in SCORES:
         return result.settings.score
     raise SettingError(
-        f"the result's score, {result.settings.score}, cannot be made again from its name; learn again, and ask "
-        f"for the gap of that result"
+        f"the result's score, {result.settings.score}, cannot be made again from its name; learn again, "
+        f"and ask for the gap of that result"
     )
 
 

@@ -139,7 +139,7 @@ def write(scored: ScoredSets, numbered: bool = False) -> str:
 def _checked(label: Hashable) -> str:
     if type(label) is not str or not label or re.search(r"\s", label) or label[0] == "\ufeff":
         raise FormatError(
-            f"variable {label!r} does not fit a .jkl file, whose names are text without blanks; rename it, or "
-            f"write with numbered=True"
+            f"variable {label!r} does not fit a .jkl file, whose names are text without blanks; rename it, "
+            f"or write with numbered=True"
         )
     return label
