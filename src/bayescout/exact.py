@@ -87,7 +87,7 @@ def gap(
     workers: int | None = None,
     progress: bool = False,
 ) -> Gap:
-    """How far a learned network is from optimal, whatever search it came from, as found in `max_time` seconds.
+    """How far a learned network is from optimal, whatever search found it, as known after `max_time` seconds.
 
     The bound holds for every network that keeps the result's knowledge, under its score. A result that was
     read from a file needs its data. `print(bs.gap(result))` says "within 0.03% of optimal".

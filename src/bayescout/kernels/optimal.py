@@ -336,3 +336,40 @@ def spread_up(coefficients):
                     coefficients[row, subset] = max(
                         coefficients[row, subset], coefficients[row, subset ^ bit]
                     )
+
+
+@kernel
+def best_rest(best, rest):
+    """The best total of the variables outside every subset, placed after it; rest (2**n,) overwritten."""
+    n = best.shape[0]
+    full = rest.shape[0] - 1
+    rest[full] = 0.0
+    for subset in range(full - 1, -1, -1):
+        top = NONE
+        for first in range(n):
+            bit = np.int64(1) << first
+            if not subset & bit:
+                low = bit - 1
+                own = best[first, (subset & low) | ((subset >> 1) & ~low)]
+                top = max(top, own + rest[subset | bit])
+        rest[subset] = top
+
+
+@kernel
+def best_around(totals, rest, child, around):
+    """The best total of all variables but one, where at least a given subset comes before that one.
+
+    totals, rest  (2**n,) float64        as best_sinks and best_rest fill them
+    around        (2**(n-1),) float64    overwritten; the child's own bit is left out of the subset
+    """
+    bit = np.int64(1) << child
+    low = bit - 1
+    for subset in range(around.shape[0]):
+        whole = (subset & low) | ((subset & ~low) << 1)
+        around[subset] = totals[whole] + rest[whole | bit]
+    other = np.int64(1)
+    while other < around.shape[0]:
+        for subset in range(around.shape[0]):
+            if not subset & other and around[subset | other] > around[subset]:
+                around[subset] = around[subset | other]
+        other <<= 1

@@ -44,6 +44,12 @@ class Weighted:
     def n(self) -> int:
         return int(self.inside.shape[1])
 
+    def weights(self) -> Floats:
+        """The weight of every arc, at [child, parent]."""
+        found = np.zeros((self.n, self.n))
+        np.add.at(found, self.children, self.inside * self.values[:, None])
+        return found
+
     def violation(self, cut: Cut) -> float:
         members = list(cut.members)
         own = np.isin(self.children, members)
@@ -73,9 +79,7 @@ def violated_cuts(solution: Weighted, k: int = 1) -> list[Cut]:
 
 def _seeds(solution: Weighted) -> Ints:
     """Pairs of a child and a parent of it that has weight."""
-    weight = np.zeros((solution.n, solution.n))
-    np.add.at(weight, solution.children, solution.inside * solution.values[:, None])
-    return np.argwhere(weight > LEAST_VIOLATION).astype(np.int64)
+    return np.argwhere(solution.weights() > LEAST_VIOLATION).astype(np.int64)
 
 
 def cycle_cuts(solution: Weighted) -> list[Cut]:

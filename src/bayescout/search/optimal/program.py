@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.search.optimal.blocks import MOST_BLOCK, Blocks, group
 from bayescout.search.optimal.cuts import Cut, Weighted, cycle_cuts, violated_cuts
 from bayescout.search.optimal.parts import Part, unpacked
 from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxation
@@ -34,6 +35,12 @@ TRIED_ARCS = 8
 
 LESSER_SIDE = 5.0
 """How much more the side whose bound comes down less counts in that choice."""
+
+SHRUNK = 0.9
+"""A node is solved again rather than branched where blocks leave less than this share of its columns."""
+
+MOVES = 40
+"""Steps by which the multipliers of the first node that is bounded by blocks are moved."""
 
 STEP_NODES = 20
 """Nodes bounded in one step."""
@@ -85,6 +92,7 @@ class Program:
         self.nodes: list[Node] = []
         self._push(self.offset, np.ones(len(scores), dtype=bool))
         self.left = -math.inf
+        self.moved = False
         self._model: Relaxation | None = None
         self._active = np.arange(len(scores))
         self._used: list[bool] = []
@@ -109,6 +117,7 @@ class Program:
             "cuts": [[cut.members, cut.k] for cut in self.cuts],
             "made": self.made,
             "left": self.left,
+            "moved": self.moved,
             "nodes": [node.to_json() for node in sorted(self.nodes)],
         }
 
@@ -117,6 +126,7 @@ class Program:
         made = cls(part, None if saved["picks"] is None else np.array(saved["picks"], dtype=np.int64))
         made._keep([Cut(tuple(members), k) for members, k in saved["cuts"]])
         made.made, made.left = saved["made"], saved["left"]
+        made.moved = saved["moved"]
         made.nodes = [Node.from_json(node, len(made.losses)) for node in saved["nodes"]]
         return made
 
@@ -155,7 +165,66 @@ class Program:
         if cuts and stalled < PATIENCE:
             self._push(bound, columns, stalled)
         else:
-            self._branch(solution, columns, bound)
+            self._bound_by_blocks(solution, found.multipliers, columns, bound)
+
+    def _bound_by_blocks(self, solution: Weighted, multipliers: Floats, columns: Bools, bound: float) -> None:
+        """Rule out cycles within blocks; where that closes many columns solve again, else branch."""
+        multipliers = np.maximum(multipliers, 0.0)
+        blocks = self._divided(multipliers, solution)
+        if not self.moved and self.part.n > MOST_BLOCK:
+            self.moved, multipliers = True, self._moved(multipliers, columns, blocks)
+        reach, lower = self._bounds(multipliers, columns, blocks)
+        bound = min(bound, lower)
+        if bound <= self.score + PROOF:
+            return
+        left = columns & (reach >= self.score)
+        if np.count_nonzero(left) < SHRUNK * np.count_nonzero(columns):
+            self._push(bound, left)
+        else:
+            self._branch(solution, left, bound)
+
+    def _moved(self, multipliers: Floats, columns: Bools, blocks: Blocks) -> Floats:
+        """Multipliers whose bound by blocks is lower: steps against what the blocks' best sets violate.
+
+        The step is Polyak's, towards the best known score, and halved when three in a row do not help.
+        """
+        best, lowest, scale, idle = multipliers, math.inf, 1.0, 0
+        cross = [place for place, cut in enumerate(self.cuts) if not blocks.hold(cut.members)]
+        for _ in range(MOVES):
+            worth, tops, fixed = self._charged(multipliers, columns, blocks)
+            total, chosen = blocks.choose(worth, tops)
+            bound = fixed + total
+            if bound < lowest:
+                best, lowest, idle = multipliers, bound, 0
+            else:
+                idle += 1
+                scale = scale / 2 if idle % 3 == 0 else scale
+            over = self._violations(chosen, cross, multipliers)
+            norm = float(over @ over)
+            if norm == 0 or lowest <= self.score + PROOF:
+                break
+            multipliers = np.maximum(multipliers + scale * (bound - self.score) / norm * over, 0.0)
+        return best
+
+    def _violations(self, chosen: Ints, cross: list[int], multipliers: Floats) -> Floats:
+        """By how much the chosen columns pass the room of each of these cuts, or leave it unused."""
+        taken = np.zeros(len(self.losses), dtype=bool)
+        taken[chosen] = True
+        over = np.zeros(len(multipliers))
+        for place in cross:
+            over[place] = np.count_nonzero(taken[self.rows[place][0]]) - self.cuts[place].room
+        over[(multipliers <= 0) & (over < 0)] = 0.0
+        return over
+
+    def _divided(self, multipliers: Floats, solution: Weighted) -> Blocks:
+        """Blocks of variables: those together that the costliest cuts, and else the arcs with weight, join."""
+        affinity = solution.weights()
+        affinity += affinity.T
+        for place in np.flatnonzero(multipliers > 0).tolist():
+            members = np.array(self.cuts[place].members)
+            pairs = len(members) * (len(members) - 1)
+            affinity[members[:, None], members] += multipliers[place] / pairs
+        return Blocks(group(affinity, MOST_BLOCK), self.children, self.inside)
 
     def _violated(self, solution: Weighted) -> list[Cut]:
         """Add the cuts that the solution violates and that are not there already."""
@@ -227,25 +296,39 @@ class Program:
 
     # ---- bounds
 
-    def _bounds(self, multipliers: Floats, columns: Bools) -> tuple[Floats, float]:
+    def _bounds(
+        self, multipliers: Floats, columns: Bools, blocks: Blocks | None = None
+    ) -> tuple[Floats, float]:
         """For each column a bound of the networks that have it, and a bound of all of them.
 
         Whatever the multipliers, as long as none is negative, no network scores more than the sum over the
         children of their best open set, each charged the multipliers of the cuts it counts in, and of each
-        multiplier times the room of its cut: no tolerance of the solver enters.
+        multiplier times the room of its cut: no tolerance of the solver enters. With blocks, the best sets are
+        chosen without cycles in any block, and the cuts within blocks are left out.
         """
+        worth, tops, fixed = self._charged(multipliers, columns, blocks)
+        if blocks is None:
+            total = fixed + float(tops.sum())
+            return total + worth - tops[self.children], total
+        best, reach = blocks.bound(worth, tops)
+        return fixed + reach, fixed + best
+
+    def _charged(
+        self, multipliers: Floats, columns: Bools, blocks: Blocks | None
+    ) -> tuple[Floats, Floats, float]:
+        """What each open column is worth, the most of each child, and what is the same for all networks."""
         worth = self.losses.copy()
         room = 0.0
         for place in np.flatnonzero(multipliers > 0).tolist():
-            where, values = self.rows[place]
-            worth[where] -= multipliers[place] * values
-            room += multipliers[place] * self.cuts[place].room
+            if blocks is None or not blocks.hold(self.cuts[place].members):
+                where, values = self.rows[place]
+                worth[where] -= multipliers[place] * values
+                room += multipliers[place] * self.cuts[place].room
         worth[~columns] = -np.inf
         tops = np.full(self.part.n, -np.inf)
         np.maximum.at(tops, self.children, worth)
-        rounding = 1e-13 * (abs(self.offset) + float(np.abs(tops).sum()) + room) * self.part.n
-        bound = self.offset + float(tops.sum()) + room + rounding
-        return bound - (tops[self.children] - worth), bound
+        size = abs(self.offset) + float(np.abs(tops).sum()) + room
+        return worth, tops, self.offset + room + 1e-13 * size * self.part.n
 
     # ---- branching
 
@@ -292,9 +375,7 @@ class Program:
 def _partial_arcs(solution: Weighted) -> list[tuple[int, int]]:
     """Arcs (child, parent) that the solution has in part, those nearest to half first."""
     n = solution.n
-    weight = np.zeros((n, n))
-    np.add.at(weight, solution.children, solution.inside * solution.values[:, None])
-    distance = np.abs(weight - 0.5).ravel()
+    distance = np.abs(solution.weights() - 0.5).ravel()
     order = np.argsort(distance, kind="stable")
     return [divmod(int(i), n) for i in order[: n * n] if distance[i] < 0.5 - WHOLE]
 
