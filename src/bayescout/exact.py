@@ -112,7 +112,9 @@ def gap(
     bounds = [bound for bound in (found.bound, result.bound) if bound is not None]
     if not bounds:
         raise SettingError("no bound is known: no network has a score that is a number")
-    better = (found.score, found.dag) if found.score > result.score else None
+    better = None
+    if found.score > result.score:
+        better = found.score, found.dag.reordered(result.dag.nodes)
     return Gap(result.score, max(min(bounds), result.score), better, found.seconds)
 
 

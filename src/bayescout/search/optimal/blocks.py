@@ -16,7 +16,7 @@ MOST_BLOCK = 18
 
 
 def group(affinity: Floats, most: int) -> list[tuple[int, ...]]:
-    """Groups of at most so many variables: the two with the highest mean affinity are joined, again and again."""
+    """Groups of at most so many variables: again and again the two with the highest affinity are joined."""
     groups = [[i] for i in range(len(affinity))]
     while True:
         best, pair = 0.0, (0, 0)
@@ -61,6 +61,8 @@ class Blocks:
         reach = worth - tops[self.children]
         for place, members in enumerate(self.groups):
             best, totals = self._solve(place, worth)
+            if totals[-1] == -np.inf:
+                return -np.inf, np.full(len(worth), -np.inf)
             total += float(totals[-1]) - float(tops[list(members)].sum())
             rest, around = np.empty_like(totals), np.empty(best.shape[1])
             best_rest(best, rest)

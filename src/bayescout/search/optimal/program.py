@@ -169,6 +169,8 @@ class Program:
 
     def _bound_by_blocks(self, solution: Weighted, multipliers: Floats, columns: Bools, bound: float) -> None:
         """Rule out cycles within blocks; where that closes many columns solve again, else branch."""
+        if not self._hold_all(columns):
+            return
         multipliers = np.maximum(multipliers, 0.0)
         blocks = self._divided(multipliers, solution)
         if not self.moved and self.part.n > MOST_BLOCK:
@@ -217,7 +219,7 @@ class Program:
         return over
 
     def _divided(self, multipliers: Floats, solution: Weighted) -> Blocks:
-        """Blocks of variables: those together that the costliest cuts, and else the arcs with weight, join."""
+        """Blocks of variables: together are those that the costliest cuts, or else arcs with weight, join."""
         affinity = solution.weights()
         affinity += affinity.T
         for place in np.flatnonzero(multipliers > 0).tolist():
@@ -244,7 +246,7 @@ class Program:
 
     def _solve(self, columns: Bools) -> Solution | None:
         """The optimum of the relaxation over these columns; None where they hold no network."""
-        if np.bincount(self.children[columns], minlength=self.part.n).min() == 0:
+        if not self._hold_all(columns):
             return None
         if self._model is None:
             self._model = self._built(columns)
@@ -256,6 +258,10 @@ class Program:
         x = np.zeros(len(columns))
         x[self._active] = found.x
         return Solution(x, found.multipliers)
+
+    def _hold_all(self, columns: Bools) -> bool:
+        """Whether every child has an open column."""
+        return bool(np.bincount(self.children[columns], minlength=self.part.n).min() > 0)
 
     def _built(self, columns: Bools) -> Relaxation:
         """A model of the columns that are open in some node, with every cut."""
@@ -303,8 +309,8 @@ class Program:
 
         Whatever the multipliers, as long as none is negative, no network scores more than the sum over the
         children of their best open set, each charged the multipliers of the cuts it counts in, and of each
-        multiplier times the room of its cut: no tolerance of the solver enters. With blocks, the best sets are
-        chosen without cycles in any block, and the cuts within blocks are left out.
+        multiplier times the room of its cut: no tolerance of the solver enters. With blocks, the best sets
+        are chosen without cycles in any block, and the cuts within blocks are left out.
         """
         worth, tops, fixed = self._charged(multipliers, columns, blocks)
         if blocks is None:

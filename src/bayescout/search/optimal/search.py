@@ -158,13 +158,16 @@ class Optimal:
 
 def _climb(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
     """The best single-arc moves until none helps: a first answer at once."""
+    state.work.enumerate()
+    after = replace(state, stage="sets")
+    if not math.isfinite(state.score):
+        return after
     moves = Moves(problem, state.parents)
     best = moves.best()
     while best is not None and best.gain > MIN_GAIN:
         moves.apply(best)
         best = moves.best()
-    state.work.enumerate()
-    return replace(_better(problem, state, moves.graph), stage="sets")
+    return _better(problem, after, moves.graph)
 
 
 def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
@@ -189,6 +192,9 @@ def _climb_orders(problem: Problem, state: OptimalState, rng: Generator) -> Opti
     work.divide()
     candidates = work.candidates
     assert candidates is not None
+    if any(own[0] == -math.inf for own in candidates.scores):
+        # A variable that cannot be scored with any parents: so it is with every network.
+        return replace(state, stage="done", done=True)
     n = problem.n
     starts = np.concatenate(([0], np.cumsum([len(own) for own in candidates.scores]))).astype(np.int64)
     lists = np.concatenate(candidates.masks), starts, np.concatenate(candidates.scores)
