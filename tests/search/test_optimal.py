@@ -110,7 +110,7 @@ def random_scores(seed, n, spread=30.0):
 @pytest.mark.parametrize("n", [4, 5, 6])
 def test_arbitrary_scores_are_solved_by_both_methods(n, monkeypatch):
     """The branching, the blocks and the forgetting of cuts are all met with."""
-    monkeypatch.setattr(program_module, "MOST_BLOCK", 3)
+    monkeypatch.setattr(program_module, "block_size", lambda n: 3)
     monkeypatch.setattr(program_module, "STEP_NODES", 3)
     for seed in range(10 if n < 6 else 4):
         table, own = random_scores(seed, n)

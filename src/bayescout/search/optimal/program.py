@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.search.optimal.blocks import MOST_BLOCK, Blocks, group
+from bayescout.search.optimal.blocks import Blocks, block_size, group
 from bayescout.search.optimal.cuts import Cut, Weighted, cycle_cuts, violated_cuts
 from bayescout.search.optimal.parts import Part, unpacked
 from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxation
@@ -26,6 +26,9 @@ PROOF = 1e-6
 
 WEIGHT = 1e-7
 """Columns with less weight in a solution count as zero: the solver's tolerance."""
+
+ROUNDING = 2.5e-16
+"""What one addition may lose, as a share of the numbers added; bounds are raised by all that may be lost."""
 
 WHOLE = 1e-5
 """A weight this near to nought or one counts as whole."""
@@ -42,7 +45,7 @@ SHRUNK = 0.9
 MOVES = 40
 """Steps by which the multipliers of the first node that is bounded by blocks are moved."""
 
-STEP_NODES = 20
+STEP_NODES = 10
 """Nodes bounded in one step."""
 
 STALL, PATIENCE = 0.02, 4
@@ -173,7 +176,7 @@ class Program:
             return
         multipliers = np.maximum(multipliers, 0.0)
         blocks = self._divided(multipliers, solution)
-        if not self.moved and self.part.n > MOST_BLOCK:
+        if not self.moved:
             self.moved, multipliers = True, self._moved(multipliers, columns, blocks)
         reach, lower = self._bounds(multipliers, columns, blocks)
         bound = min(bound, lower)
@@ -226,7 +229,7 @@ class Program:
             members = np.array(self.cuts[place].members)
             pairs = len(members) * (len(members) - 1)
             affinity[members[:, None], members] += multipliers[place] / pairs
-        return Blocks(group(affinity, MOST_BLOCK), self.children, self.inside)
+        return Blocks(group(affinity, block_size(self.part.n)), self.children, self.inside)
 
     def _violated(self, solution: Weighted) -> list[Cut]:
         """Add the cuts that the solution violates and that are not there already."""
@@ -334,7 +337,8 @@ class Program:
         tops = np.full(self.part.n, -np.inf)
         np.maximum.at(tops, self.children, worth)
         size = abs(self.offset) + float(np.abs(tops).sum()) + room
-        return worth, tops, self.offset + room + 1e-13 * size * self.part.n
+        rounding = ROUNDING * size * (self.part.n + len(self.cuts))
+        return worth, tops, self.offset + room + rounding
 
     # ---- branching
 
