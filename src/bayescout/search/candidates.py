@@ -22,7 +22,7 @@ from bayescout.search.problem import Problem
 from bayescout.statistics.families import Floats, Ints
 
 MOST_SETS = 16_000_000
-"""Parent sets held at once while they are enumerated, over all children: about a gigabyte."""
+"""Parent sets held at once while they are enumerated, over all children: one or two gigabytes."""
 
 MOST_SCORED = 50_000_000
 """Parent sets that are scored at most where no bound is known that could stop the enumeration early."""
