@@ -3,16 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BROWSER := $(VENV)/.browser
 
-.PHONY: demo test test-slow check format lint types bench peers clean
+.PHONY: browser demo test test-slow check format lint types bench peers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
-test: $(STAMP)
+test: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2
 
-test-slow: $(STAMP)
+test-slow: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow"
 
 check: lint types test
@@ -40,6 +41,20 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,plot]'
 	@touch $@
+
+# The pages are tested in a real browser, Debian's: fetch it where we may. Without it those tests are skipped,
+# save in CI.
+$(BROWSER): $(STAMP)
+	@for try in 1 2 3; do \
+	  command -v chromium >/dev/null && command -v chromedriver >/dev/null && break; \
+	  if [ "$$(id -u)" != 0 ]; then \
+	    echo "to test the pages in a browser: sudo apt-get install chromium chromium-driver" >&2; break; fi; \
+	  apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null || sleep 5; \
+	done
+	@! command -v chromedriver >/dev/null || touch $@
+
+browser: $(BROWSER)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The main job on the alarm network: sample, learn, compare, ask, save. Run by `make demo`."""
+"""The main job on the alarm network: sample, learn, compare, ask, save, look. Run by `make demo`."""
 
 import time
 from pathlib import Path
@@ -21,7 +21,7 @@ def main(folder: Path = Path("demo")) -> None:
 
     rows, best = [], None
     for name, search in (("hill-climb", HillClimb()), ("tabu with restarts", Tabu(restarts=20))):
-        result = bs.learn(data, search, "bic")
+        result = bs.learn(data, search, "bic", top=10)
         found = bs.compare(result, truth)
         rows.append(
             (
@@ -49,7 +49,12 @@ def main(folder: Path = Path("demo")) -> None:
     question = "HYPOVOLEMIA | BP=LOW, HR=HIGH"
     out.print(answer_grid(truth.query(question), f"P({question}), generating network"))
     out.print(answer_grid(model.query(question), f"P({question}), learned network"))
+    page = folder / "alarm-report.html"
+    best.report(page, truth=truth, title="The alarm network, learned from 10,000 rows")
     out.print(f"done in {time.perf_counter() - begin:.1f} s")
+    out.print(
+        f"open this in a browser to explore the network: {page.resolve()}", markup=False, soft_wrap=True
+    )
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from bayescout.learn import learn
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from bayescout import evaluate as evaluate
+    from bayescout import plots as plots
     from bayescout import scores as scores
     from bayescout import search as search
     from bayescout.data import Discretiser as Discretiser
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from bayescout.data import write_table as write_table
     from bayescout.errors import BayescoutError as BayescoutError
     from bayescout.errors import BayescoutWarning as BayescoutWarning
+    from bayescout.evaluate import bootstrap as bootstrap
+    from bayescout.evaluate import cross_validate as cross_validate
+    from bayescout.evaluate import divergence as divergence
+    from bayescout.evaluate import held_out as held_out
     from bayescout.exact import candidate_sets as candidate_sets
     from bayescout.exact import gap as gap
     from bayescout.formats import load_network as load_network
@@ -50,6 +56,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
     "bayescout.errors": ("BayescoutError", "BayescoutWarning"),
+    "bayescout.evaluate": ("bootstrap", "cross_validate", "divergence", "held_out"),
     "bayescout.exact": ("candidate_sets", "gap"),
     "bayescout.formats": (
         "load_network", "networks", "read_network", "read_structure", "write_network", "write_structure",
@@ -65,7 +72,7 @@ _HOMES = {
     "bayescout.search.knowledge": ("Knowledge",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("scores", "search")
+_MODULES = ("evaluate", "plots", "scores", "search")
 
 __all__ = ["__version__", "learn", *sorted([*_HOME_OF, *_MODULES])]  # noqa: PLE0604
 

@@ -205,12 +205,45 @@ class Result:
 
         return fit(self.dag, self._evidence()[0] if data is None else data, prior=prior, **options)
 
+    def report(
+        self,
+        path: str | PathLike[str],
+        truth: Any = None,
+        model: Any = None,
+        title: str | None = None,
+    ) -> None:
+        """Write one self-contained HTML page: the network to explore, its evidence, and how to repeat it.
+
+        `truth` is a graph or network to compare with, `model` a network fitted to this graph whose
+        parameters are shown in place of maximum likelihood ones.
+        """
+        from bayescout.report.page import write_report
+
+        write_report(self, path, truth, model, title)
+
     def _evidence(self) -> tuple[Table, LocalScores]:
         if self.table is None or self.scores is None:
             raise SettingError(
                 "this result was read from a file and has no data; learn again, or give the data to fit(data)"
             )
         return self.table, self.scores
+
+    def plot(self, kind: str = "network", **options: Any) -> Any:
+        """A matplotlib figure: the "network" (`truth`, `strengths`) or the "trace" (`x`, `truth`).
+
+        See `bayescout.plots.plot_network` and `plot_trace` for the options.
+        """
+        from bayescout.plots.figures import plot_network, plot_trace
+
+        kinds: dict[str, Any] = {"network": plot_network, "trace": plot_trace}
+        if kind not in kinds:
+            raise SettingError(f"kind must be 'network' or 'trace', not {kind!r}")
+        return kinds[kind](self, **options)
+
+    def _repr_html_(self) -> str:
+        from bayescout.plots.notebook import result_html
+
+        return result_html(self)
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints as JSON."""

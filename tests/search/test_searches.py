@@ -555,3 +555,29 @@ def test_ctrl_c_finishes_the_step_in_hand_and_gives_the_handler_back():
         assert ignored.stop_reason == "converged"
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("search", [HillClimb(), FirstAscent(), Tabu(patience=3)], ids=repr)
+def test_a_start_that_cannot_be_scored_is_mended(search):
+    """With 6 rows a Gaussian family of five parents and more has nothing left to estimate."""
+    table = gaussian(9, 6, seed=1)
+    names = table.names
+    full = bs.Dag(names, tuple(tuple(range(i)) for i in range(9)))
+    assert bs.score(full, table) == -np.inf
+    result = bs.learn(table, search, start=full)
+    assert np.isfinite(result.score)
+    assert result.score == pytest.approx(bs.score(result.dag, table), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
+def test_rows_written_out_give_the_graph_of_weights(kind):
+    """Ties are many with so few rows: the order of the columns must not depend on how rows are counted."""
+    for seed in range(15):
+        table = entangled(6, 25, seed=seed) if kind == "discrete" else gaussian(6, 25, seed)
+        rng = np.random.default_rng(seed)
+        weights = rng.integers(1, 4, 25)
+        long = table.take(np.repeat(np.arange(25), weights))
+        heavy = bs.Table(table.names, table.states, table.codes, table.values, weights.astype(float))
+        one, other = (bs.learn(each, "tabu") for each in (long, heavy))
+        assert one.dag == other.dag
+        assert one.score == pytest.approx(other.score)

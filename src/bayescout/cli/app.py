@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bayescout.cli import learning, networks, scoring
+from bayescout.cli import experiments, learning, networks, scoring
 
 app = typer.Typer(
     name="bayescout",
@@ -13,7 +13,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (*learning.COMMANDS, *networks.COMMANDS, *scoring.COMMANDS):
+for command in (*learning.COMMANDS, *networks.COMMANDS, *scoring.COMMANDS, *experiments.COMMANDS):
     app.command()(command)
 
 

@@ -75,6 +75,9 @@ def learn(
     na: MissingValues = None,
     kind: KindOption = None,
     output: Output = None,
+    report: Annotated[
+        str | None, typer.Option(help="An HTML page to write, to look at and explore the result with.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Learn the structure of a network from data."""
@@ -84,8 +87,10 @@ def learn(
     from bayescout.scores import formula_named
     from bayescout.search import search_named
 
-    method = search_named(search, **_settings(option))
-    formula = formula_named(score, **_settings(score_option))
+    if report and not Path(report).resolve().parent.is_dir():
+        raise SettingError(f"{report}: cannot be written: its folder does not exist; make the folder first")
+    method = search_named(search, **settings_given(option))
+    formula = formula_named(score, **settings_given(score_option))
     table = as_table(data, **table_options(missing, na, kind))
     result = learn_structure(
         table,
@@ -104,19 +109,23 @@ def learn(
     found = None if gap is None else _gap(result, gap, sys.stderr.isatty() and not json)
     if output:
         _write(result, output, prior)
+    if report:
+        result.report(report)
     if json:
         facts = (
             {} if found is None else {"bound": found.bound, "gap": found.gap, "certificate": found.to_dict()}
         )
-        print_json(_with_top(result) | facts | missing_facts(table) | {"output": output})
+        written = {"output": output, "report": report}
+        print_json(_with_top(result) | facts | missing_facts(table) | written)
     else:
         say_missing(table)
         for part in result_grids(result):
             console().print(part)
         if found is not None:
             sys.stdout.write(f"{found}\n")
-        if output:
-            sys.stdout.write(f"written to {output}\n")
+        for path in (output, report):
+            if path:
+                sys.stdout.write(f"written to {path}\n")
     if result.stop_reason == "interrupted":
         sys.stderr.write("bayescout: interrupted; this is the best network so far\n")
         raise typer.Exit(130)
@@ -148,7 +157,7 @@ def searches(json: Json = False) -> None:
 COMMANDS = (learn, searches)
 
 
-def _settings(pairs: list[str] | None) -> dict[str, Any]:
+def settings_given(pairs: list[str] | None) -> dict[str, Any]:
     """key=value texts as settings."""
     found = {}
     for pair in pairs or ():

@@ -310,6 +310,17 @@ class Dag:
 
         return to_modelstring(self)
 
+    def plot(self, truth: Any = None, strengths: Any = None) -> Any:
+        """A matplotlib figure of the graph in layers; see `bayescout.plots.plot_network`."""
+        from bayescout.plots.figures import plot_network
+
+        return plot_network(self, truth, strengths)
+
+    def _repr_html_(self) -> str:
+        from bayescout.plots.notebook import graph_html
+
+        return graph_html(self)
+
 
 def _as_indices(parents: Iterable[int]) -> tuple[int, ...]:
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
 from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, counted, shown
@@ -144,6 +144,17 @@ class Pdag:
         if len(nodes) != len(self.nodes) or set(nodes) != set(self.nodes):
             raise GraphError("the new order must list every node of the graph once")
         return Pdag.from_arcs(self.arcs(), self.edges(), nodes)
+
+    def plot(self, truth: Any = None, strengths: Any = None) -> Any:
+        """A matplotlib figure of the graph in layers; see `bayescout.plots.plot_network`."""
+        from bayescout.plots.figures import plot_network
+
+        return plot_network(self, truth, strengths)
+
+    def _repr_html_(self) -> str:
+        from bayescout.plots.notebook import graph_html
+
+        return graph_html(self)
 
     def __repr__(self) -> str:
         lines = [f"{a} -> {b}" for a, b in self.arcs()] + [f"{a} - {b}" for a, b in self.edges()]

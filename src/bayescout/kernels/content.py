@@ -16,29 +16,40 @@ def _mixed(x):
 
 
 @kernel
-def column_spreads(codes, cards, out):
-    """For each column the sum of N log N over its states, in units of 2**-20; out (p,) int64."""
+def column_spreads(codes, cards, weights, unit, out):
+    """For each column the sum of N log N over its states, in units of 2**-20; out (p,) int64.
+
+    weights  (n,) int64    of the rows, in units of `unit`; empty where every row counts once
+    """
+    weighted = len(weights) > 0
     for column in range(codes.shape[0]):
         counts = np.zeros(cards[column], dtype=np.int64)
         cells = codes[column]
-        for row in range(cells.shape[0]):
-            counts[cells[row]] += 1
+        if weighted:
+            for row in range(cells.shape[0]):
+                counts[cells[row]] += weights[row]
+        else:
+            for row in range(cells.shape[0]):
+                counts[cells[row]] += 1
         out[column] = 0
-        for count in counts:
-            if count > 0:
+        for whole in counts:
+            if whole > 0:
+                count = whole * unit
                 out[column] += np.int64(math.floor(count * math.log(count) * 1048576.0 + 0.5))
 
 
 @kernel
-def column_signatures(codes, colours, rows, out):
+def column_signatures(codes, colours, weights, rows, out):
     """One round of refinement: a column's signature from its cells and from what else is in their rows.
 
     codes    (p, n) uint8|uint16|uint64  cells
     colours  (p,) uint64    signature of each column so far
+    weights  (n,) int64     of the rows; empty where every row counts once
     rows     (n,) uint64    overwritten: the sum over columns of mixed (colour, cell)
     out      (p,) uint64    overwritten: the sum over rows of mixed (cell, row)
     """
     p, n = codes.shape
+    weighted = len(weights) > 0
     rows[:] = 0
     for column in range(p):
         for row in range(n):
@@ -48,5 +59,6 @@ def column_signatures(codes, colours, rows, out):
     for column in range(p):
         total = np.uint64(0)
         for row in range(n):
-            total += _mixed(rows[row] ^ (np.uint64(codes[column, row]) * np.uint64(0x9E3779B97F4A7C15)))
+            mark = _mixed(rows[row] ^ (np.uint64(codes[column, row]) * np.uint64(0x9E3779B97F4A7C15)))
+            total += mark * np.uint64(weights[row]) if weighted else mark
         out[column] = _mixed(total ^ colours[column])

@@ -224,6 +224,17 @@ class GaussianNetwork:
             text += f" {'-' if weight < 0 else '+'} {abs(weight):.6g} {self.nodes[parent]}"
         return f"{text} + N(0, {self.variances[i]:.6g})"
 
+    def plot(self, cpts: bool = False, truth: Any = None, strengths: Any = None) -> Any:
+        """A matplotlib figure of the network, with its regressions in the boxes where asked."""
+        from bayescout.plots.figures import plot_network
+
+        return plot_network(self, truth, strengths, cpts)
+
+    def _repr_html_(self) -> str:
+        from bayescout.plots.notebook import network_html
+
+        return network_html(self)
+
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
         size = graph_size(len(self.dag), self.dag.n_arcs)

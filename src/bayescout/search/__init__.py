@@ -10,6 +10,7 @@ from bayescout.search.annealing import Annealing
 from bayescout.search.first_ascent import FirstAscent
 from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
+from bayescout.search.imap import Imap, ImapPruned
 from bayescout.search.knowledge import Knowledge, Rules
 from bayescout.search.optimal import Optimal
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
@@ -28,6 +29,8 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "order-sample": OrderSample,
     "order-climb": OrderClimb,
     "ges": Ges,
+    "imap": Imap,
+    "imap-pruned": ImapPruned,
     "pc": Pc,
     "cpc": Cpc,
     "optimal": Optimal,
@@ -65,6 +68,8 @@ __all__ = [
     "Ges",
     "HillClimb",
     "Holland",
+    "Imap",
+    "ImapPruned",
     "K2Random",
     "Knowledge",
     "Optimal",

@@ -1,20 +1,24 @@
 """Equivalence classes as searches handle them: sets of nodes as the bits of integers.
 
 A `Pattern` has directed arcs and undirected edges. Extending it to a DAG and completing a DAG to its class
-are those of `graph.equivalence`, on bits, for they are done at every step.
+are those of `graph.equivalence`, by kernels on rows of bits, for they are done at every step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from functools import lru_cache
+from itertools import compress
+from operator import ne
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.search.knowledge import Rules
 from bayescout.search.problem import Pairs, ParentSets
+
+Words = NDArray[np.uint64]
 
 
 def bits(mask: int) -> list[int]:
@@ -35,6 +39,30 @@ def positions(mask: int, n: int) -> NDArray[np.int64]:
 
 def mask_of(members: Iterable[int]) -> int:
     return sum(1 << int(member) for member in members)
+
+
+def masks_of(matrix: NDArray[np.bool_]) -> list[int]:
+    """The members of each row of a truth table."""
+    raw = np.packbits(matrix, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in raw]
+
+
+def packed(masks: Sequence[int], n: int) -> Words:
+    """Sets of n nodes as rows of 64-bit words."""
+    size = 8 * max(1, -(-n // 64))
+    raw = bytearray().join([mask.to_bytes(size, "little") for mask in masks])
+    return np.frombuffer(raw, dtype=np.uint64).reshape(len(masks), size // 8)
+
+
+def unpacked(rows: Words) -> list[int]:
+    """The sets of `packed` rows."""
+    raw, size = rows.tobytes(), 8 * rows.shape[1]
+    return [int.from_bytes(raw[at : at + size], "little") for at in range(0, len(raw), size)]
+
+
+def differing(before: Sequence[object], after: Sequence[object]) -> list[int]:
+    """The places where two lists differ."""
+    return list(compress(range(len(before)), map(ne, before, after)))
 
 
 @dataclass
@@ -60,6 +88,20 @@ class Pattern:
         """The directed pairs, parent first, and the undirected, lower first; sorted."""
         directed = tuple((a, b) for a, own in enumerate(self.children) for b in bits(own))
         return directed, tuple((a, b) for a, own in enumerate(self.friends) for b in bits(own) if a < b)
+
+    @property
+    def n(self) -> int:
+        return len(self.parents)
+
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        return self.parents, self.children, self.friends
+
+    def rows(self, nodes: Sequence[int] | None = None) -> Words:
+        """The parents, children and friends of each node as rows of bits (3, nodes, words)."""
+        chosen = range(self.n) if nodes is None else nodes
+        masks = [plane[node] for plane in self.lists() for node in chosen]
+        rows = packed(masks, self.n)
+        return rows.reshape(3, len(chosen), rows.shape[1])
 
     def copy(self) -> Pattern:
         return Pattern(self.parents[:], self.children[:], self.friends[:])
@@ -93,68 +135,95 @@ class Extension:
         return tuple(tuple(bits(own)) for own in self.parents)
 
 
-def extension_of(pattern: Pattern) -> Extension | None:
+def extension_of(pattern: Pattern, limits: NDArray[np.int64] | None = None) -> Extension | None:
     """A DAG with the same adjacencies, the directed arcs kept and no new v-structure, if there is one.
 
     Dor & Tarsi (1992), as in `graph.equivalence.consistent_extension`: the lowest node that can be a sink.
+    `limits` are the most parents of each node.
     """
-    children, friends = pattern.children, pattern.friends
-    left = pattern.adjacent()
-    parents = [0] * len(left)
-    removed: list[int] = []
-    gone = bytearray(len(left))
-    waiting = list(range(len(left)))
-    while waiting:
-        node = heappop(waiting)
-        around = left[node]
-        if gone[node] or children[node] & around:
-            continue
-        if friends[node] & around and not _may_be_sink(left, node, friends[node] & around):
-            continue
-        gone[node] = True
-        removed.append(node)
-        parents[node] = around
-        for neighbour in bits(around):
-            left[neighbour] ^= 1 << node
-            heappush(waiting, neighbour)
-    return Extension(parents, removed) if len(removed) == len(left) else None
-
-
-def _may_be_sink(left: list[int], node: int, friends: int) -> bool:
-    """Whether each undirected friend is joined to all the node's other neighbours."""
-    around = left[node]
-    return all(not around & ~left[friend] & ~(1 << friend) for friend in bits(friends))
+    found = _extended(pattern.rows(), limits)
+    return None if found is None else Extension(unpacked(found[0]), found[1].tolist())
 
 
 def completed(dag: Extension) -> Pattern:
     """The class of a DAG: Chickering's (1995) labelling, as in `graph.equivalence.cpdag`."""
-    n = len(dag.parents)
-    place = [0] * n
-    for position, node in enumerate(dag.sinks_first):
-        place[node] = position
-    compelled = [0] * n
-    pattern = Pattern([0] * n, [0] * n, [0] * n)
-    for child in reversed(dag.sinks_first):
-        family = dag.parents[child]
-        if not family:
-            continue
-        own = bits(family)
-        latest = min(own, key=place.__getitem__)
-        known = compelled[latest]
-        shared = dag.parents[latest] | 1 << latest
-        compelled[child] = family if known & ~family or family & ~shared else known
-        for parent in own:
-            _join(pattern, parent, child, bool(compelled[child] >> parent & 1))
-    return pattern
+    rows = _completed(packed(dag.parents, len(dag.parents)), np.array(dag.sinks_first, dtype=np.int64))
+    return Pattern(*(unpacked(plane) for plane in rows))
 
 
-def _join(pattern: Pattern, parent: int, child: int, directed: bool) -> None:
-    if directed:
-        pattern.parents[child] |= 1 << parent
-        pattern.children[parent] |= 1 << child
-    else:
-        pattern.friends[child] |= 1 << parent
-        pattern.friends[parent] |= 1 << child
+def _extended(rows: Words, limits: NDArray[np.int64] | None = None) -> tuple[Words, NDArray[np.int64]] | None:
+    from bayescout.kernels.classes import extend
+
+    n = rows.shape[1]
+    parents, order = np.empty_like(rows[0]), np.empty(n, dtype=np.int64)
+    most = np.full(n, n, dtype=np.int64) if limits is None else limits
+    return (parents, order) if extend(rows, most, parents, order) == n else None
+
+
+def _completed(parents: Words, order: NDArray[np.int64]) -> Words:
+    from bayescout.kernels.classes import complete
+
+    rows = np.zeros((3, *parents.shape), dtype=np.uint64)
+    complete(parents, order, rows)
+    return rows
+
+
+class Standpoint:
+    """The class a search is at, in integers and in rows of bits.
+
+    Going to a neighbour costs Python only what differs: the rest of the lists is shared.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.rows = pattern.rows()
+        self.adjacent = pattern.adjacent()
+        self._steps = self.rows[1] | self.rows[2]
+        self._member = [0] * pattern.n, np.zeros_like(self._steps)
+
+    def neighbour(self, changed: Pattern, nodes: Sequence[int]) -> tuple[Pattern, Extension] | None:
+        """The class with the members of a pattern that differs from this one at some nodes, and a member."""
+        rows = self.rows.copy()
+        rows[:, nodes] = changed.rows(nodes)
+        found = _extended(rows)
+        if found is None:
+            return None
+        parents, order = found
+        after = _completed(parents, order)
+        reached = Pattern(*map(_renewed, self.pattern.lists(), self.rows, after))
+        member = Extension(_renewed(*self._member, parents), order.tolist())
+        self._member = member.parents, parents
+        return reached, member
+
+    def move(self, after: Pattern) -> tuple[int, int]:
+        """Take up another class: the nodes that differ, and those that a step leads no longer away from."""
+        before = self.pattern
+        changed, lost = 0, 0
+        for one, two in zip(before.lists(), after.lists(), strict=True):
+            changed |= mask_of(differing(one, two))
+        nodes = bits(changed)
+        self.pattern = after
+        self.rows[:, nodes] = after.rows(nodes)
+        self._steps[nodes] = self.rows[1, nodes] | self.rows[2, nodes]
+        for node in nodes:
+            steps = after.children[node] | after.friends[node]
+            self.adjacent[node] = after.parents[node] | steps
+            if (before.children[node] | before.friends[node]) & ~steps:
+                lost |= 1 << node
+        return changed, lost
+
+    def semi_directed_path(self, source: int, target: int, blocked: int, length: int = 1) -> int:
+        """As the function of that name."""
+        return _path(self._steps, source, target, blocked, length)
+
+
+def _renewed(masks: list[int], before: Words, after: Words) -> list[int]:
+    """The sets of the rows after, given those of the rows before."""
+    masks = masks[:]
+    changed = (before != after).any(axis=1).nonzero()[0]
+    for node, mask in zip(changed.tolist(), unpacked(after[changed]), strict=True):
+        masks[node] = mask
+    return masks
 
 
 def class_of(parents: ParentSets) -> Pattern:
@@ -186,62 +255,46 @@ def semi_directed_path(pattern: Pattern, source: int, target: int, blocked: int,
     0 where the blocked nodes cut every such path. With a `length` of 2 the step from source straight to
     target does not count. A shortest path, so that few changes of the graph can touch it.
     """
-    goal = 1 << target
-    if length == 2:
-        blocked |= goal
-    came_from: dict[int, int] = {}
-    seen = blocked | 1 << source
-    frontier = [source]
-    while frontier:
-        following = []
-        for node in frontier:
-            step = (pattern.children[node] | pattern.friends[node]) & ~seen
-            if node != source and length == 2:
-                step |= (pattern.children[node] | pattern.friends[node]) & goal
-            if step & goal:
-                return _traced(came_from, node, source) | goal
-            seen |= step
-            for reached in bits(step):
-                came_from[reached] = node
-                following.append(reached)
-        frontier = following
-    return 0
+    steps = [own | friends for own, friends in zip(pattern.children, pattern.friends, strict=True)]
+    return _path(packed(steps, pattern.n), source, target, blocked, length)
 
 
-def _traced(came_from: dict[int, int], node: int, source: int) -> int:
-    path = 1 << source
-    while node != source:
-        path |= 1 << node
-        node = came_from[node]
-    return path
+def _path(steps: Words, source: int, target: int, blocked: int, length: int) -> int:
+    from bayescout.kernels.classes import find_path
+
+    everyone = (1 << len(steps)) - 1
+    seen, path = packed([blocked & everyone, 0], len(steps))
+    find_path(steps, np.array((source, target, length)), seen, path)
+    return int.from_bytes(path.tobytes(), "little")
 
 
 def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
-    """A member of the class that keeps the rules, if one is found.
+    """A member of the class that keeps the rules, if there is one.
 
-    Exact for required and forbidden arcs: each edge is directed as they demand and the rest extended. A limit
-    on parents that is the same for all holds for every member or for none; limits that differ are asked of
-    the member found only.
+    Each edge is directed as required and forbidden arcs demand, and the rest extended within the limits.
     """
+    required, into, out_of = _rule_masks(rules)
     known = pattern.copy()
-    for a, b in zip(*(ends.tolist() for ends in rules.required.nonzero()), strict=True):
+    for a, b in required:
         if not known.friends[a] >> b & 1 and not known.children[a] >> b & 1:
             return None
         known.direct(a, b)
-    for child, own in enumerate(known.parents):
-        if any(not rules.allowed[parent, child] for parent in bits(own)):
-            return None
+    if any(own & ~may for own, may in zip(known.parents, into, strict=True)):
+        return None
     for a, others in enumerate(pattern.friends):
-        for b in bits(others & known.friends[a]):
-            if not rules.allowed[a, b]:
-                if not rules.allowed[b, a]:
-                    return None
-                known.direct(b, a)
-    found = extension_of(known)
-    if found is None or completed(found) != pattern:  # what is known may itself make a new v-structure
+        for b in bits(others & known.friends[a] & ~out_of[a]):
+            if not out_of[b] >> a & 1:
+                return None
+            known.direct(b, a)
+    found = _extended(known.rows(), rules.max_parents)
+    # What is known may itself make a new v-structure.
+    if found is None or (_completed(*found) != pattern.rows()).any():
         return None
-    if any(
-        own.bit_count() > most for own, most in zip(found.parents, rules.max_parents.tolist(), strict=True)
-    ):
-        return None
-    return found
+    return Extension(unpacked(found[0]), found[1].tolist())
+
+
+@lru_cache(maxsize=4)
+def _rule_masks(rules: Rules) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """The required arcs, and the nodes that may be parents and children of each node."""
+    required = [(int(a), int(b)) for a, b in zip(*rules.required.nonzero(), strict=True)]
+    return required, masks_of(rules.allowed.T), masks_of(rules.allowed)

@@ -8,30 +8,30 @@ from typing import ClassVar
 
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, FunctionFormula
-from bayescout.search.classes import Pattern, class_of
-from bayescout.search.operators import MIN_GAIN, Deletions, Insertions, Operators, Step, Turns
-from bayescout.search.problem import Edges, Generator, Pairs, ParentSets, Problem, State
+from bayescout.search.classes import bits, class_of, differing, mask_of
+from bayescout.search.operators import MIN_GAIN, Deletions, Insertions, Operators, Step
+from bayescout.search.problem import Edges, Generator, ParentSets, Problem, State
+from bayescout.search.turns import Turns
 
 PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Turns)
 
 
 @dataclass
 class GesState(State):
-    """A class, as its directed and undirected pairs; `parents` is a member that keeps the knowledge.
+    """A class: `parents` is a member that keeps the knowledge, and `undirected` counts its undirected edges.
 
     `phase` counts from 0: insert, delete, turn; `changed` is whether this round has changed anything.
     """
 
-    directed: Pairs = ()
-    undirected: Pairs = ()
+    undirected: int = 0
     phase: int = 0
     changed: bool = False
 
     def facts(self) -> dict[str, float]:
-        return {"phase": self.phase, "undirected": len(self.undirected)}
+        return {"phase": self.phase, "undirected": self.undirected}
 
     def found_class(self) -> Edges:
-        return self.directed, self.undirected
+        return class_of(self.parents).pairs()
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,12 @@ class Ges:
     """Greedy equivalence search (Chickering 2002): the best insertion until none helps, then deletions.
 
     Each step goes to the best neighbouring equivalence class. `turning` adds a third phase that turns arcs
-    (Hauser & Buehlmann 2012); `repeat` goes round the phases until a whole round changes nothing. The
-    score must be equivalent. With knowledge, a class is visited only if a member of it keeps the knowledge.
+    (Hauser & Buehlmann 2012); `repeat` goes round the phases until a whole round changes nothing. Both are on
+    because they cost little and often end higher; without either it is Chickering's own search. The score
+    must be equivalent. With knowledge, a class is visited only if a member of it keeps the knowledge.
     """
 
-    turning: bool = False
+    turning: bool = True
     repeat: bool = True
 
     state: ClassVar[type[State]] = GesState
@@ -57,7 +58,7 @@ class Ges:
     def start(self, problem: Problem, rng: Generator) -> GesState:
         require_equivalent(problem)
         graph = problem.first_graph(rng)
-        work = Work(problem, graph, class_of(graph), 0)
+        work = Work(problem, graph, 0)
         return _state(work, 0, 0, False)
 
     def advance(self, problem: Problem, state: GesState, rng: Generator) -> GesState:
@@ -65,8 +66,10 @@ class Ges:
         while True:
             step = work.operators.best()
             if step is not None:
-                work.take(step)
-                return _state(work, state.operations + 1, phase, True)
+                if work.take(step):
+                    return _state(work, state.operations + 1, phase, True)
+                work.operators.set_aside(step)
+                continue
             phase += 1
             if phase == (3 if self.turning else 2):
                 if not (self.repeat and changed):
@@ -79,10 +82,11 @@ class Ges:
 class Work:
     """A class, a member of it with its local scores, and the operators of the phase it is in."""
 
-    def __init__(self, problem: Problem, graph: ParentSets, pattern: Pattern, phase: int) -> None:
+    def __init__(self, problem: Problem, graph: ParentSets, phase: int) -> None:
         self.problem = problem
         self.graph = graph
-        self.pattern = pattern
+        self.masks = [mask_of(own) for own in graph]
+        self.pattern = class_of(graph)
         self.locals = problem.score.many(list(enumerate(graph)))
         self.enter(phase)
 
@@ -93,44 +97,64 @@ class Work:
     def enter(self, phase: int) -> None:
         self.operators = PHASES[phase](self.problem, self.pattern)
 
-    def take(self, step: Step) -> None:
-        """Go to the class that a step leads to."""
-        before, graph = self.score, step.member.parent_sets()
-        changed = [c for c, (a, b) in enumerate(zip(self.graph, graph, strict=True)) if a != b]
-        self.locals[changed] = self.problem.score.many([(child, graph[child]) for child in changed])
-        self.graph, self.pattern = graph, step.pattern
-        _require_promise(step.gain, before, self.score)
+    def take(self, step: Step) -> bool:
+        """Go to the class that a step leads to, unless its member does not score more."""
+        after, values = step.member.parents, self.locals.copy()
+        changed = differing(self.masks, after)
+        families = [(child, tuple(bits(after[child]))) for child in changed]
+        values[changed] = self.problem.score.many(families)
+        if not self._keeps_promise(step.gain, float(values.sum())):
+            return False
+        graph = list(self.graph)
+        for child, own in families:
+            graph[child] = own
+        self.graph, self.masks, self.pattern, self.locals = tuple(graph), after, step.pattern, values
         self.operators.moved(step)
+        return True
+
+    def _keeps_promise(self, gain: float, after: float) -> bool:
+        """An equivalent score gains in every member of a class what the operator said.
+
+        Columns that are linear functions of others are an exception: they leave no residual, and what is
+        taken for it is not the same for all members. Then a step must gain in the member at hand.
+        """
+        gained = after - self.score
+        apart = abs(gained - gain) if math.isfinite(gain) else 0.0
+        if apart <= MIN_GAIN * max(1.0, abs(self.score)):
+            return True
+        if _says_equivalent(self.problem) is None:
+            raise SettingError(
+                f"the score is not equivalent: graphs of one class differ by {apart:.3g}; "
+                f"ges needs a score that is, such as bic, bdeu or bge"
+            )
+        return gained > MIN_GAIN
 
 
-def _require_promise(gain: float, before: float, after: float) -> None:
-    """An equivalent score gains in every member of a class what the operator said."""
-    if math.isfinite(gain) and abs(after - before - gain) > MIN_GAIN * max(1.0, abs(before)):
-        raise SettingError(
-            f"the score is not equivalent: graphs of one class differ by {abs(after - before - gain):.3g}; "
-            f"ges needs a score that is, such as bic, bdeu or bge"
-        )
+def _says_equivalent(problem: Problem) -> bool | None:
+    """Whether the score's formula says that it is; None for a user's own, which does not say."""
+    formula = getattr(problem.score.score, "formula", None)
+    if not isinstance(formula, Formula) or isinstance(formula, FunctionFormula):
+        return None
+    return formula.equivalent
 
 
 def require_equivalent(problem: Problem) -> None:
     """Refuse a formula that says it is not equivalent; what a user's own is shows as the search goes."""
-    formula = getattr(problem.score.score, "formula", None)
-    if isinstance(formula, Formula) and not isinstance(formula, FunctionFormula) and not formula.equivalent:
+    if _says_equivalent(problem) is False:
+        name = type(problem.score.score.formula).__name__  # type: ignore[attr-defined]
         raise SettingError(
-            f"score {type(formula).__name__} differs between graphs of one class, and ges searches "
+            f"score {name} differs between graphs of one class, and ges searches "
             f"classes; use an equivalent score such as bic, bdeu or bge, or search with hill-climb"
         )
 
 
 def _state(work: Work, operations: int, phase: int, changed: bool) -> GesState:
-    directed, undirected = work.pattern.pairs()
     return GesState(
         work.graph,
         work.score,
         operations=operations,
         work=work,
-        directed=directed,
-        undirected=undirected,
+        undirected=sum(map(int.bit_count, work.pattern.friends)) // 2,
         phase=phase,
         changed=changed,
     )
@@ -140,7 +164,6 @@ def _work(problem: Problem, state: GesState) -> Work:
     """The scratch space of a state, rebuilt where the state was read from a file."""
     if state.work is None:
         with problem.score.suspended():
-            pattern = Pattern.of_pairs(problem.n, state.directed, state.undirected)
-            state.work = Work(problem, state.parents, pattern, state.phase)
+            state.work = Work(problem, state.parents, state.phase)
     work: Work = state.work
     return work

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import compress
 
 import numpy as np
 
 from bayescout.search.classes import (
     Extension,
     Pattern,
+    Standpoint,
     bits,
     cliques_within,
-    completed,
-    extension_of,
-    mask_of,
+    masks_of,
     member_keeping,
     positions,
-    semi_directed_path,
 )
 from bayescout.search.problem import Problem
 from bayescout.statistics.families import Family, Floats
@@ -71,20 +70,30 @@ class Operators:
         self.problem = problem
         self.rules = problem.rules
         self.n = problem.n
-        self.free = not (self.rules.required.any() or not _all_allowed(problem))
-        self.limits: list[int] = self.rules.max_parents.tolist()
-        either = self.rules.allowed | self.rules.allowed.T
-        self.joinable = [mask_of(np.flatnonzero(row)) for row in either]
-        fixed = self.rules.required | self.rules.required.T
-        self.loose = [~mask_of(np.flatnonzero(row)) for row in fixed]
+        # A limit that is the same for all holds for every member of a class or for none.
+        self.most = int(self.rules.max_parents.max(initial=0))
+        alike = bool((self.rules.max_parents == self.most).all())
+        self.free = alike and not self.rules.required.any() and _all_allowed(problem)
+        self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
+        self.may_enter = masks_of(self.rules.allowed.T)
+        self.may_leave = masks_of(self.rules.allowed)
+        self.held = masks_of(self.rules.required)
+        self.loose = masks_of(~(self.rules.required | self.rules.required.T))
         self.tables = [Table([], np.empty(0), []) for _ in range(self.n)]
+        self.watched = [0] * self.n
         self.tops: Floats = np.full(self.n, -np.inf)
-        self._settle(pattern)
+        self.here = Standpoint(pattern)
         self._score(range(self.n))
 
-    def _settle(self, pattern: Pattern) -> None:
-        self.pattern = pattern
-        self.adjacent = pattern.adjacent()
+    @property
+    def pattern(self) -> Pattern:
+        """The class at hand."""
+        return self.here.pattern
+
+    @property
+    def adjacent(self) -> list[int]:
+        """For each node everything it is joined to."""
+        return self.here.adjacent
 
     # ---- choosing
 
@@ -117,6 +126,11 @@ class Operators:
             if step is not None:
                 yield step
 
+    def set_aside(self, step: Step) -> None:
+        """Pass a step over until the class is another."""
+        row = self.tables[step.y].cliques.index(step.clique)
+        self._sleep(step.y, row * self.n + step.x, EVERYTHING)
+
     def _tried(self, y: int, place: int) -> Step | None:
         """The step of a place in y's table; where it is not valid now it is put to sleep."""
         table = self.tables[y]
@@ -128,65 +142,61 @@ class Operators:
             if found is not None:
                 return Step(x, y, clique, gain, *found)
             obstacle = EVERYTHING
-        table.asleep.append((place, gain, obstacle))
-        table.gains[place] = -np.inf
-        self.tops[y] = table.gains.max()
+        self._sleep(y, place, obstacle)
         return None
 
     def _reached(self, x: int, y: int, clique: int) -> tuple[Pattern, Extension] | None:
         """The class an operator leads to, with a member that keeps the rules; None where there is none."""
         changed = self.pattern.copy()
         self._apply(changed, x, y, clique)
-        dag = extension_of(changed)
-        if dag is None:
+        around = 1 << x | 1 << y | self.pattern.friends[x] | self.pattern.friends[y]
+        found = self.here.neighbour(changed, bits(around))
+        if found is None:
             return None
-        reached = completed(dag)
-        if self.free and all(
-            own.bit_count() <= most for own, most in zip(dag.parents, self.limits, strict=True)
-        ):
-            return reached, dag
-        member = None if self.free else member_keeping(reached, self.rules)
-        return None if member is None else (reached, member)
+        if not self.free:
+            member = member_keeping(found[0], self.rules)
+            return None if member is None else (found[0], member)
+        return found if max(map(int.bit_count, found[1].parents)) <= self.most else None
 
     # ---- keeping up
 
     def moved(self, step: Step) -> None:
         """Take up the class a step led to."""
-        before, after = self.pattern, step.pattern
-        self._settle(after)
-        self._score(self._stale(before, step))
-        turned = 0
-        for node in range(self.n):
-            if before.children[node] != after.children[node] or before.friends[node] != after.friends[node]:
-                turned |= 1 << node
-        for y, table in enumerate(self.tables):
-            if table.asleep:
-                self._wake(y, table, turned)
+        changed, lost = self.here.move(step.pattern)
+        self._score(self._stale(changed, step))
+        # A path stays while every step of it does. Beyond the nodes are a bit that always turns, and one for
+        # each node that may have been joined to another.
+        turned = lost | 1 << self.n | (1 << step.x | 1 << step.y) << self.n + 1
+        for y in compress(range(self.n), map(turned.__and__, self.watched)):
+            self._wake(y, turned)
 
-    def _stale(self, before: Pattern, step: Step) -> Iterable[int]:
+    def _stale(self, changed: int, step: Step) -> Iterable[int]:
         """The nodes whose tables depend on what changed: their own arcs, or the arcs of their friends.
 
         Only x and y were joined or parted, so two friends, or a friend and another node, are those two.
         """
-        ends, after = 1 << step.x | 1 << step.y, self.pattern
-        return [
-            node
-            for node in range(self.n)
-            if before.parents[node] != after.parents[node]
-            or before.friends[node] != after.friends[node]
-            or ends & (after.friends[node] | 1 << node)
-        ]
+        friends = self.pattern.friends
+        return bits(changed | 1 << step.x | 1 << step.y | friends[step.x] | friends[step.y])
 
-    def _wake(self, y: int, table: Table, turned: int) -> None:
-        still = []
-        for entry in table.asleep:
+    def _wake(self, y: int, turned: int) -> None:
+        table = self.tables[y]
+        asleep, table.asleep, self.watched[y] = table.asleep, [], 0
+        for entry in asleep:
             place, gain, watched = entry
             if watched & turned:
                 table.gains[place] = gain
                 self.tops[y] = max(self.tops[y], gain)
             else:
-                still.append(entry)
-        table.asleep = still
+                table.asleep.append(entry)
+                self.watched[y] |= watched
+
+    def _sleep(self, y: int, place: int, watched: int) -> None:
+        """Set an operator aside until one of the watched nodes turns."""
+        table = self.tables[y]
+        table.asleep.append((place, float(table.gains[place]), watched))
+        table.gains[place] = -np.inf
+        self.tops[y] = table.gains.max()
+        self.watched[y] |= watched
 
     def _score(self, nodes: Iterable[int]) -> None:
         raise NotImplementedError
@@ -195,6 +205,7 @@ class Operators:
         """A table of gains (cliques, n)."""
         flat = gains.ravel()
         self.tables[y] = Table(cliques, flat, [])
+        self.watched[y] = 0
         self.tops[y] = flat.max(initial=-np.inf)
 
     # ---- what an operator is
@@ -231,7 +242,7 @@ class Insertions(Operators):
             cliques, rows = [], []
             for clique in cliques_within(friends, self.adjacent):
                 candidates = others & self._apart(y, clique)
-                if candidates and (parents | clique).bit_count() < self.limits[y]:
+                if candidates and (parents | clique).bit_count() < self.most:
                     cliques.append(clique)
                     rows.append((candidates, tuple(bits(parents | clique))))
             asked.append((y, cliques, rows))
@@ -247,7 +258,20 @@ class Insertions(Operators):
             self._store(y, cliques, gains)
 
     def _obstacle(self, x: int, y: int, clique: int) -> int:
-        return semi_directed_path(self.pattern, y, x, clique)
+        return self._forbidden(x, y, clique) or self.here.semi_directed_path(y, x, clique)
+
+    def _forbidden(self, x: int, y: int, clique: int) -> int:
+        """A bit that watches what x is joined to, where the arcs that must follow break the rules; else 0.
+
+        With a parent not joined to x there is a v-structure: x and the others of the clique that are not
+        joined to x are parents of y for certain, and y is one of its other friends.
+        """
+        parents, friends = self.pattern.parents[y], self.pattern.friends[y]
+        apart = ~self.adjacent[x]
+        if self.free or not (parents | clique) & apart:
+            return 0
+        broken = (clique & apart | 1 << x) & ~self.may_enter[y] or friends & ~clique & ~self.may_leave[y]
+        return 1 << x + self.n + 1 if broken else 0
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         pattern.direct(x, y)
@@ -280,11 +304,11 @@ class Deletions(Operators):
                     families.append((y, tuple(bits(parents | clique | 1 << x))))
             asked.append((y, cliques, places))
         values = self.problem.score.many(families)
-        differences = iter(_differences(values[::2], values[1::2]).tolist())
+        found = iter(differences(values[::2], values[1::2]).tolist())
         for y, cliques, places in asked:
             gains = np.full((len(cliques), self.n), -np.inf)
             for place in places:
-                gains[place] = next(differences)
+                gains[place] = next(found)
             self._store(y, cliques, gains)
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
@@ -293,91 +317,6 @@ class Deletions(Operators):
             pattern.direct(y, node)
             if pattern.friends[x] >> node & 1:
                 pattern.direct(x, node)
-
-
-class Turns(Operators):
-    """Turn y -> x or y - x into x -> y (Hauser & Buehlmann 2012, propositions 31 and 34).
-
-    Of an arc, the clique is NA ∪ T as for an insertion, and with the friends of x blocks every other
-    semi-directed path from y to x. Of an edge, it is the friends of y that become its parents: at least one
-    not joined to x, and apart from the rest of NA without x and y. It gains what the families of both gain.
-    """
-
-    def _stale(self, before: Pattern, step: Step) -> Iterable[int]:
-        """All: the family of x counts too, and turns are few."""
-        return range(self.n)
-
-    def _score(self, nodes: Iterable[int]) -> None:
-        asked: list[tuple[int, list[int], list[tuple[int, int]]]] = []
-        families: list[Family] = []
-        for y in nodes:
-            cliques = cliques_within(self.pattern.friends[y], self.adjacent)
-            places = []
-            for row, clique in enumerate(cliques):
-                for x in bits(self._turnable(y, clique)):
-                    places.append((row, x))
-                    families += self._families(x, y, clique)
-            asked.append((y, cliques, places))
-        values = self.problem.score.many(families)
-        differences = iter(_differences(values[::4] + values[2::4], values[1::4] + values[3::4]).tolist())
-        for y, cliques, places in asked:
-            gains = np.full((len(cliques), self.n), -np.inf)
-            for place in places:
-                gains[place] = next(differences)
-            self._store(y, cliques, gains)
-
-    def _turnable(self, y: int, clique: int) -> int:
-        """The nodes x whose arc from y, or edge with y, can be turned with this clique."""
-        found = self.pattern.children[y] & self._apart(y, clique)
-        for x in bits(self.pattern.friends[y] & ~clique):
-            if clique & ~self.adjacent[x] and self._separated(x, y, clique):
-                found |= 1 << x
-        if (self.pattern.parents[y] | clique).bit_count() >= self.limits[y]:
-            return 0
-        return found & ~mask_of(np.flatnonzero(self.rules.required[y]))
-
-    def _families(self, x: int, y: int, clique: int) -> list[Family]:
-        """After and before for y, then after and before for x."""
-        own = self.pattern.parents[y] | clique
-        if self.pattern.children[y] >> x & 1:
-            after = self.pattern.parents[x] & ~(1 << y)
-        else:
-            after = self.pattern.parents[x] | clique & self.adjacent[x]
-        return [
-            (y, tuple(bits(own | 1 << x))),
-            (y, tuple(bits(own))),
-            (x, tuple(bits(after))),
-            (x, tuple(bits(after | 1 << y))),
-        ]
-
-    def _separated(self, x: int, y: int, clique: int) -> bool:
-        """Whether x and y cut the clique off from the rest of NA along undirected edges."""
-        rest = self.pattern.friends[y] & self.adjacent[x] & ~clique
-        seen = clique | 1 << x | 1 << y
-        frontier = bits(clique) if rest else []
-        while frontier:
-            step = self.pattern.friends[frontier.pop()] & ~seen
-            if step & rest:
-                return False
-            seen |= step
-            frontier += bits(step)
-        return True
-
-    def _obstacle(self, x: int, y: int, clique: int) -> int:
-        if self.pattern.friends[y] >> x & 1:
-            return 0
-        return semi_directed_path(self.pattern, y, x, clique | self.pattern.friends[x], length=2)
-
-    def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
-        if self.pattern.children[y] >> x & 1:
-            for node in bits(clique & ~self.adjacent[x]):
-                pattern.direct(node, y)
-        else:
-            for node in bits(self.pattern.friends[y] & ~(1 << x)):
-                pattern.direct(*((node, y) if clique >> node & 1 else (y, node)))
-            for node in bits(self.pattern.friends[x] & ~(1 << y)):
-                pattern.direct(*((node, x) if clique >> node & 1 else (x, node)))
-        pattern.direct(x, y)
 
 
 def _all_allowed(problem: Problem) -> bool:
@@ -390,5 +329,6 @@ def _finite(score: float) -> float:
     return score if score > -np.inf else float(np.finfo(np.float64).min)
 
 
-def _differences(after: Floats, before: Floats) -> Floats:
+def differences(after: Floats, before: Floats) -> Floats:
+    """What families gain: none where the one after cannot be scored."""
     return np.where(after == -np.inf, -np.inf, after - np.maximum(before, np.finfo(np.float64).min))

@@ -9,16 +9,13 @@ from typing import ClassVar
 
 from bayescout.errors import SettingError
 from bayescout.search.classes import Extension, Pattern, bits, extension_of, semi_directed_path
+from bayescout.search.hypotheses import data_tests, require_test
 from bayescout.search.problem import Edges, Generator, Pairs, ParentSets, Problem, State
-from bayescout.statistics.counts import Counts
-from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.dependencies import CachedTest, DependencyCache
 from bayescout.statistics.independence import (
-    TESTS,
     Finding,
     IndependenceTests,
     Question,
-    independence_tests,
 )
 
 Triple = tuple[int, int, int]
@@ -85,23 +82,20 @@ class Pc:
     conservative: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise SettingError(f"alpha must be between 0 and 1, not {self.alpha!r}; 0.05 is usual")
-        if self.test is not None and self.test not in TESTS:
-            raise SettingError(f"test must be one of {', '.join(TESTS)}, not {self.test!r}")
+        require_test(self.test, self.alpha)
         most = self.max_given
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
             raise SettingError(f"max_given must be None or a whole number of at least 0, not {most!r}")
 
     def start(self, problem: Problem, rng: Generator) -> PcState:
-        self._tests(problem)
+        data_tests(problem, self.test, self.alpha)
         either = problem.rules.allowed | problem.rules.allowed.T
         edges = tuple((a, b) for a, b in combinations(range(problem.n), 2) if either[a, b])
         parents = problem.rules.required_parents
         return PcState(parents, problem.total(parents), edges=edges, level=-1)
 
     def advance(self, problem: Problem, state: PcState, rng: Generator) -> PcState:
-        level, tests = state.level + 1, self._tests(problem)
+        level, tests = state.level + 1, data_tests(problem, self.test, self.alpha)
         waiting = self._to_test(problem, state.edges, level)
         if not waiting:
             return self._directed(problem, state, tests, self.conservative)
@@ -126,19 +120,7 @@ class Pc:
         """
         if state.level < 0:
             return replace(state, directed=_required(problem))
-        return self._directed(problem, state, self._tests(problem), conservative=False)
-
-    def _tests(self, problem: Problem) -> IndependenceTests:
-        """The tests of the score's statistics, or those statistics where they are tests themselves."""
-        statistics = getattr(problem.score.score, "statistics", None)
-        if isinstance(statistics, Counts | Covariance):
-            return independence_tests(statistics, self.test, self.alpha)
-        if statistics is not None and hasattr(statistics, "one"):
-            tests: IndependenceTests = statistics
-            return tests
-        raise SettingError(
-            "pc tests the data behind the score, and a score of your own has none; use bic or bdeu"
-        )
+        return self._directed(problem, state, data_tests(problem, self.test, self.alpha), conservative=False)
 
     def _to_test(
         self, problem: Problem, edges: Pairs, level: int

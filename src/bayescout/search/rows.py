@@ -103,10 +103,11 @@ class Rows:
         if len(own) < rules.max_parents[child]:
             candidates = np.flatnonzero(rules.allowed[:, child] & ~adjacent[:, child])
             if len(candidates):
-                gains[child, candidates] = score.extensions(child, own, candidates) - found[0]
-        for parent, lost in zip(own, found[1:], strict=True):
+                gains[child, candidates] = _gained(score.extensions(child, own, candidates), found[0])
+        lost = _gained(found[1:], found[0], still=1.0)
+        for parent, gain in zip(own, lost.tolist(), strict=True):
             if parent in removable:
-                removals[child, parent] = lost - found[0]
+                removals[child, parent] = gain
         tops[child] = gains[child].max()
 
     def _remember(self, own: tuple[int, ...], graph: Graph, child: int) -> None:
@@ -117,3 +118,14 @@ class Rows:
         _, gains, removals, local_scores, tops = graph
         ends = (float(local_scores[child]), float(tops[child]))
         self._memory[child, own] = (gains[child].copy(), removals[child].copy(), *ends)
+
+
+def _gained(after: Floats, before: float, still: float = -np.inf) -> Floats:
+    """What changes gain, also from a family that cannot be scored (-inf), as one that a run is given may be.
+
+    From such a one any that can be is a gain without limit; `still` is the gain where neither can. A removal
+    counts as one there, so that too many parents are taken away one by one.
+    """
+    if before > -np.inf:
+        return after - before
+    return np.where(after > -np.inf, np.inf, still)

@@ -61,7 +61,8 @@ class Tabu:
             return self._restart(state, moves, rng)
         moves.apply(move)
         better = moves.score > state.best_score + MIN_GAIN
-        forward = moves.score > state.walk_best + MIN_GAIN
+        # Where no graph could be scored yet there is nothing to be patient with.
+        forward = moves.score > state.walk_best + MIN_GAIN or moves.score == -np.inf
         return TabuState(
             moves.graph,
             moves.score,

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Table
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.separation import d_separated
-from bayescout.statistics.counts import DENSE_CEILING, Counts
+from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
 from bayescout.statistics.families import Family, Floats
 
@@ -128,7 +128,8 @@ class ChiSquared(_Level):
     $$ X^2 = \sum_{zab} \frac{(N_{zab} - E_{zab})^2}{E_{zab}}, \qquad E_{zab} = N_{za} N_{zb} / N_z $$
 
     against chi-squared with the degrees of freedom of `GSquared`. Believed only when every cell expects at
-    least `LEAST_EXPECTED` rows, those of declared states and configurations that never occur included.
+    least `LEAST_EXPECTED` rows, those of declared states and configurations that never occur included. A
+    table too large to be held has more cells than rows: it is not counted, its statistic is 0.
     """
 
     kind: ClassVar[str] = "discrete"
@@ -138,53 +139,39 @@ class ChiSquared(_Level):
         self.counts = counts
 
     def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        families = [(b, (*given, a)) for a, b, given in questions]
+        counted = np.array([self.counts.is_dense(*family) for family in families])
+        statistics, least = np.zeros(len(questions)), np.zeros(len(questions))
         found = [
-            pearson(table, self.counts.cells(a, (b, *given)))
-            for some in _batches(self.counts, [(b, (*given, a)) for a, b, given in questions])
-            for (b, (*given, a)), table in zip(some, self._tables(some), strict=True)
+            pearson(table)
+            for some in _batches(
+                self.counts, [f for f, is_dense in zip(families, counted, strict=True) if is_dense]
+            )
+            for table in self._tables(some)
         ]
-        statistics, least = np.array(found).T
+        if found:
+            statistics[counted], least[counted] = np.array(found).T
         degrees = _degrees(self.counts, questions)
         believed = (least >= LEAST_EXPECTED) | (degrees == 0)
         return statistics, degrees, _upper_tail(statistics, degrees), believed
 
     def _tables(self, families: Sequence[Family]) -> list[NDArray[Any]]:
-        """The (strata, a, b) counts of each family; where they would be too large, of strata that occur."""
-        if not all(self.counts.is_dense(*family) for family in families):
-            return [self._occurring(b, parents[:-1], parents[-1]) for b, parents in families]
-        tables = self.counts.many(families)
-        sizes = self.counts.cards
+        """The (strata, a, b) counts of each family."""
+        tables, sizes = self.counts.many(families), self.counts.cards
         return [
             tables.table(i).reshape(-1, sizes[parents[-1]], sizes[b])
             for i, (b, parents) in enumerate(families)
         ]
 
-    def _occurring(self, b: int, given: tuple[int, ...], a: int) -> NDArray[Any]:
-        """The (strata, a, b) counts of the strata that occur; those that do not are left out."""
-        counts = self.counts
-        rows, strata = counts._configurations(given)
-        shape = (strata, int(counts.cards[a]), int(counts.cards[b]))
-        if math.prod(shape) > DENSE_CEILING:
-            raise TooLargeError(
-                f"a test of {shape[1]:,} by {shape[2]:,} states in {strata:,} strata has "
-                f"{math.prod(shape):,} cells, more than {DENSE_CEILING:,}; merge states, or use g2"
-            )
-        cells = (rows.astype(np.int64) * shape[1] + counts._codes[a]) * shape[2] + counts._codes[b]
-        weights = counts._weights if len(counts._weights) else None
-        return np.bincount(cells, weights=weights, minlength=math.prod(shape)).reshape(shape)
 
-
-def pearson(table: NDArray[Any], cells: int) -> tuple[float, float]:
-    """Pearson's statistic of (strata, a, b) counts, and the least count that one of all `cells` expects.
-
-    Cells that are not in the table belong to strata that never occur, and expect nothing.
-    """
+def pearson(table: NDArray[Any]) -> tuple[float, float]:
+    """Pearson's statistic of (strata, a, b) counts, and the least count that a cell expects."""
     totals = table.sum(axis=(1, 2), dtype=np.float64)
     products = table.sum(axis=2, dtype=np.float64)[:, :, None] * table.sum(axis=1, dtype=np.float64)[:, None]
     expected = products / np.maximum(totals, 1e-300)[:, None, None]
     off = np.square(table - expected)
     statistic = np.divide(off, expected, out=np.zeros_like(expected), where=expected > 0).sum()
-    return float(statistic), float(expected.min()) if table.size == cells else 0.0
+    return float(statistic), float(expected.min())
 
 
 class FisherZ(_Level):
@@ -318,4 +305,4 @@ def _batches(counts: Counts, families: Sequence[Family]) -> list[Sequence[Family
             batches.append(families[begin:i])
             begin, cells = i, 0
         cells += size
-    return [*batches, families[begin:]]
+    return [*batches, families[begin:]] if families else []

@@ -1,0 +1,215 @@
+"""The command that runs studies: experiment."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayescout.cli.common import Json, print_json
+from bayescout.cli.learning import Options, settings_given
+from bayescout.errors import BayescoutError, SettingError
+
+if TYPE_CHECKING:
+    from bayescout.experiments import Ran, Study
+    from bayescout.experiments.runner import Advance
+    from bayescout.experiments.summary import Outcome
+
+
+def experiment(
+    name: Annotated[
+        str | None, typer.Argument(help="A study, or a file such as my-study.toml; none to list the studies.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller size, of a few minutes.")] = False,
+    out: Annotated[str | None, typer.Option(help="The folder for records, tables and figures.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on in a folder: do only what is missing.")
+    ] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
+    option: Options = None,
+    retry: Annotated[bool, typer.Option("--retry", help="With --resume, do failed runs again.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the studies and stop.")] = False,
+    json: Json = False,
+) -> None:
+    """Run a study: a whole grid of runs, its records, tables, figures and findings in one folder."""
+    if listed or name is None:
+        _list(json)
+        return
+    from bayescout.plots.style import matplotlib
+    from bayescout.report.study import write_study
+
+    matplotlib()  # which draws the figures: say now that it is missing, not after the runs
+    folder = Path(out or f"experiment-{Path(name).stem}{'-quick' * quick}")
+    study = _study(name, quick, settings_given(option), folder, resume)
+    workers = workers or _cores()
+    again = _again(name, quick, folder, workers, option)
+    ran = _ran(study, folder, resume, workers, retry)
+    if ran.interrupted:
+        done = len(ran.records) + len(ran.failures)
+        _say(
+            f"interrupted; {done:,} of {done + ran.missing:,} runs are kept in {folder}; go on with: {again}"
+        )
+        raise typer.Exit(130)
+    outcome = _outcome(study, ran)
+    page = write_study(outcome, folder, [*ran.records, *ran.failures])
+    if json:
+        print_json(_facts(study, ran, outcome, folder))
+    else:
+        _show(ran, outcome, folder, page)
+
+
+COMMANDS = (experiment,)
+
+
+def _list(json: bool) -> None:
+    from bayescout.cli.render import console, grid
+    from bayescout.experiments import STUDIES, expected_seconds
+    from bayescout.experiments.runner import keyed
+
+    cores = _cores()
+    rows: list[dict[str, Any]] = []
+    for name, kind in STUDIES.items():
+        row: dict[str, Any] = {"name": name, "summary": (kind.__doc__ or "").splitlines()[0]}
+        for size in ("full", "quick"):
+            study = kind.of_size(size)
+            row |= {f"{size}_runs": len(keyed(study)), f"{size}_seconds": expected_seconds(study, cores)}
+        rows.append(row)
+    if json:
+        print_json({"workers": cores, "studies": rows})
+        return
+    shown = [
+        (
+            row["name"],
+            row["summary"],
+            f"{row['quick_runs']:,} in {duration(row['quick_seconds'])}",
+            f"{row['full_runs']:,} in {duration(row['full_seconds'])}",
+        )
+        for row in rows
+    ]
+    title = f"Studies; runs and about how long they take with {cores} workers"
+    console().print(grid(title, ["name", "what it shows", "--quick", "full size"], shown, numbers=2))
+
+
+def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resume: bool) -> Study:
+    """The study that is meant; one that goes on keeps its settings unless others are given."""
+    from bayescout.experiments import study_named
+    from bayescout.experiments.store import read_manifest
+
+    if name.endswith(".toml"):
+        from bayescout.experiments.own import read_study
+
+        if quick or settings:
+            raise SettingError("--quick and --option are for the named studies; say it in the file")
+        return read_study(name)
+    saved = read_manifest(folder) if resume and not quick and not settings else None
+    if saved is not None and saved["study"] == name:
+        return study_named(name, **saved["settings"])
+    return study_named(name, "quick" if quick else "full", **settings)
+
+
+def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) -> Ran:
+    from bayescout.experiments import expected_seconds, run_study
+    from bayescout.experiments.runner import left_to_do
+    from bayescout.experiments.store import check_folder
+
+    check_folder(folder, resume)
+    left = left_to_do(study, folder)
+    if left:
+        time = duration(expected_seconds(study, workers, left))
+        many = f"{workers} worker{'s' * (workers != 1)}"
+        _say(f"{study.name}: {len(left):,} runs with {many}, about {time}; records go to {folder}")
+    with _progress(sum(map(study.cost, left))) as advance:
+        return run_study(study, folder, resume, workers, retry, advance, _say)
+
+
+def _outcome(study: Study, ran: Ran) -> Outcome:
+    if not ran.records:
+        raise SettingError(f"all {len(ran.failures):,} runs failed; the first: {ran.failures[0].reason}")
+    try:
+        return study.outcome(ran.records)
+    except Exception as error:
+        if not ran.failures or isinstance(error, BayescoutError):
+            raise
+        raise SettingError(
+            f"{len(ran.failures):,} runs failed, too many for a summary; the first: "
+            f"{ran.failures[0].reason}; --resume --retry does them again"
+        ) from error
+
+
+def _show(ran: Ran, outcome: Outcome, folder: Path, page: Path) -> None:
+    sys.stdout.write(f"{outcome.title}\n")
+    for finding in outcome.findings:
+        said = "holds: " if finding.holds else "differs:"
+        sys.stdout.write(f"  {said} {finding.claim}\n           Here: {finding.ours}\n")
+    if ran.failures:
+        first = ran.failures[0]
+        _say(
+            f"{len(ran.failures):,} runs failed, the first with: {first.reason}; --resume --retry tries again"
+        )
+    sys.stdout.write(f"{len(ran.records):,} runs in {folder}; read {page}\n")
+
+
+def _facts(study: Study, ran: Ran, outcome: Outcome, folder: Path) -> dict[str, Any]:
+    return {
+        "study": study.name,
+        "settings": study.settings(),
+        "runs": len(ran.records),
+        "failed": len(ran.failures),
+        "folder": str(folder),
+        "findings": [{"claim": f.claim, "ours": f.ours, "holds": f.holds} for f in outcome.findings],
+    }
+
+
+def _again(name: str, quick: bool, folder: Path, workers: int, option: list[str] | None) -> str:
+    """The command line that goes on."""
+    words = ["bayescout", "experiment", name, *(["--quick"] if quick else [])]
+    words += ["--out", str(folder), "--resume", "--workers", str(workers)]
+    for pair in option or ():
+        words += ["--option", pair]
+    return shlex.join(words)
+
+
+@contextmanager
+def _progress(total: float) -> Iterator[Advance | None]:
+    """A line with the time left, on a terminal only; what runs are expected to cost is the measure."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as line:
+        task = line.add_task("runs", total=total)
+        done = failed = 0
+
+        def advance(record: Any, cost: float) -> None:
+            nonlocal done, failed
+            done, failed = done + 1, failed + record.failed
+            said = f"{done:,} runs" + (f", {failed:,} failed" if failed else "")
+            line.update(task, advance=cost, description=said)
+
+        yield advance
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _cores() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"bayescout: {text}\n")

@@ -1,0 +1,78 @@
+"""How sure each arc is: structures learned from resampled rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Table
+from bayescout.errors import DataError, TooLargeError
+from bayescout.evaluate.resampling import check_count, check_options, learned, spread, table_of
+from bayescout.evaluate.strengths import ArcStrengths
+from bayescout.graph.dag import Dag
+from bayescout.graph.pdag import Pdag
+from bayescout.network.sampling import generator
+
+if TYPE_CHECKING:
+    from bayescout.scores import ScoreLike
+    from bayescout.search import Search
+
+MAX_CELLS = 2**33
+"""The most cells a resampled table may have (8 GiB of codes)."""
+
+
+def bootstrap(
+    data: Any,
+    runs: int = 100,
+    search: str | Search = "hill-climb",
+    score: ScoreLike = "bic",
+    seed: int = 0,
+    workers: int | None = None,
+    rows: int | None = None,
+    cpdag: bool = True,
+    progress: bool = False,
+    **options: Any,
+) -> ArcStrengths:
+    """Learn from `runs` tables of rows drawn with replacement, and count how often each arc is found.
+
+    Friedman, Goldszmidt & Wyner (1999). Each table has `rows` rows, by default as many as the data. A table
+    with row weights is resampled as the table it stands for, in which each row is there as often as it
+    weighs. With `cpdag` a reversible edge counts half for each direction, as nothing in the
+    data tells them apart; otherwise the arcs of the graph count as they are. Further options are those of
+    `learn`. `workers` processes share the work; their number has no effect on the answer.
+    """
+    check_options(score, options)
+    runs = check_count("runs", runs, 1)
+    generator(seed)
+    table = table_of(data)
+    if not table.n_rows:
+        raise DataError("the table has no rows to draw from")
+    size = max(1, round(table.total_weight)) if rows is None else check_count("rows", rows, 1)
+    if size * max(1, table.n_columns) > MAX_CELLS:
+        raise TooLargeError(
+            f"a table of {size:,} drawn rows by {table.n_columns:,} columns has more than {MAX_CELLS:,} "
+            f"cells; ask for fewer rows, or rescale the row weights"
+        )
+    settings = {**options, "search": search, "score": score}
+
+    def one(run: int) -> Pdag | Dag:
+        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence((int(seed), run))))
+        drawn = resampled(table, size, rng)
+        result = learned(drawn, int(rng.integers(2**32)), settings, f"resample {run} of {runs}")
+        return result.cpdag if cpdag else result.dag
+
+    return ArcStrengths.of_graphs(spread(one, runs, workers, progress, "runs"))
+
+
+def resampled(table: Table, size: int, rng: np.random.Generator) -> Table:
+    """Rows drawn with replacement, in proportion to their weights, each counting once.
+
+    Copies and not weights: tables without weights are counted from bitmaps, which is faster.
+    """
+    points = rng.random(size) * table.total_weight
+    ends = np.arange(1.0, table.n_rows + 1) if table.weights is None else np.cumsum(table.weights)
+    rows: NDArray[np.intp] = np.minimum(np.searchsorted(ends, points, side="right"), table.n_rows - 1)
+    drawn = table.take(np.sort(rows))
+    return Table(drawn.names, drawn.states, drawn.codes, drawn.values, None, drawn.missing)

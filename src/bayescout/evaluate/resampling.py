@@ -1,0 +1,120 @@
+"""What cross-validation and the bootstrap share: learning again and again from parts of one table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from bayescout.data.encode import as_table
+from bayescout.data.table import Table
+from bayescout.errors import DataError, SettingError
+from bayescout.learn import learn
+from bayescout.scores import Formula
+from bayescout.scores.score import check_workers
+
+if TYPE_CHECKING:
+    from bayescout.result import Result
+
+WORTH_PROCESSES = 8.0
+"""Seconds of work left from which it is handed to other processes: they take a second or two to start."""
+
+Made = TypeVar("Made")
+
+
+def table_of(data: Any) -> Table:
+    """The data as a table without the rows that weigh nothing, which would make an empty part."""
+    table = as_table(data)
+    if table.weights is None or table.weights.all():
+        return table
+    return table.take(table.weights > 0)
+
+
+def check_count(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def check_options(score: Any, options: Mapping[str, Any]) -> None:
+    """Refuse what is for one run on one table and makes no sense for many."""
+    for name in ("checkpoint", "callback"):
+        if name in options:
+            raise SettingError(f"{name} is for one run of learn and not for many; leave it out")
+    if not isinstance(score, str | Formula) and hasattr(score, "local"):
+        raise SettingError(
+            f"the score {type(score).__name__} speaks of one table and cannot follow the rows that are "
+            f"drawn; give a name, a formula, or a function of counts"
+        )
+
+
+def learned(table: Table, seed: int, options: Mapping[str, Any], where: str) -> Result:
+    """One run of `learn` on one part, whose errors say which part it was."""
+    try:
+        result = learn(table, seed=seed, workers=1, **options)
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from error
+    if result.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+    return result
+
+
+def spread(
+    work: Callable[[int], Made], count: int, workers: int | None, progress: bool, noun: str
+) -> list[Made]:
+    """`work` of each number below `count`, in order, whoever does it.
+
+    The first two are done here; when the rest would take long it is handed to processes through joblib,
+    whose `parallel_config` can send it to a cluster instead.
+    """
+    workers = check_workers(workers)
+    done: list[Made] = []
+    shortest = float("inf")
+    with _Line(progress, count, noun) as line:
+        for number in range(min(2, count)):
+            begin = time.perf_counter()
+            done.append(work(number))
+            shortest = min(shortest, time.perf_counter() - begin)
+            line.step()
+        rest = range(len(done), count)
+        for made in _rest(work, rest, 1 if shortest * len(rest) < WORTH_PROCESSES else workers):
+            done.append(made)
+            line.step()
+    return done
+
+
+def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> Iterable[Made]:
+    if workers == 1:
+        return map(work, numbers)
+    from joblib import Parallel, delayed
+
+    found: Iterable[Made] = Parallel(n_jobs=workers, return_as="generator")(
+        delayed(work)(number) for number in numbers
+    )
+    return found
+
+
+class _Line:
+    """A progress line on standard error, where asked for."""
+
+    def __init__(self, shown: bool, count: int, noun: str) -> None:
+        self.shown, self.count, self.noun = shown, count, noun
+        self.step: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> _Line:
+        if self.shown:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn(self.noun), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self.line = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.line.start()
+            task = self.line.add_task(self.noun, total=self.count)
+            self.step = lambda: self.line.advance(task)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            self.line.stop()

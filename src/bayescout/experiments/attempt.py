@@ -1,0 +1,107 @@
+"""One run, wherever it is done: measured, timed, limited, and its failure turned into a record."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+from bayescout.errors import BayescoutError
+from bayescout.experiments.records import Record
+from bayescout.experiments.study import Declared, Study, key_of, plain
+
+
+class OverLimitError(Exception):
+    """A run took longer than it may."""
+
+
+def attempt(study: Study, run: Declared, home: int) -> Record:
+    """The record of a run; `home` is the process that runs the study.
+
+    An error is recorded and not raised, so that the other runs go on; only Ctrl-C goes through.
+    """
+    if os.getpid() != home and threading.current_thread() is threading.main_thread():
+        _be_a_worker()
+    begin, cpu = time.perf_counter(), time.process_time()
+    measures: dict[str, Any] = {}
+    reason = None
+    try:
+        with time_limit(study.seconds_allowed()):
+            measures = plain(study.measure(run))
+    except OverLimitError:
+        reason = f"over the limit of {study.seconds_allowed():g} s a run"
+    except MemoryError as error:
+        reason = f"out of memory{f': {error}' if str(error) else ''}"
+    except BayescoutError as error:
+        reason = str(error)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return Record(
+        key=key_of(study.name, run),
+        study=study.name,
+        run=run,
+        measures=measures,
+        reason=reason,
+        seconds=round(time.perf_counter() - begin, 6),
+        cpu_seconds=round(time.process_time() - cpu, 6),
+        versions=versions(),
+    )
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, str]:
+    """The versions that a result may depend on."""
+    from bayescout import __version__
+
+    return {
+        "bayescout": __version__,
+        "numpy": version("numpy"),
+        "numba": version("numba"),
+        "python": platform.python_version(),
+    }
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise `OverLimitError` in the block when the time is up.
+
+    By an alarm, which only the main thread of a process can have, and only where there are alarms; in a
+    worker that is a thread there is no limit.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(number: int, frame: Any) -> None:
+        raise OverLimitError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    # Again every second: an exception thrown into running code can be caught there or lost in a destructor.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@lru_cache(maxsize=1)
+def _be_a_worker() -> None:
+    """Leave Ctrl-C, which reaches every process of a terminal, to the parent, and end when it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: nobody is left to take its record."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)

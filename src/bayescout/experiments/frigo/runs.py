@@ -1,0 +1,110 @@
+"""What the runs of both studies share: data drawn as in the document, and searches measured on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from bayescout.errors import SettingError
+from bayescout.experiments.study import Declared, Measures
+
+if TYPE_CHECKING:
+    from bayescout.data.table import Table
+    from bayescout.network import DiscreteNetwork, GaussianNetwork
+    from bayescout.result import Result
+
+ROWS = (100, 200, 400, 800, 1000, 2000, 4000, 8000)
+NETWORKS = ("alarm", "insurance")
+NETWORK_ROWS = (500, 1000, 5000)
+RANDOM, KNOWN = "random", "known"
+
+
+def random_data(kind: str, nodes: int, rows: int, seed: int) -> dict[str, Any]:
+    """Rows of a random network of at most two arcs a node, with parameters drawn uniformly."""
+    drawn = {"nodes": nodes, "arcs": drawn_arcs(nodes, seed), "kind": kind, "seed": seed}
+    return {"random": drawn, "rows": rows, "seed": seed}
+
+
+def drawn_arcs(nodes: int, seed: int) -> int:
+    """A number of arcs of at most two a node, as likely as there are sets of so many forward arcs.
+
+    So every graph within the bound has the same chance under its order, and most come close to it: as from
+    the uniform generator of Tetrad, which the document uses.
+    """
+    import numpy as np
+
+    pairs = nodes * (nodes - 1) // 2
+    sets = [math.comb(pairs, arcs) for arcs in range(min(2 * nodes, pairs) + 1)]
+    sets[0] = 0  # without an arc there is nothing to learn
+    place = np.random.Generator(np.random.PCG64([seed, nodes])).random() * sum(sets)
+    return next(arcs for arcs, below in enumerate(accumulate(sets)) if below > place)
+
+
+def require_sizes(study: Any, counts: Iterable[str], lists: Iterable[str]) -> None:
+    """Refuse settings that are no sizes."""
+    for name in counts:
+        value = getattr(study, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise SettingError(f"{name} must be a whole number of at least 1, not {value!r}")
+    for name in lists:
+        values = getattr(study, name)
+        if (
+            not isinstance(values, tuple)
+            or not values
+            or not all(isinstance(v, int) and v > 2 for v in values)
+        ):
+            raise SettingError(f"{name} must be whole numbers above 2, not {values!r}")
+
+
+def compared(
+    truth: DiscreteNetwork | GaussianNetwork, table: Table, searches: Sequence[str], score: Declared | str
+) -> tuple[Measures, dict[str, Result]]:
+    """Each search on the same table: adjacency F, arc ratio, divergence, score; and the results."""
+    from bayescout.evaluate import divergence
+    from bayescout.experiments.tools import score_of, search_of
+    from bayescout.graph.compare import compare
+    from bayescout.learn import learn
+    from bayescout.network import DiscreteNetwork, fit
+
+    found: Measures = {}
+    results = {}
+    prior = "laplace" if isinstance(truth, DiscreteNetwork) else "mle"
+    for name in searches:
+        result = learn(table, search_of(name), score_of(score), workers=1)
+        how = compare(result.dag, truth.dag)
+        apart = float(divergence(truth, fit(result.dag, table, prior=prior)))
+        found[name] = {
+            "f": how.adjacency_f1,
+            "ratio": result.dag.n_arcs / truth.dag.n_arcs,
+            "kld": apart if math.isfinite(apart) else None,
+            "score": result.score,
+        }
+        results[name] = result
+    return found, results
+
+
+def rates_of(result: Result, truth: DiscreteNetwork | GaussianNetwork) -> Measures:
+    """False discovery and false acceptance of the tests that a search made; None where nothing was found."""
+    from bayescout.graph.separation import d_connected
+
+    assert result.dependencies is not None
+    reached: dict[Any, list[bool]] = {}
+    counts = {True: {"dependent": 0, "independent": 0}, False: {"dependent": 0, "independent": 0}}
+    for one in result.dependencies.entries:
+        if one.answer == "inconclusive":
+            continue
+        given = tuple(sorted(truth.dag.index(label) for label in one.given))
+        key = (truth.dag.index(one.a), given)
+        if key not in reached:
+            reached[key] = d_connected(truth.dag, [key[0]], given)
+        counts[reached[key][truth.dag.index(one.b)]][one.answer] += 1
+    discovered = counts[True]["dependent"] + counts[False]["dependent"]
+    real = counts[True]["dependent"] + counts[True]["independent"]
+    return {
+        "fdr": counts[False]["dependent"] / discovered if discovered else None,
+        "far": counts[True]["independent"] / real if real else None,
+        "tested": result.dependencies.tested,
+        "inconclusive": result.dependencies.inconclusive,
+    }

@@ -1,0 +1,88 @@
+"""The study as a results section."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayescout.experiments.lau import figures, tables
+from bayescout.experiments.lau.findings import findings
+from bayescout.experiments.lau.view import BD, CORRECTED, NAMES, PLAIN, View
+from bayescout.experiments.records import Records
+from bayescout.experiments.summary import Figure, Outcome, Section
+
+if TYPE_CHECKING:
+    from bayescout.experiments.lau.study import Lau
+
+INTRODUCTION = """\
+The document learns networks by randomized first-ascent hill climbing: all operators (add, remove, reverse \
+an arc on each ordered pair) are shuffled, the first legal one that raises the score is kept, and the \
+search stops when none does. It runs from the unconnected network and from random ones, under BIC and \
+under the Bayesian Dirichlet score with (1, 1) priors (BD, which is the K2 score), {repeats} times each, \
+and proposes a genetic algorithm. Its data are not available: A is here {rows_a:,} rows of the block- \
+lifting robot, which has the structure given, B {rows_b:,} rows of asia, unless own files were named. \
+Scores are in bits, as in the document. Wherever the document searches by BIC it computes it with Bayesian \
+correction; plain BIC is shown beside it."""
+
+
+def outcome(study: Lau, records: Records) -> Outcome:
+    """Findings, tables and figures."""
+    view = View(records)
+    introduction = INTRODUCTION.format(
+        repeats=study.repeats, rows_a=view.table("A").n_rows, rows_b=view.table("B").n_rows
+    )
+    sections = (_given(view), _quality(view), _effort(view), _progress(view), _sizes(view), _genetic(view))
+    return Outcome(study.name, study.title, study.source, introduction, findings(view), sections)
+
+
+def _given(view: View) -> Section:
+    text = (
+        "The score of a structure in its parts. The penalty grows with the logarithm of the rows and the "
+        "log-likelihood with the rows, so its share falls."
+    )
+    return Section("The structures given", text, (tables.references(view),))
+
+
+def _quality(view: View) -> Section:
+    own: list[Figure] = []
+    listed = [tables.scores(view)]
+    for name in NAMES:
+        for score in (CORRECTED, BD, PLAIN):
+            own.append(figures.final_scores(view, name, score))
+            listed.append(tables.maxima(view, name, score))
+        own += [figures.drawings(view, name, score) for score in (CORRECTED, BD)]
+    text = (
+        "First ascents end in local maxima. Under plain BIC equivalent graphs score the same, so that "
+        "several graphs are one maximum; with the correction, and under BD, they differ a little."
+    )
+    return Section("The networks found", text, tuple(listed), tuple(own))
+
+
+def _effort(view: View) -> Section:
+    own = tuple(
+        figures.histograms(view, name, measure) for measure in ("iterations", "operations") for name in NAMES
+    )
+    text = (
+        "An iteration is one change that is kept, and the last one, in which none is; an operation is one "
+        "operator considered, legal or not."
+    )
+    return Section("Iterations and operations", text, (tables.effort(view),), own)
+
+
+def _progress(view: View) -> Section:
+    own = tuple(figures.by_iteration(view, name, score) for name in NAMES for score in (CORRECTED, BD))
+    return Section("Scores by iteration", "Every run as a thin line, and their mean.", (), own)
+
+
+def _sizes(view: View) -> Section:
+    own = tuple(figures.histograms(view, name, "parameters") for name in NAMES)
+    own += tuple(figures.likelihoods(view, name) for name in NAMES)
+    text = "The two scores charge differently for complexity, less differently the more rows there are."
+    return Section("Size and fit under BIC and BD", text, (tables.complexity(view),), own)
+
+
+def _genetic(view: View) -> Section:
+    text = (
+        "The document's genetic algorithm, its classical variant, and the comparison it proposes: the best "
+        "of sixteen first ascents, one from the unconnected and fifteen from random networks."
+    )
+    return Section("The genetic algorithm", text, (tables.genetic(view),))

@@ -1,0 +1,258 @@
+"""A study of one's own, read and checked: every wrong key, name and value is named before anything runs.
+
+title = "Hill climbing against tabu search"
+seeds = 10                                   # how many, or a list
+
+searches = ["hill-climb", {name = "tabu", length = 5}]
+scores = ["bic", {name = "bdeu", ess = 10}]
+starts = ["empty", "random"]
+
+[[data]]
+network = "asia"                             # a shipped network or a network file, sampled
+rows = [500, 5000]
+seeds = 3                                    # samples of each size
+
+[[data]]
+file = "mine.csv"                            # paths are from this file's folder
+truth = "mine.bif"                           # to compare with, where it is known
+
+[knowledge]
+max_parents = 3
+
+[limits]
+max_time = 60                                # of a search: its best so far counts
+max_seconds = 300                            # of a run: it is recorded as failed
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bayescout.errors import BayescoutError, FormatError
+from bayescout.experiments.own.study import Own
+from bayescout.experiments.study import canonical
+from bayescout.experiments.tools import data_of, file_data, score_of, search_of, truth_of
+
+KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
+SOURCES: dict[str, tuple[str, ...]] = {
+    "network": ("rows", "seeds"),
+    "random": ("rows", "seeds"),
+    "file": ("truth", "missing", "missing_values", "kinds"),
+}
+"""The three kinds of data, and what can be said of each."""
+
+RANDOM = ("nodes", "arcs", "density", "states", "max_parents", "kind", "concentration", "seed")
+KNOWLEDGE = ("required", "forbidden", "tiers", "order", "max_parents")
+LIMITS = ("max_time", "max_steps", "max_seconds")
+STARTS = ("empty", "random")
+
+
+class Wrong(FormatError):
+    """What is wrong in the file, and where in it."""
+
+
+def read_study(path: str | Path) -> Own:
+    """The study that a TOML file declares."""
+    path = Path(path)
+    try:
+        with open(path, "rb") as stream:
+            declared = tomllib.load(stream)
+    except FileNotFoundError:
+        raise FormatError("there is no such file", path) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FormatError(f"cannot be read as TOML: {error}", path) from None
+    try:
+        return Own(canonical(checked(declared, path)))
+    except Wrong as error:
+        raise FormatError(str(error), path) from None
+
+
+def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The declaration with its defaults filled in and everything in it looked at."""
+    known("the study", declared, KEYS)
+    for key in ("data", "searches", "scores"):
+        if key not in declared:
+            raise Wrong(f"{key} is missing: a study needs data, searches and scores")
+    limits = _section(declared, "limits", LIMITS)
+    for name, value in limits.items():
+        whole = name == "max_steps"
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value > 0:
+            raise Wrong(f"limits: {name} must be a positive {'whole ' * whole}number, not {value!r}")
+    title = declared.get("title", path.stem)
+    if not isinstance(title, str):
+        raise Wrong(f"title must be text, not {title!r}")
+    found: dict[str, Any] = {
+        "title": title,
+        "seeds": seeds(declared.get("seeds", 1), "seeds"),
+        "data": [
+            one for i, item in enumerate(_list(declared, "data"), 1) for one in data(item, i, path.parent)
+        ],
+        "searches": [_made(item, i, "searches") for i, item in enumerate(_list(declared, "searches"), 1)],
+        "scores": [_made(item, i, "scores") for i, item in enumerate(_list(declared, "scores"), 1)],
+        "starts": [_start(item) for item in _list(declared, "starts", ["empty"])],
+        "knowledge": _section(declared, "knowledge", KNOWLEDGE),
+        "limits": limits,
+    }
+    for key in ("data", "searches", "scores", "starts"):
+        _distinct(found[key], key)
+    _fit_together(found)
+    return found
+
+
+# ---- the parts
+
+
+def data(item: Any, number: int, folder: Path) -> list[dict[str, Any]]:
+    """One item of data: a file, or a network with its sizes and samples."""
+    where = f"data {number}"
+    if not isinstance(item, Mapping):
+        raise Wrong(f'{where}: must be a table such as {{network = "asia", rows = 1000}}, not {item!r}')
+    kinds = [kind for kind in SOURCES if kind in item]
+    if len(kinds) != 1:
+        said = "both " + " and ".join(kinds) if kinds else "none"
+        raise Wrong(f"{where}: give one of network, random and file; it has {said}")
+    (kind,) = kinds
+    known(where, item, (kind, *SOURCES[kind]))
+    if kind == "file":
+        return [_file(item, where, folder)]
+    if "rows" not in item:
+        raise Wrong(f"{where}: rows is missing: how many are to be sampled")
+    source = _random(item[kind], where) if kind == "random" else _network(item[kind], where, folder)
+    rows = item["rows"] if isinstance(item["rows"], list) else [item["rows"]]
+    for count in rows:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 2:
+            raise Wrong(f"{where}: rows must be whole numbers of at least 2, not {count!r}")
+    samples = seeds(item.get("seeds", 1), f"{where}: seeds")
+    return [{kind: source, "rows": count, "seed": seed} for count in rows for seed in samples]
+
+
+def _file(item: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
+    path = _text(item["file"], f"{where}: file")
+    options = {key: item[key] for key in ("missing", "missing_values", "kinds") if key in item}
+    with _at(where):
+        found = file_data(str((folder / path).resolve()), **options)
+    if "truth" in item:
+        found["truth"] = _network(item["truth"], f"{where}: truth", folder)
+    return found
+
+
+def _network(name: Any, where: str, folder: Path) -> str:
+    """A shipped network's name as it is, a file from the study's folder."""
+    from bayescout.formats import networks
+
+    text = _text(name, where)
+    shipped = any(text == info.name for info in networks())
+    return text if shipped else str((folder / text).resolve()) if "." in text or "/" in text else text
+
+
+def _random(settings: Any, where: str) -> dict[str, Any]:
+    if not isinstance(settings, Mapping):
+        raise Wrong(f"{where}: random must be a table such as {{nodes = 5, arcs = 8}}, not {settings!r}")
+    known(f"{where}: random", settings, RANDOM)
+    return dict(settings)
+
+
+def _made(item: Any, number: int, key: str) -> Any:
+    """A search or a score: a name, or a table with a name and settings; it is made once to check them."""
+    where = f"{key} {number}"
+    if not isinstance(item, str) and not (isinstance(item, Mapping) and isinstance(item.get("name"), str)):
+        raise Wrong(f"{where}: must be a name, or a table with name and settings, not {item!r}")
+    with _at(where):
+        (search_of if key == "searches" else score_of)(item)
+    return item if isinstance(item, str) else dict(item)
+
+
+def _start(item: Any) -> str:
+    if item not in STARTS:
+        raise Wrong(f"starts must be among {', '.join(STARTS)}, not {item!r}")
+    return str(item)
+
+
+def seeds(value: Any, where: str) -> list[int]:
+    """How many, counted from 0, or which."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return list(range(value))
+    if isinstance(value, list) and value:
+        good = all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in value)
+        if good and len(set(value)) == len(value):
+            return value
+    raise Wrong(f"{where} must be how many there are, or a list of distinct whole numbers, not {value!r}")
+
+
+def _fit_together(found: Mapping[str, Any]) -> None:
+    """Data can be read, knowledge and truth fit them, scores can be computed from them."""
+    from bayescout.scores import bind
+    from bayescout.search import Knowledge
+
+    with _at("knowledge"):
+        rules = Knowledge(**found["knowledge"])
+    for one in found["data"]:
+        where = f"data {_short(one)}"
+        with _at(where):
+            table = data_of(one)
+            rules.compile(table.names)
+            truth = truth_of({"data": one})
+            if truth is not None and set(truth.nodes) != set(table.names):
+                odd = sorted(map(str, set(truth.nodes) ^ set(table.names)))[0]
+                raise Wrong(f"the truth and the data differ in {odd!r}")
+            for score in found["scores"]:
+                bind(score_of(score), table)
+
+
+# ---- checking
+
+
+def known(where: str, table: Mapping[str, Any], keys: Sequence[str]) -> None:
+    """Refuse a key that means nothing here, and list those that do."""
+    for key in table:
+        if key not in keys:
+            raise Wrong(f"{where}: unknown key {key!r}; known: {', '.join(keys)}")
+
+
+def _section(declared: Mapping[str, Any], name: str, keys: Sequence[str]) -> dict[str, Any]:
+    found = declared.get(name, {})
+    if not isinstance(found, Mapping):
+        raise Wrong(f"{name} must be a table, [{name}], not {found!r}")
+    known(name, found, keys)
+    return dict(found)
+
+
+def _list(declared: Mapping[str, Any], name: str, otherwise: Iterable[Any] = ()) -> list[Any]:
+    found = declared.get(name, list(otherwise))
+    if not isinstance(found, list) or not found:
+        raise Wrong(f"{name} must be a list with at least one item, not {found!r}")
+    return found
+
+
+def _distinct(items: Sequence[Any], name: str) -> None:
+    texts = [canonical(item) for item in items]
+    twice = next((text for i, text in enumerate(texts) if text in texts[:i]), None)
+    if twice is not None:
+        raise Wrong(f"{name}: {twice} is there twice")
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise Wrong(f"{where} must be text, not {value!r}")
+    return value
+
+
+def _short(one: Mapping[str, Any]) -> str:
+    return str(one.get("file") or one.get("network") or "random")
+
+
+class _at:  # noqa: N801 - reads as a word at its place
+    """Say where in the file a mistake is."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
+        if isinstance(error, (BayescoutError, TypeError)):
+            raise Wrong(f"{self.where}: {error}") from None

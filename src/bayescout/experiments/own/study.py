@@ -1,0 +1,126 @@
+"""The runs of a study of one's own, and its summary."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bayescout.experiments.study import Declared, Measures, Study, canonical, grid
+from bayescout.experiments.tools import data_of, facts_of, learned, named, truth_of
+
+if TYPE_CHECKING:
+    from bayescout.experiments.records import Records
+    from bayescout.experiments.summary import Outcome
+
+TRIAL_SECONDS = 1.0
+"""The longest that a search is tried to tell how long the study takes."""
+
+
+@dataclass(frozen=True)
+class Own(Study):
+    """A grid of your own: data, searches, scores, starts and seeds from one TOML file."""
+
+    name: ClassVar[str] = "own"
+    title: ClassVar[str] = "A study of one's own"
+    source: ClassVar[str] = ""
+
+    declaration: str
+    """What `read_study` read and checked, as JSON text."""
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        return _parsed(self.declaration)
+
+    def seconds_allowed(self) -> float | None:
+        limit: float | None = self.declared["limits"].get("max_seconds")
+        return limit
+
+    def runs(self) -> Iterable[Declared]:
+        said = self.declared
+        more: dict[str, Any] = {
+            name: value for name, value in said["limits"].items() if name in ("max_time", "max_steps")
+        }
+        if said["knowledge"]:
+            more["knowledge"] = said["knowledge"]
+        cells = grid(
+            data=said["data"],
+            search=said["searches"],
+            score=said["scores"],
+            start=said["starts"],
+            seed=said["seeds"],
+        )
+        return ({**cell, **more} for cell in cells)
+
+    def measure(self, run: Declared) -> Measures:
+        result = learned(run)
+        found = facts_of(result, trace=("best", "evaluations"))
+        truth = truth_of(run)
+        if truth is not None:
+            from bayescout.graph.compare import compare
+
+            against = compare(result.dag, truth)
+            names = ("shd", "shd_cpdag", "precision", "recall", "f1", "adjacency_f1", "hamming")
+            found |= {name: getattr(against, name) for name in names}
+        return found
+
+    def cost(self, run: Declared) -> float:
+        """By one run of the same search and score on the first data, scaled by cells and pairs of columns."""
+        first = canonical(self.declared["data"][0])
+        trial = {name: run[name] for name in ("search", "score", "knowledge") if name in run}
+        seconds = _trial(first, canonical(trial)) * _size(canonical(run["data"])) / _size(first)
+        return min(seconds, float(run.get("max_time", math.inf)))
+
+    def outcome(self, records: Records) -> Outcome:
+        from bayescout.experiments.own.outcome import outcome
+
+        return outcome(self.declared["title"], records)
+
+
+@lru_cache(maxsize=2)
+def _parsed(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _trial(data: str, rest: str) -> float:
+    """CPU seconds of one run, or of its first second."""
+    run = {"data": json.loads(data), **json.loads(rest), "max_time": TRIAL_SECONDS}
+    try:
+        learned({**run, "max_steps": 1})  # so that compiled code is loaded before the clock is read
+        begin = time.process_time()
+        learned(run)
+    except Exception:  # whatever it is, the run itself will record it
+        return 0.0
+    return time.process_time() - begin
+
+
+@lru_cache(maxsize=256)
+def _size(data: str) -> float:
+    table = data_of(json.loads(data))
+    return float(table.n_rows) * table.n_columns**2
+
+
+def label_of(declared: Any) -> str:
+    """A search, a score or data as tables call it."""
+    if isinstance(declared, Mapping) and "name" not in declared:
+        return data_label(declared)
+    name, settings = named(declared)
+    shown = ", ".join(f"{key}={value}" for key, value in settings.items())
+    return f"{name} ({shown})" if shown else name
+
+
+def data_label(data: Declared) -> str:
+    """A data set without the seed of its sample."""
+    if "file" in data:
+        return str(data["file"]).rsplit("/", 1)[-1]
+    if "network" in data:
+        source = str(data["network"]).rsplit("/", 1)[-1]
+    else:
+        source = ", ".join(f"{key} {value}" for key, value in data["random"].items())
+    return f"{source}, {data['rows']:,} rows"

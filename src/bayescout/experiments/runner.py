@@ -1,0 +1,225 @@
+"""Do what a study declares: each run once, in as many processes as wanted, whatever happens in between.
+
+    ran = run_study(study_named("lau", size="quick"), "lau-quick", workers=2)
+    outcome = study.outcome(ran.records)
+
+Records are the same, but for times, for any number of workers and after any kill. Without `workers` the runs
+go to what `joblib.parallel_config` says, so the same study runs on a cluster:
+
+    from dask.distributed import Client                      # pip install 'bayescout[dask]'
+    with Client("scheduler:8786"), joblib.parallel_config(backend="dask"):
+        run_study(study, "lau-full", resume=True)
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayescout.errors import SettingError
+from bayescout.experiments.attempt import attempt, versions
+from bayescout.experiments.records import Record, Records
+from bayescout.experiments.store import PARQUET, Say, Store, export_parquet
+from bayescout.experiments.study import Declared, Study, key_of, plain
+
+START_SECONDS = 5.0
+"""About how long it takes until processes are there with compiled code loaded."""
+
+Advance = Callable[[Record, float], None]
+"""Told of every new record and the seconds it was expected to cost."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What there is of a study after running it; `records` are those that succeeded, in the grid's order."""
+
+    records: Records
+    failures: tuple[Record, ...]
+    missing: int
+    interrupted: bool = False
+
+
+def run_study(
+    study: Study,
+    folder: str | os.PathLike[str],
+    resume: bool = False,
+    workers: int | None = None,
+    retry: bool = False,
+    advance: Advance | None = None,
+    say: Say | None = None,
+) -> Ran:
+    """Do the runs of a study that its folder lacks.
+
+    resume   go on in a folder that has records; without it, it must be new or empty
+    workers  processes; None for what `joblib.parallel_config` says, one process where it says nothing
+    retry    do failed runs again
+    advance  called after every run
+    say      called with each note in plain words: a record cut short, a worker that died
+
+    Ctrl-C stops the study with everything finished kept, and `interrupted` says so.
+    """
+    if workers is not None and workers < 1:
+        raise SettingError(f"workers must be at least 1, not {workers}")
+    say = say or (lambda note: None)
+    runs = keyed(study)
+    interrupted = False
+    with Store(folder, study, resume, say) as store:
+        _note_versions(store, runs, say)
+        pending = [
+            run for key, run in runs.items() if key not in store.found or (retry and store.found[key].failed)
+        ]
+        with stoppable() as stopped:
+            try:
+                for record in _records(study, pending, workers, say):
+                    if stopped():
+                        # Before it is kept: a search that was interrupted has not come to its end.
+                        raise KeyboardInterrupt
+                    store.append(record)
+                    if advance is not None:
+                        advance(record, study.cost(record.run))
+            except KeyboardInterrupt:
+                interrupted = True
+        found = Records(store.found[key] for key in runs if key in store.found)
+        if not interrupted:
+            export_parquet(found, Path(folder) / PARQUET)
+    return Ran(found.done, found.failures, len(runs) - len(found), interrupted)
+
+
+def keyed(study: Study) -> dict[str, Declared]:
+    """The runs of a study by their keys, in the order of the grid."""
+    found: dict[str, Declared] = {}
+    for declared in study.runs():
+        run = plain(declared)
+        key = key_of(study.name, run)
+        if key in found:
+            raise SettingError(f"study {study.name!r} declares the same run twice: {run}")
+        found[key] = run
+    if not found:
+        raise SettingError(f"study {study.name!r} has no runs; nothing to do")
+    return found
+
+
+def expected_seconds(study: Study, workers: int = 1, runs: Sequence[Declared] | None = None) -> float:
+    """About how long a study takes, from the measured cost of its kinds of runs."""
+    costs = [study.cost(run) for run in (keyed(study).values() if runs is None else runs)]
+    return START_SECONDS + max([sum(costs) / workers, *costs])
+
+
+def left_to_do(study: Study, folder: str | os.PathLike[str]) -> list[Declared]:
+    """The runs that a folder lacks; all of them where there is no folder."""
+    from bayescout.experiments.store import RECORDS, parse
+
+    path = Path(folder) / RECORDS
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    there = {record.key for record in map(parse, lines) if record is not None}
+    return [run for key, run in keyed(study).items() if key not in there]
+
+
+# ---- in processes
+
+
+def _records(study: Study, pending: Sequence[Declared], workers: int | None, say: Say) -> Iterator[Record]:
+    """The records of runs as they are finished; a run whose process dies is found out and recorded."""
+    left = {key_of(study.name, run): run for run in pending}
+    while left:
+        handed: list[Declared] = []
+        try:
+            for record in _in_processes(study, list(left.values()), workers, handed):
+                del left[record.key]
+                yield record
+        except _worker_deaths():
+            suspects = [run for run in handed if key_of(study.name, run) in left]
+            say(f"a worker process died; the {len(suspects)} runs it may have had are done one by one")
+            for run in suspects:
+                record = _alone(study, run)
+                del left[record.key]
+                yield record
+
+
+def _in_processes(
+    study: Study, runs: Sequence[Declared], workers: int | None, handed: list[Declared]
+) -> Iterator[Record]:
+    """Records in the order they are finished; `handed` tells which runs were given out so far."""
+    from joblib import Parallel, delayed
+
+    def tasks() -> Iterator[Any]:
+        for run in runs:
+            handed.append(run)
+            yield delayed(attempt)(study, run, os.getpid())
+
+    found = Parallel(n_jobs=workers, return_as="generator_unordered")(tasks())
+    try:
+        yield from found
+    finally:
+        with warnings.catch_warnings():
+            # Closed early on purpose: joblib need not say that tasks are given up.
+            warnings.simplefilter("ignore")
+            found.close()
+
+
+def _alone(study: Study, run: Declared) -> Record:
+    """One run in a process of its own, so that its death is its own."""
+    from joblib import Parallel, delayed
+
+    home = os.getpid()
+    try:
+        # Two jobs, of which one is idle: a single one would be run in this process.
+        (record,) = Parallel(n_jobs=2, backend="loky")([delayed(attempt)(study, run, home)])
+    except _worker_deaths():
+        key = key_of(study.name, run)
+        reason = "its process died, perhaps for want of memory"
+        return Record(key, study.name, run, reason=reason, versions=versions())
+    found: Record = record
+    return found
+
+
+def _worker_deaths() -> tuple[type[BaseException], ...]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    from joblib.externals.loky.process_executor import BrokenProcessPool as Broken
+
+    return BrokenProcessPool, Broken
+
+
+@contextmanager
+def stoppable() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C raises here, and is remembered should the exception get lost in a destructor.
+
+    The handler is not Python's own, so a search in this process does not take the first Ctrl-C as its own.
+    """
+    pressed = False
+
+    def stop(number: int, frame: Any) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    numbers = [signal.SIGINT, signal.SIGTERM] if threading.current_thread() is threading.main_thread() else []
+    mine = [n for n in numbers if signal.getsignal(n) is signal.default_int_handler]
+    for number in mine:
+        signal.signal(number, stop)
+    try:
+        yield lambda: pressed
+    finally:
+        for number in mine:
+            signal.signal(number, signal.default_int_handler)
+
+
+def _note_versions(store: Store, runs: dict[str, Declared], say: Say) -> None:
+    """Say so when a study goes on under other versions than it was begun with."""
+    now = versions()
+    others = {
+        f"{name} {then.get(name)}"
+        for then in (record.versions for key, record in store.found.items() if key in runs)
+        for name in now
+        if then.get(name) != now[name]
+    }
+    if others:
+        say(f"some records were made with {', '.join(sorted(others))}; now it is {now}")

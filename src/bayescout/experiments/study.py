@@ -1,0 +1,155 @@
+"""What a study is: a declared grid of runs, what one run measures, and what the records come to.
+
+To add a study, write one frozen dataclass and one line in `STUDIES` (`experiments/__init__.py`):
+
+    @dataclass(frozen=True)
+    class Climbers(Study):
+        \"\"\"Hill climbing from random starts on asia.\"\"\"          # the line that --list shows
+
+        name: ClassVar[str] = "climbers"
+        title: ClassVar[str] = "How often does hill climbing find the best network?"
+        source: ClassVar[str] = "Author (2004), Title"
+        quick: ClassVar[Settings] = {"repeats": 10}               # what --quick changes
+        tiny: ClassVar[Settings] = {"repeats": 2, "rows": (100,)}  # what the tests run
+
+        repeats: int = 50                                         # the fields: the document's own size
+        rows: tuple[int, ...] = (500, 5000)
+
+        def runs(self) -> Iterable[Declared]:
+            data = [{"network": "asia", "rows": rows, "seed": 0} for rows in self.rows]
+            return grid(data=data, search=["hill-climb", {"name": "tabu", "length": 5}], score=["bic"],
+                        start=["random"], seed=range(self.repeats))
+
+        def measure(self, run: Declared) -> Measures:
+            result = learned(run)
+            return facts_of(result, trace=("best",)) | {"shd": compare(result, truth_of(run)).shd}
+
+        def cost(self, run: Declared) -> float:
+            return 2e-6 * run["data"]["rows"]                     # CPU seconds, measured once
+
+        def outcome(self, records: Records) -> Outcome:
+            for (data, search), some in records.groups("data", "search"):
+                some.values("score"), some.mean_sd("shd"), ...
+            return Outcome(...)
+
+A run is declared in plain JSON values, and its declaration is all that it depends on: the key of its record
+is a hash of it, so a study that is begun again, grown, or run at another place finds what it has. `measure`
+returns plain JSON values as well (numpy scalars and arrays are turned into them; infinities and NaN are
+refused: say None). It runs in another process, so it looks nothing up but what the run declares and the
+study's own fields. `outcome` gets the records that succeeded, in the order of the grid, whatever the order
+they were made in. The functions of `experiments.tools` (`learned`, `data_of`, `truth_of`, `facts_of`, ...) do
+what most runs need.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from bayescout.errors import SettingError
+
+if TYPE_CHECKING:
+    from bayescout.experiments.records import Records
+    from bayescout.experiments.summary import Outcome
+
+Declared = Mapping[str, Any]
+Measures = dict[str, Any]
+Settings = Mapping[str, Any]
+Size = Literal["full", "quick", "tiny"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A comparison that can be run: its fields are its size, with the document's own as defaults.
+
+    name, title, source   how it is called, what it asks, and the document it follows
+    quick, tiny           the fields that `--quick` and the tests change
+    limit                 seconds a run may take before it is recorded as failed; None for no limit
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    quick: ClassVar[Settings] = {}
+    tiny: ClassVar[Settings] = {}
+    limit: ClassVar[float | None] = None
+
+    @classmethod
+    def of_size(cls, size: Size = "full", **settings: Any) -> Self:
+        """The study at one of its three sizes; single settings may be given besides."""
+        known = [f.name for f in fields(cls)]
+        for name in settings:
+            if name not in known:
+                shown = ", ".join(known) or "none"
+                raise SettingError(f"study {cls.name!r} has no setting {name!r}; its settings: {shown}")
+        sizes: dict[str, Settings] = {"full": {}, "quick": cls.quick, "tiny": cls.tiny}
+        return cls(**{name: _frozen(value) for name, value in {**sizes[size], **settings}.items()})
+
+    def settings(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {f.name: plain(getattr(self, f.name), f.name) for f in fields(self)}
+
+    def seconds_allowed(self) -> float | None:
+        """How long a run may take; a study whose settings say it overrides this."""
+        return self.limit
+
+    def runs(self) -> Iterable[Declared]:
+        """The declarations of all runs, in the order in which records are read."""
+        raise NotImplementedError
+
+    def measure(self, run: Declared) -> Measures:
+        """Do one run and say what came out, in plain values."""
+        raise NotImplementedError
+
+    def cost(self, run: Declared) -> float:
+        """The CPU seconds that a run is expected to take: for the time told before the start."""
+        raise NotImplementedError
+
+    def outcome(self, records: Records) -> Outcome:
+        """What the records come to: findings, tables and figures."""
+        raise NotImplementedError
+
+
+def _frozen(value: Any) -> Any:
+    """Lists, as files give them, are tuples in a frozen value."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def grid(**axes: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Every combination of the values of the axes, the last axis varying fastest."""
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
+
+
+def canonical(value: Any) -> str:
+    """A plain value as JSON text, the same for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def key_of(study: str, run: Declared) -> str:
+    """The key of a run: a hash of its declaration."""
+    return hashlib.sha256(canonical([study, run]).encode()).hexdigest()[:20]
+
+
+def plain(value: Any, where: str = "") -> Any:
+    """The value in JSON's own types; what JSON has no word for is refused, with its place."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise SettingError(f"{where or 'a value'} is {value}; records hold finite numbers or None")
+        return value
+    if isinstance(value, Mapping):
+        odd = next((key for key in value if not isinstance(key, str)), None)
+        if odd is not None:
+            raise SettingError(f"{where or 'a mapping'} has the key {odd!r}; records have text for keys")
+        return {key: plain(item, f"{where}.{key}" if where else key) for key, item in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    raise SettingError(f"{where or 'a value'} is a {type(value).__name__}; records hold plain JSON values")

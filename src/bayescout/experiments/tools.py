@@ -1,0 +1,215 @@
+"""What most runs need: data, truth and learning as declared, and what is worth recording of a result.
+
+Declarations are plain values. Data are one of
+
+    {"network": "asia", "rows": 5000, "seed": 1}                sampled from a shipped network, or a file's
+    {"random": {"nodes": 5, "seed": 3}, "rows": 1000, "seed": 1}  from one that `random_network` makes
+    {"file": "mine.csv", "fingerprint": "..."}                  a file, as `file_data` declares it
+
+A search or a score is its name, or {"name": "tabu", "length": 5}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from bayescout.errors import DataError, SettingError
+from bayescout.experiments.study import Declared, Measures, canonical
+from bayescout.formats.labels import decode_label, encode_label
+from bayescout.graph.dag import Dag
+
+if TYPE_CHECKING:
+    from bayescout.data.table import Table
+    from bayescout.network import DiscreteNetwork, GaussianNetwork
+    from bayescout.result import Result
+    from bayescout.scores import Formula
+    from bayescout.search import Search
+
+KEPT = 8
+"""Tables a process keeps, so that runs on the same data read or draw them once."""
+
+LOG_OF_BASE = {"e": 1.0, "2": math.log(2), "10": math.log(10)}
+
+
+def named(declared: str | Declared) -> tuple[str, dict[str, Any]]:
+    """The name and the settings of a search or a score."""
+    if isinstance(declared, str):
+        return declared, {}
+    settings = dict(declared)
+    return settings.pop("name"), settings
+
+
+def search_of(declared: str | Declared) -> Search:
+    from bayescout.search import search_named
+
+    name, settings = named(declared)
+    return search_named(name, **settings)
+
+
+def score_of(declared: str | Declared) -> Formula:
+    from bayescout.scores import formula_named
+
+    name, settings = named(declared)
+    return formula_named(name, **settings)
+
+
+# ---- data
+
+
+def file_data(path: str, **options: Any) -> dict[str, Any]:
+    """The declaration of a file: its content is part of it, so that changed data are other runs."""
+    from bayescout.data import as_table
+
+    return {"file": path, **options, "fingerprint": as_table(path, **options).fingerprint}
+
+
+def network_of(data: Declared) -> DiscreteNetwork | GaussianNetwork:
+    """The network that data are sampled from."""
+    if "network" in data:
+        from bayescout.formats import open_network
+
+        return open_network(data["network"])
+    if "random" in data:
+        return _random_network(canonical(data["random"]))
+    raise SettingError(f"no network is declared for {canonical(data)}; give network or random")
+
+
+def truth_of(run: Declared) -> Dag | None:
+    """The graph to compare with: of the network the data come from, or the file said to hold it."""
+    data = run["data"]
+    if "truth" in data:
+        from bayescout.formats import open_structure
+
+        return open_structure(data["truth"])
+    return None if "file" in data else network_of(data).dag
+
+
+def data_of(data: Declared) -> Table:
+    """The table that is declared; the last few are kept."""
+    return _table(canonical(data))
+
+
+@lru_cache(maxsize=KEPT)
+def _table(text: str) -> Table:
+    import json
+
+    from bayescout.data import as_table
+
+    data = json.loads(text)
+    if "file" not in data:
+        return network_of(data).sample(data["rows"], seed=data.get("seed", 0))
+    path = data.pop("file")
+    expected = data.pop("fingerprint", None)
+    data.pop("truth", None)
+    table = as_table(path, **data)
+    if expected is not None and table.fingerprint != expected:
+        raise DataError(f"{path} has changed since the study was declared; put it back, or begin again")
+    return table
+
+
+@lru_cache(maxsize=KEPT)
+def _random_network(text: str) -> DiscreteNetwork | GaussianNetwork:
+    import json
+
+    from bayescout.network import random_network
+
+    return random_network(**json.loads(text))
+
+
+# ---- learning
+
+
+def learned(run: Declared, **more: Any) -> Result:
+    """Learn as a run declares: data, search, score, seed; start, knowledge, max_time, max_steps, top.
+
+    Whatever else `learn` takes can be given besides, an own `data` table for instance. One counting
+    thread: a study uses the cores by its runs.
+    """
+    from bayescout.learn import learn
+    from bayescout.search import Knowledge
+
+    arguments: dict[str, Any] = {
+        "search": search_of(run["search"]),
+        "score": score_of(run["score"]),
+        "seed": run.get("seed", 0),
+        "workers": 1,
+    }
+    for name in ("start", "max_time", "max_steps", "top"):
+        if run.get(name) is not None:
+            arguments[name] = run[name]
+    if run.get("knowledge"):
+        arguments["knowledge"] = Knowledge(**run["knowledge"])
+    arguments.update(more)
+    data = arguments.pop("data", None)
+    result = learn(data_of(run["data"]) if data is None else data, **arguments)
+    if result.stop_reason == "interrupted":
+        # The search takes Ctrl-C as a wish for its best so far; here it is one to stop the study.
+        raise KeyboardInterrupt
+    return result
+
+
+def scored(structure: Any, table: Table, score: str | Declared = "loglik") -> float:
+    """The score of a graph, or of a network's graph, on a table, with one counting thread."""
+    from bayescout.scores import bind
+    from bayescout.scores.whole import aligned, total
+
+    dag, own = aligned(structure, table)
+    return total(bind(score_of(score), own, workers=1), dag)
+
+
+def parameters_of(dag: Dag, table: Table) -> int:
+    """Free parameters of a discrete network of this graph."""
+    sizes = [int(table.cardinalities[table.index(node)]) for node in dag.nodes]
+    return sum(
+        (sizes[child] - 1) * math.prod(sizes[parent] for parent in parents)
+        for child, parents in enumerate(dag.parents)
+    )
+
+
+# ---- what is recorded
+
+
+def facts_of(result: Result, trace: Sequence[str] = ()) -> Measures:
+    """Score, counters, why it stopped, and the graph; and columns of the trace by name.
+
+    A column is a field of `search.driver.Step` other than seconds, or one of the facts of the search.
+    """
+    found: Measures = {
+        "score": result.score,
+        "iterations": result.counters.iterations,
+        "operations": result.counters.operations,
+        "evaluations": result.counters.evaluations,
+        "stop_reason": result.stop_reason,
+        **graph_facts(result.dag),
+    }
+    if trace:
+        found["trace"] = {name: [_of_step(step, name) for step in result.trace] for name in trace}
+    return found
+
+
+def _of_step(step: Any, name: str) -> Any:
+    own = [field for field in step._fields if field not in ("seconds", "facts")]
+    if name in own:
+        return getattr(step, name)
+    if name not in step.facts:
+        known = ", ".join([*own, *step.facts])
+        raise SettingError(f"the trace has no column {name!r}; it has {known}")
+    return step.facts[name]
+
+
+def graph_facts(dag: Dag) -> Measures:
+    """A graph as a record holds it."""
+    return {
+        "arcs": dag.n_arcs,
+        "nodes": [encode_label(node) for node in dag.nodes],
+        "parents": [list(own) for own in dag.parents],
+    }
+
+
+def dag_of(measures: Mapping[str, Any]) -> Dag:
+    """The graph of a record."""
+    nodes = tuple(decode_label(label) for label in measures["nodes"])
+    return Dag(nodes, tuple(tuple(own) for own in measures["parents"]))

@@ -1,0 +1,197 @@
+"""Equivalence classes on rows of bits: extending a pattern, completing a DAG, finding a path.
+
+A set of n nodes is w words of 64 bits, node i in bit i % 64 of word i // 64.
+"""
+
+import numpy as np
+
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.popcount import popcount
+
+ONE = np.uint64(1)
+
+PARENTS, CHILDREN, FRIENDS = 0, 1, 2
+"""The planes of a pattern."""
+
+
+@kernel
+def _bit(node):
+    return ONE << np.uint64(node & 63)
+
+
+@kernel
+def _lowest(word):
+    """The position of the lowest set bit."""
+    return np.int64(popcount(~word & (word - ONE)))
+
+
+@kernel
+def extend(marks, limits, parents, order):
+    """A DAG of a pattern, sinks first: the lowest node that can be one, again and again (Dor & Tarsi 1992).
+
+    A node that can be a sink now still can when others went before it, with fewer parents, and its going
+    hinders none: so a DAG within the limits is found where there is one.
+
+    marks    (3, n, w) uint64   the parents, children and undirected friends of each node
+    limits   (n,) int64         the most parents of each node
+    parents  (n, w) uint64      overwritten: the parents of each node in the DAG
+    order    (n,) int64         overwritten: the nodes, children before parents
+    Returns how many nodes were placed: less than n where there is no such DAG.
+    """
+    _, n, words = marks.shape
+    left = np.empty((n, words), dtype=np.uint64)
+    waiting = np.zeros(words, dtype=np.uint64)
+    for node in range(n):
+        waiting[node >> 6] |= _bit(node)
+        for word in range(words):
+            left[node, word] = marks[0, node, word] | marks[1, node, word] | marks[2, node, word]
+    placed, word = 0, 0
+    while word < words:
+        if waiting[word] == 0:
+            word += 1
+            continue
+        node = word * 64 + _lowest(waiting[word])
+        waiting[word] &= waiting[word] - ONE
+        if _may_be_sink(marks, left, node, limits[node]):
+            order[placed] = node
+            placed += 1
+            word = min(word, _remove(left, node, waiting, parents))
+    return placed
+
+
+@kernel
+def _remove(left, node, waiting, parents):
+    """Take a sink away: what is left around it are its parents, and they wait to be looked at again.
+
+    Returns the first word of them.
+    """
+    words = left.shape[1]
+    first = words
+    for word in range(words):
+        around = left[node, word]
+        parents[node, word] = around
+        waiting[word] |= around
+        if around and first == words:
+            first = word
+        while around:
+            left[word * 64 + _lowest(around), node >> 6] &= ~_bit(node)
+            around &= around - ONE
+    return first
+
+
+@kernel
+def _may_be_sink(marks, left, node, most):
+    """No child is left, few enough neighbours are, and each friend is joined to all the others of them."""
+    words = left.shape[1]
+    around = 0
+    for word in range(words):
+        if marks[CHILDREN, node, word] & left[node, word]:
+            return False
+        around += np.int64(popcount(left[node, word]))
+    if around > most:
+        return False
+    for word in range(words):
+        friends = marks[FRIENDS, node, word] & left[node, word]
+        while friends:
+            friend = word * 64 + _lowest(friends)
+            friends &= friends - ONE
+            for other in range(words):
+                apart = left[node, other] & ~left[friend, other]
+                if other == word:
+                    apart &= ~_bit(friend)
+                if apart:
+                    return False
+    return True
+
+
+@kernel
+def complete(parents, order, marks):
+    """The class of a DAG: Chickering's (1995) labelling, parents before children.
+
+    parents  (n, w) uint64      of each node
+    order    (n,) int64         the nodes, children before parents
+    marks    (3, n, w) uint64   zeros; filled with the parents, children and undirected friends of each node
+    """
+    n, words = parents.shape
+    place = np.empty(n, dtype=np.int64)
+    for position in range(n):
+        place[order[position]] = position
+    for position in range(n - 1, -1, -1):
+        child = order[position]
+        latest = _latest(parents, child, place)
+        if latest < 0:
+            continue
+        everything = False
+        for word in range(words):
+            family, shared = parents[child, word], parents[latest, word]
+            if word == latest >> 6:
+                shared |= _bit(latest)
+            if marks[PARENTS, latest, word] & ~family or family & ~shared:
+                everything = True
+        for word in range(words):
+            family = parents[child, word]
+            compelled = family if everything else marks[PARENTS, latest, word]
+            marks[PARENTS, child, word] = compelled
+            marks[FRIENDS, child, word] |= family & ~compelled
+            while family:
+                low = family & (~family + ONE)
+                plane = CHILDREN if compelled & low else FRIENDS
+                marks[plane, word * 64 + _lowest(family), child >> 6] |= _bit(child)
+                family ^= low
+
+
+@kernel
+def _latest(parents, child, place):
+    """The parent that comes last among parents; -1 where there is none."""
+    latest = -1
+    for word in range(parents.shape[1]):
+        family = parents[child, word]
+        while family:
+            parent = word * 64 + _lowest(family)
+            family &= family - ONE
+            if latest < 0 or place[parent] < place[latest]:
+                latest = parent
+    return latest
+
+
+@kernel
+def find_path(steps, ends, seen, path):
+    """A shortest path along steps from a source to a target.
+
+    steps  (n, w) uint64   where one step leads from each node
+    ends   (3,) int64      source, target, and whether the step straight to the target counts (1) or not (2)
+    seen   (w,) uint64     the nodes that may not be entered; overwritten
+    path   (w,) uint64     zeros; filled with the nodes of the path
+    Returns whether there is one.
+    """
+    n, words = steps.shape
+    source, target, length = ends[0], ends[1], ends[2]
+    goal_word, goal = target >> 6, _bit(target)
+    if length == 1 and seen[goal_word] & goal:
+        return False
+    seen[goal_word] |= goal
+    seen[source >> 6] |= _bit(source)
+    came_from = np.empty(n, dtype=np.int64)
+    queue = np.empty(n, dtype=np.int64)
+    queue[0] = source
+    first, last = 0, 1
+    while first < last:
+        node = queue[first]
+        first += 1
+        if steps[node, goal_word] & goal and (length == 1 or node != source):
+            path[goal_word] |= goal
+            while node != source:
+                path[node >> 6] |= _bit(node)
+                node = came_from[node]
+            path[source >> 6] |= _bit(source)
+            return True
+        for word in range(words):
+            fresh = steps[node, word] & ~seen[word]
+            seen[word] |= fresh
+            while fresh:
+                reached = word * 64 + _lowest(fresh)
+                fresh &= fresh - ONE
+                came_from[reached] = node
+                queue[last] = reached
+                last += 1
+    return False

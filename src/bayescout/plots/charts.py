@@ -1,0 +1,271 @@
+"""Lines, histograms, box plots and arc strengths on matplotlib axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayescout.errors import DataError
+from bayescout.experiments.summary import Boxes, Histograms, Lines, Panel, Reference, Series
+from bayescout.plots import palette
+from bayescout.plots.strengths import Strengths, one_way
+from bayescout.plots.style import TITLE_STYLE, new_figure
+from bayescout.plots.text import plain, shortened
+
+PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
+MAX_COLUMNS = 3
+MAX_BINS = 40
+MAX_ARCS = 40
+"""How many arcs the chart of strengths shows; the strongest."""
+REFERENCE_DASHES: tuple[tuple[float, ...], ...] = ((4, 2), (1, 1.5), (6, 2, 1, 2), (9, 3))
+
+
+# ---- common parts
+
+
+def panels(count: int, title: str) -> tuple[Any, list[Any]]:
+    """A figure of so many axes, up to three in a row."""
+    columns = max(1, min(MAX_COLUMNS, count))
+    rows = max(1, -(-count // columns))
+    figure = new_figure(PANEL_WIDTH * columns + 0.3, PANEL_HEIGHT * rows + 0.4, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for spare in axes[max(1, count) :]:
+        spare.remove()
+    if title:
+        figure.suptitle(plain(title), **TITLE_STYLE)
+    return figure, axes[: max(1, count)]
+
+
+def numbers(axis: Any) -> None:
+    """Ticks as whole numbers: `-106,084`, and no offset to be added in the head."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.7g}".replace("-", "\N{MINUS SIGN}")))
+
+
+def empty(axes: Any) -> None:
+    """Say that there is nothing, rather than show ticks of nothing."""
+    axes.set(xticks=[], yticks=[])
+    axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", va="center", color=palette.FAINT)
+
+
+def finite(values: Sequence[float], where: str) -> list[float]:
+    """The values as floats; one that is not a finite number is refused."""
+    found = [float(value) for value in values]
+    for value in found:
+        if not math.isfinite(value):
+            raise DataError(f"{where} has the value {value}, which cannot be drawn; leave it out")
+    return found
+
+
+def lettered(axes: Any, title: str = "", x_label: str = "", y_label: str = "") -> None:
+    axes.set_title(plain(title))
+    axes.set_xlabel(plain(x_label))
+    axes.set_ylabel(plain(y_label))
+
+
+def references(axes: Any, lines: Sequence[Reference], upright: bool) -> None:
+    """Labelled lines across the axes, each with dashes of its own."""
+    draw = axes.axvline if upright else axes.axhline
+    for k, (label, value) in enumerate(lines):
+        finite([value], f"the reference {label!r}")
+        dashes = (0, REFERENCE_DASHES[k % len(REFERENCE_DASHES)])
+        draw(value, color=palette.BLACK, linewidth=1.2, linestyle=dashes, label=f"{plain(label)}", zorder=3)
+
+
+def legend(axes: Any, count: int) -> None:
+    """Below the axes, where it hides nothing."""
+    if count:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=min(3, count), handlelength=3.2)
+
+
+# ---- lines
+
+
+def draw_lines(figure: Lines) -> Any:
+    """Every panel with its series, bands and references."""
+    drawn, axes = panels(len(figure.panels), figure.title)
+    for panel, one in zip(figure.panels, axes, strict=False):
+        _draw_panel(figure, panel, one)
+    if not figure.panels:
+        empty(axes[0])
+    return drawn
+
+
+def _draw_panel(figure: Lines, panel: Panel, axes: Any) -> None:
+    lettered(axes, panel.title, figure.x_label, figure.y_label)
+    bold = 0
+    least = math.inf
+    for series in panel.series:
+        xs = finite(series.x, f"series {series.label!r} of figure {figure.name!r}")
+        ys = finite(series.y, f"series {series.label!r} of figure {figure.name!r}")
+        least = min([least, *xs])
+        if series.faint:
+            axes.plot(xs, ys, color=palette.FAINT, linewidth=0.7, alpha=0.55, zorder=1.5)
+        elif xs:
+            _draw_series(series, xs, ys, axes, bold)
+            bold += 1
+    if least is math.inf:
+        empty(axes)
+        return
+    references(axes, panel.references, upright=False)
+    numbers(axes.yaxis)
+    numbers(axes.xaxis)
+    if figure.log_x:
+        _logarithmic(axes, sorted({float(x) for series in panel.series for x in series.x}))
+    legend(axes, bold + len(panel.references))
+
+
+def _logarithmic(axes: Any, values: list[float]) -> None:
+    """A logarithmic x axis, with a tick at every value where they are few and apart."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    if values[0] > 0:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        if len(values) <= 7 and all(b >= 1.5 * a for a, b in pairwise(values)):
+            axes.set_xticks(values)
+    else:
+        # A logarithm has no place for zero; near it the scale is linear instead of losing the point.
+        axes.set_xscale("symlog", linthresh=1)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    numbers(axes.xaxis)
+
+
+def _draw_series(series: Series, xs: list[float], ys: list[float], axes: Any, k: int) -> None:
+    colour, marker = palette.SERIES[k % len(palette.SERIES)], palette.MARKERS[k % len(palette.MARKERS)]
+    axes.plot(
+        xs, ys, color=colour, linewidth=1.8, linestyle=_dashed(k), marker=marker, markersize=4.5,
+        markevery=max(1, len(xs) // 12), label=plain(series.label), zorder=2.5,
+    )  # fmt: skip
+    if series.low is not None and series.high is not None:
+        where = f"the band of series {series.label!r}"
+        low, high = finite(series.low, where), finite(series.high, where)
+        axes.fill_between(xs, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.2)
+
+
+def _dashed(k: int) -> Any:
+    dashes = palette.DASHES[k % len(palette.DASHES)]
+    return (0, dashes) if dashes else "solid"
+
+
+# ---- histograms
+
+
+def draw_histograms(figure: Histograms) -> Any:
+    """One panel a set of values; whole numbers over a short range get a bar each."""
+    drawn, axes = panels(len(figure.panels), figure.title)
+    for k, ((label, values), one) in enumerate(zip(figure.panels, axes, strict=False)):
+        found = finite(values, f"panel {label!r} of figure {figure.name!r}")
+        lettered(one, label, figure.x_label, "count")
+        if found:
+            colour = palette.SERIES[k % len(palette.SERIES)]
+            shade = palette.mixed(colour, palette.PAPER, 0.45)
+            one.hist(found, bins=bin_edges(found), color=shade, edgecolor=colour, linewidth=0.9)
+        else:
+            empty(one)
+            continue
+        references(one, figure.references, upright=True)
+        one.yaxis.get_major_locator().set_params(integer=True)
+        one.locator_params(axis="x", nbins=5)
+        one.grid(axis="x", visible=False)
+        numbers(one.xaxis)
+        legend(one, len(figure.references))
+    if not figure.panels:
+        empty(axes[0])
+    return drawn
+
+
+def bin_edges(values: list[float]) -> list[float]:
+    """The edges of the bars: one a whole number over a short range, else NumPy's rule."""
+    low, high = min(values), max(values)
+    if all(value.is_integer() for value in values) and high - low < MAX_BINS:
+        return [low - 0.5 + k for k in range(int(high - low) + 2)]
+    if not high > low:
+        margin = max(abs(low) * 1e-3, 0.5)
+        return [low - margin, low + margin]
+    edges = np.histogram_bin_edges(values, "auto")
+    if len(edges) - 1 > MAX_BINS:
+        edges = np.linspace(low, high, MAX_BINS + 1)
+    found = [float(edge) for edge in edges]
+    return found if all(a < b for a, b in pairwise(found)) else [low, math.nextafter(high, math.inf)]
+
+
+# ---- box plots
+
+
+def draw_boxes(figure: Boxes) -> Any:
+    """Quartiles with a line at the median, whiskers to 1.5 times their distance, the rest as points."""
+    labels = [plain(label) for label, _ in figure.groups]
+    values = [finite(own, f"group {label!r} of figure {figure.name!r}") for label, own in figure.groups]
+    turned = sum(len(label) for label in labels) > 11 * max(5, len(labels)) or len(labels) > 8
+    drawn = new_figure(max(PANEL_WIDTH, 0.85 * len(labels) + 1.2), PANEL_HEIGHT + 0.5, layout="constrained")
+    drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
+    axes = drawn.subplots()
+    lettered(axes, y_label=figure.y_label)
+    drawn.suptitle(plain(figure.title), **TITLE_STYLE)
+    if any(values):
+        _draw_groups(axes, values)
+    else:
+        empty(axes)
+    names = [label if own else f"{label} (none)" for label, own in zip(labels, values, strict=True)]
+    axes.set_xticks(range(1, len(labels) + 1), [shortened(name, 40) for name in names])
+    axes.set_xlim(0.4, max(1, len(labels)) + 0.6)
+    if turned:
+        axes.tick_params(axis="x", rotation=35)
+        for tick in axes.get_xticklabels():
+            tick.set(ha="right", rotation_mode="anchor")
+    references(axes, figure.references, upright=False)
+    axes.grid(axis="x", visible=False)
+    numbers(axes.yaxis)
+    if figure.references:
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, handlelength=3.2)
+    return drawn
+
+
+def _draw_groups(axes: Any, values: list[list[float]]) -> None:
+    found = axes.boxplot(
+        values, widths=0.55, patch_artist=True,
+        medianprops={"color": palette.INK, "linewidth": 2.0},
+        whiskerprops={"color": palette.LINE}, capprops={"color": palette.LINE},
+        flierprops={"markersize": 3.5, "markeredgecolor": palette.LINE, "markerfacecolor": "none"},
+    )  # fmt: skip
+    for k, box in enumerate(found["boxes"]):
+        colour = palette.SERIES[k % len(palette.SERIES)]
+        box.set(facecolor=palette.mixed(colour, palette.PAPER, 0.6), edgecolor=colour, linewidth=1.2)
+
+
+# ---- arc strengths
+
+
+def draw_strengths(strengths: Strengths, threshold: float | None, title: str) -> Any:
+    """A bar an arc, the strongest first; a point where its direction is known."""
+    strongest = list(one_way(strengths).items())[:MAX_ARCS]
+    drawn = new_figure(6.2, 1.1 + 0.24 * max(3, len(strongest)), layout="constrained")
+    drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
+    axes = drawn.subplots()
+    lettered(axes, title, "share of the networks")
+    places = range(len(strongest))
+    bars = palette.mixed(palette.BLUE, palette.PAPER, 0.55)
+    axes.barh(places, [own[0] for _, own in strongest], color=bars, edgecolor=palette.BLUE, label="strength")
+    known = [(own[1], k) for k, (_, own) in enumerate(strongest) if own[1] is not None]
+    if known:
+        shares, rows = zip(*known, strict=True)
+        axes.plot(shares, rows, "D", color=palette.VERMILLION, markersize=4.5, label="direction")
+    names = [f"{shortened(plain(a))} → {shortened(plain(b))}" for (a, b), _ in strongest]
+    axes.set_yticks(places, names)
+    axes.set_ylim(len(strongest) - 0.4, -0.6)
+    axes.set_xlim(0, 1.02)
+    axes.grid(axis="y", visible=False)
+    if threshold is not None:
+        references(axes, [(f"threshold {threshold:.2f}", threshold)], upright=True)
+    if strongest:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.6 / (0.24 * max(3, len(strongest)))), ncols=3)
+    else:
+        empty(axes)
+    return drawn

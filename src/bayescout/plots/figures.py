@@ -1,0 +1,232 @@
+"""Figures of matplotlib: networks, traces, strengths, and every figure of a study.
+
+Nothing here touches pyplot or the user's settings; what is returned is a matplotlib `Figure`, which a
+notebook shows by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bayescout.errors import GraphError, SettingError
+from bayescout.experiments.summary import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Series
+from bayescout.graph.dag import Dag
+from bayescout.graph.pdag import Pdag
+from bayescout.plots.canvas import Canvas
+from bayescout.plots.charts import draw_boxes, draw_histograms, draw_lines, draw_strengths
+from bayescout.plots.drawing import Drawing, draw_graph
+from bayescout.plots.strengths import as_strengths
+from bayescout.plots.style import TITLE_STYLE, house_style, new_figure, save_files
+from bayescout.plots.tables import NodeTable, cpt_table
+from bayescout.plots.text import plain, text_width, wrapped
+
+POINTS = 0.75
+"""Of one unit of a drawing on paper: 96 units an inch, as browsers have it."""
+LARGEST = 60.0
+"""Inches a drawing may be wide or high; a larger one is drawn smaller."""
+ROW_WIDTH = 16.0
+CAPTION_FONT, LEAST_CAPTION = 9.5, 2.4
+TITLE = 0.45
+TRACE_AXES = {"step": "step", "evaluations": "families scored", "seconds": "seconds"}
+
+
+# ---- networks
+
+
+def as_drawing(source: Any, truth: Any = None, strengths: Any = None, cpts: bool = False) -> Drawing:
+    """The drawing of a graph, a network or a result."""
+    graph = _graph(source, "what is drawn")
+    real = None if truth is None else _graph(truth, "the truth")
+    tables = None
+    if cpts:
+        if not hasattr(source, "cpt") and not hasattr(source, "coefficients"):
+            raise SettingError("only a network with parameters has tables to draw; fit one first")
+        tables = {node: cpt_table(source, node) for node in graph.nodes}
+    return draw_graph(graph, real, strengths, tables)
+
+
+def _graph(source: Any, role: str) -> Dag | Pdag:
+    graph = source if isinstance(source, Dag | Pdag) else getattr(source, "dag", None)
+    if isinstance(graph, Dag | Pdag):
+        return graph
+    raise GraphError(f"{role} must be a Dag, a Pdag, or have a `dag`; a {type(source).__name__} has none")
+
+
+def plot_network(source: Any, truth: Any = None, strengths: Any = None, cpts: bool = False) -> Any:
+    """Draw a Dag, a Pdag, a network or a result.
+
+    truth      a graph to compare with: missing, extra and reversed arcs are marked and counted
+    strengths  how sure the arcs are, as a bootstrap gives it: wider and darker lines
+    cpts       print the conditional probabilities of a network in its boxes
+    """
+    return figure_of(as_drawing(source, truth, strengths, cpts))
+
+
+def figure_of(drawing: Drawing) -> Any:
+    """A drawing as a matplotlib figure of its own."""
+    with house_style():
+        points = _points([drawing])
+        figure = new_figure(max(1.0, drawing.width * points / 72), max(0.5, drawing.height * points / 72))
+        axes = figure.add_axes((0, 0, drawing.width * points / 72 / figure.get_figwidth(), 1))
+        Canvas(axes, drawing, points).paint()
+        return figure
+
+
+def _points(drawings: Iterable[Drawing]) -> float:
+    longest = max((max(drawing.width, drawing.height) for drawing in drawings), default=1.0)
+    return min(POINTS, LARGEST * 72 / longest)
+
+
+# ---- traces and strengths
+
+
+def plot_trace(results: Any, x: str = "step", truth: float | None = None) -> Any:
+    """The best score so far of a search, or of several searches, against steps, families scored or seconds.
+
+    Several are a mapping of names to results, or results in a row, named by their search; `truth` is a
+    score drawn as a line across, such as that of the generating network.
+    """
+    if x not in TRACE_AXES:
+        raise SettingError(f"x must be one of {', '.join(map(repr, TRACE_AXES))}, not {x!r}")
+    named = _named(results)
+    lines = tuple(
+        Series(
+            name,
+            tuple(float(getattr(step, x)) for step in result.trace),
+            tuple(float(step.best) for step in result.trace),
+        )
+        for name, result in named
+    )
+    scores = sorted({str(result.settings.score) for _, result in named})
+    references = () if truth is None else (("truth", float(truth)),)
+    panel = Panel("", lines, references)
+    return draw(Lines("trace", "Best score so far", TRACE_AXES[x], f"{' / '.join(scores)} (nats)", (panel,)))
+
+
+def _named(results: Any) -> list[tuple[str, Any]]:
+    if hasattr(results, "trace"):
+        return [(results.settings.search, results)]
+    pairs = list(results.items()) if hasattr(results, "items") else [(None, result) for result in results]
+    for _, result in pairs:
+        if not hasattr(result, "trace"):
+            raise SettingError(
+                f"a trace is drawn from results of learn(), not from a {type(result).__name__}"
+            )
+    searches = [result.settings.search for _, result in pairs]
+    named = []
+    for k, (name, result) in enumerate(pairs):
+        own = searches[k] if searches.count(searches[k]) == 1 else f"{searches[k]}, seed {result.seed}"
+        named.append((own if name is None else str(name), result))
+    return named
+
+
+def plot_strengths(strengths: Any, threshold: float | None = None, title: str = "Arc strength") -> Any:
+    """A bar for each of the strongest arcs of a bootstrap, with the share that has its direction."""
+    found = as_strengths(strengths)
+    with house_style():
+        return draw_strengths(found, threshold, title)
+
+
+# ---- the figures of a study
+
+
+def draw(figure: Figure) -> Any:
+    """A figure of a study as a matplotlib figure."""
+    with house_style():
+        if isinstance(figure, Lines):
+            return draw_lines(figure)
+        if isinstance(figure, Histograms):
+            return draw_histograms(figure)
+        if isinstance(figure, Boxes):
+            return draw_boxes(figure)
+        if isinstance(figure, Drawings):
+            return _draw_drawings(figure)
+    raise SettingError(
+        f"a {type(figure).__name__} is not a figure of a study: Lines, Histograms, Boxes, Drawings"
+    )
+
+
+def plot_histogram(panels: Any, title: str = "", x_label: str = "", references: Any = ()) -> Any:
+    """Histograms of several sets of values, from a mapping of names to values."""
+    groups = tuple((str(name), tuple(values)) for name, values in panels.items())
+    return draw(Histograms("histogram", title, x_label, groups, tuple(references)))
+
+
+def plot_boxes(groups: Any, title: str = "", y_label: str = "", references: Any = ()) -> Any:
+    """Box plots side by side, from a mapping of names to values."""
+    named = tuple((str(name), tuple(values)) for name, values in groups.items())
+    return draw(Boxes("boxes", title, y_label, named, tuple(references)))
+
+
+class _Tile:
+    """One graph of several: its drawing, its caption in lines, and the inches they take."""
+
+    def __init__(self, graph: Drawn, drawing: Drawing, points: float) -> None:
+        self.drawing, self.points = drawing, points
+        self.own = (drawing.width * points / 72, drawing.height * points / 72)
+        self.lines = wrapped(plain(graph.caption), CAPTION_FONT, max(self.own[0], LEAST_CAPTION) * 72 - 18)
+        words = max((text_width(line, CAPTION_FONT) / 72 + 0.3 for line in self.lines), default=0.0)
+        self.width = max(self.own[0], words)
+        self.above = (len(self.lines) * CAPTION_FONT * 1.3 + 6) / 72
+        self.height = self.own[1] + self.above + 0.15
+
+    def put(self, figure: Any, left: float, top: float) -> None:
+        """Draw it with its upper left corner there, in inches from the figure's lower left."""
+        width, height = figure.get_size_inches()
+        under = top - self.above - self.own[1]
+        axes = figure.add_axes((left / width, under / height, self.own[0] / width, self.own[1] / height))
+        Canvas(axes, self.drawing, self.points).paint()
+        for k, line in enumerate(self.lines):
+            down = (k * 1.3 + 1) * CAPTION_FONT / 72
+            figure.text((left + 0.13) / width, (top - down) / height, line, fontsize=CAPTION_FONT)
+
+
+def _draw_drawings(figure: Drawings) -> Any:
+    """Graphs in rows at one scale, each with its caption above."""
+    drawings = [_drawn(graph) for graph in figure.graphs]
+    points = _points(drawings)
+    rows: list[list[_Tile]] = [[]]
+    for graph, drawing in zip(figure.graphs, drawings, strict=True):
+        tile = _Tile(graph, drawing, points)
+        if rows[-1] and sum(other.width for other in rows[-1]) + tile.width > ROW_WIDTH:
+            rows.append([])
+        rows[-1].append(tile)
+    heights = [max((tile.height for tile in row), default=0.3) for row in rows]
+    width = max([4.0, *(sum(tile.width for tile in row) for row in rows)])
+    top = sum(heights)
+    drawn = new_figure(width, top + TITLE)
+    drawn.suptitle(plain(figure.title), y=1 - 0.12 / (top + TITLE), va="top", **TITLE_STYLE)
+    for row, height in zip(rows, heights, strict=True):
+        left = 0.0
+        for tile in row:
+            tile.put(drawn, left, top)
+            left += tile.width
+        top -= height
+    return drawn
+
+
+def _drawn(graph: Drawn) -> Drawing:
+    tables = {
+        node: NodeTable.of(table.columns, table.rows, leading=_leading(table.rows))
+        for node, table in graph.tables
+    }
+    return draw_graph(graph.dag, graph.truth, tables=tables)
+
+
+def _leading(rows: Any) -> int:
+    """How many first columns hold words: parents' states; the rest are numbers, or dashes for them."""
+    count = 0
+    for column in zip(*rows, strict=True):
+        if any(isinstance(cell, float) or cell is None for cell in column):
+            break
+        count += 1
+    return count
+
+
+def save(figure: Any, stem: str | PathLike[str]) -> tuple[Path, Path]:
+    """Write a figure of a study, or of matplotlib, as `stem.svg` and `stem.png`; always the same bytes."""
+    drawn = draw(figure) if isinstance(figure, Lines | Histograms | Boxes | Drawings) else figure
+    return save_files(drawn, Path(stem))

@@ -1,0 +1,94 @@
+"""Which layer a node is drawn in: parents above children, lines short in total, no layer far too wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+from bayescout.plots.spacing import leftmost
+
+Pair = tuple[int, int]
+Size = tuple[int, int]
+
+LEAST_WIDTH = 800
+BREADTH = 1.5
+"""How wide a layer may be against the side of a square that holds all boxes."""
+FEW_LINES = 2
+"""A node with more lines is not moved away from them to make room."""
+
+
+def assign(arcs: Sequence[Pair], room: Sequence[Size]) -> list[int]:
+    """For each node a layer from 0 with every arc leading down, the arcs' total length nearly the least.
+
+    `room` is what each node takes, with the gaps around it. First the total is the very least; then nodes
+    that may as well be in another layer go to the emptiest; then layers that are too wide give nodes without
+    children to layers below, and nodes without parents to layers above.
+    """
+    layer = leftmost(len(room), [(a, b, 1) for a, b in arcs], [(a, b, 0, 1) for a, b in arcs])
+    return _Layering(arcs, room, layer).settled()
+
+
+class _Layering:
+    def __init__(self, arcs: Sequence[Pair], room: Sequence[Size], layer: list[int]) -> None:
+        self.wide = [w for w, _ in room]
+        self.layer = layer
+        self.parents: list[list[int]] = [[] for _ in room]
+        self.children: list[list[int]] = [[] for _ in room]
+        for a, b in arcs:
+            self.parents[b].append(a)
+            self.children[a].append(b)
+        self.limit = max(LEAST_WIDTH, BREADTH * sqrt(sum(w * h for w, h in room)))
+        self.used: dict[int, int] = {}
+        for node, own in enumerate(layer):
+            self.used[own] = self.used.get(own, 0) + self.wide[node]
+
+    def settled(self) -> list[int]:
+        for node in range(len(self.layer)):
+            self._level(node)
+        for k in sorted(self.used):
+            self._relieve(k, 1)
+        for k in sorted(self.used, reverse=True):
+            self._relieve(k, -1)
+        top = min(self.layer, default=0)
+        return [own - top for own in self.layer]
+
+    def _move(self, node: int, to: int) -> None:
+        self.used[self.layer[node]] -= self.wide[node]
+        self.used[to] = self.used.get(to, 0) + self.wide[node]
+        self.layer[node] = to
+
+    def _level(self, node: int) -> None:
+        """Move a node whose lines come to the same anywhere between its neighbours to the emptiest layer."""
+        above, below = self.parents[node], self.children[node]
+        if not above or len(above) != len(below):
+            return
+        first, last = max(self.layer[p] for p in above) + 1, min(self.layer[c] for c in below)
+        own = self.layer[node]
+        spare = {k: self.used.get(k, 0) - (self.wide[node] if k == own else 0) for k in range(first, last)}
+        self._move(node, min(spare, key=lambda k: (spare[k], k)))
+
+    def _relieve(self, k: int, step: int) -> None:
+        """While layer k is too wide, move its loose ends to the nearest layer with room, in one direction.
+
+        They are dealt out to the layers in turn, so that those of one parent stand in columns and the lines
+        to the lower ones pass between the upper ones.
+        """
+        ahead, behind = (self.children, self.parents) if step > 0 else (self.parents, self.children)
+        loose = [
+            node
+            for node, own in enumerate(self.layer)
+            if own == k and not ahead[node] and 0 < len(behind[node]) <= FEW_LINES
+        ]
+        loose.sort(key=lambda node: len(behind[node]))
+        places: dict[int, int] = {}
+        for node in loose:
+            to = k
+            if self.used[k] > self.limit:
+                to += step
+                while self.used.get(to, 0) + self.wide[node] > self.limit:
+                    to += step
+            self._move(node, to)
+            places[to] = places.get(to, 0) + 1
+        dealt = sorted((turn, step * to) for to, count in places.items() for turn in range(count))
+        for node, (_, to) in zip(loose, dealt, strict=True):
+            self._move(node, step * to)

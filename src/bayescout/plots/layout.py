@@ -1,0 +1,334 @@
+"""Where everything of a graph goes: layers, parents above children, lines that bend around boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+
+from bayescout.errors import GraphError
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import Label
+from bayescout.graph.orders import peel_roots
+from bayescout.graph.pdag import Pdag
+from bayescout.plots.crossings import Layers
+from bayescout.plots.layers import assign
+from bayescout.plots.spacing import centred
+from bayescout.plots.text import plain, shortened, text_width
+
+Point = tuple[float, float]
+Pair = tuple[int, int]
+Size = tuple[float, float]
+
+FONT_SIZE = 12.0
+MARGIN = 12.0
+BOX_HEIGHT = 26
+BOX_PADDING = 10
+BOX_GAP, LINE_GAP = 22, 12
+"""Least room between two boxes of a layer, and between a line and what stands beside it."""
+LAYER_GAP, WIDEST_LAYER_GAP = 38, 110
+PORT_GAP = 14
+"""Between the ends of two lines at one side of a box."""
+COMPONENT_GAP = 36
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node's place: its centre and its size."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Route:
+    """A line from the box of one node to that of another, as cubic Bézier curves end to end.
+
+    `points` are 1 + 3k: a start, then for each curve two control points and its end. The curve's tangents at
+    its ends are vertical.
+    """
+
+    source: int
+    target: int
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Boxes in the order of the nodes, routes in the order of the arcs, and the size of the whole.
+
+    x grows to the right and y downwards, from a corner at (0, 0).
+    """
+
+    nodes: tuple[Label, ...]
+    boxes: tuple[Box, ...]
+    routes: tuple[Route, ...]
+    width: float
+    height: float
+
+
+def label_size(label: Label) -> Size:
+    """A box that holds the label, shortened, on one line."""
+    return 2 * BOX_PADDING + text_width(shortened(plain(label)), FONT_SIZE), BOX_HEIGHT
+
+
+def layered(
+    graph: Dag | Pdag, size_of: Callable[[Label], Size] = label_size, more: Sequence[Pair] = ()
+) -> Layout:
+    """A drawing of a graph in layers, every parent above its children, as Sugiyama and others (1981) have it.
+
+    Routes come for the graph's directed arcs, then its undirected edges, then for `more`: pairs of positions
+    to be joined as well, such as arcs the graph lacks, which may lead upwards.
+    """
+    own = arc_pairs(graph)
+    down = _downwards(graph, own, more)
+    sizes = [(round(w + 0.5), round(h + 0.5)) for w, h in map(size_of, graph.nodes)]
+    boxes: dict[int, Box] = {}
+    routes: dict[Pair, tuple[Point, ...]] = {}
+    pieces = [_component(part, sizes, down) for part in _components(len(graph), down)]
+    width, height = _packed(pieces, boxes, routes)
+    found = []
+    for a, b in [*own, *more]:
+        points = routes[a, b] if (a, b) in routes else routes[b, a][::-1]
+        found.append(Route(a, b, points))
+    placed = tuple(boxes[i] for i in range(len(graph)))
+    return Layout(graph.nodes, placed, tuple(found), width, height)
+
+
+def arc_pairs(graph: Dag | Pdag) -> list[Pair]:
+    """The pairs a drawing joins: directed arcs, then undirected edges, as positions."""
+    if isinstance(graph, Pdag):
+        return [*graph.directed, *graph.undirected]
+    return [(p, child) for child, ps in enumerate(graph.parents) for p in ps]
+
+
+# ---- which way is down
+
+
+def _downwards(graph: Dag | Pdag, own: list[Pair], more: Sequence[Pair]) -> list[Pair]:
+    """Every joined pair once, the end to be drawn higher first; together they are acyclic."""
+    if isinstance(graph, Pdag):
+        place = _places(graph)
+        own = [(a, b) if place[a] < place[b] else (b, a) for a, b in own]
+    down = list(own)
+    seen = set(own)
+    for a, b in more:
+        if (a, b) in seen or (b, a) in seen:
+            continue
+        parents: list[list[int]] = [[] for _ in graph.nodes]
+        for p, c in [*down, (a, b)]:
+            parents[c].append(p)
+        pair = (a, b) if len(peel_roots(parents)) == len(graph) else (b, a)
+        down.append(pair)
+        seen.add(pair)
+    return down
+
+
+def _places(graph: Pdag) -> list[int]:
+    """Places in an order that all directed arcs follow, and a member of the class where there is one."""
+    try:
+        order = list(graph.to_dag().order_indices)
+    except GraphError:
+        parents: list[list[int]] = [[] for _ in graph.nodes]
+        for a, b in graph.directed:
+            parents[b].append(a)
+        order = peel_roots(parents)
+    place = [0] * len(order)
+    for k, node in enumerate(order):
+        place[node] = k
+    return place
+
+
+def _components(size: int, arcs: Sequence[Pair]) -> list[list[int]]:
+    """Sets of joined nodes, each in order; the largest first, then by their first node."""
+    root = list(range(size))
+
+    def top(node: int) -> int:
+        while root[node] != node:
+            root[node] = root[root[node]]
+            node = root[node]
+        return node
+
+    for a, b in arcs:
+        one, two = top(a), top(b)
+        root[max(one, two)] = min(one, two)
+    parts: dict[int, list[int]] = {}
+    for node in range(size):
+        parts.setdefault(top(node), []).append(node)
+    return sorted(parts.values(), key=lambda part: (-len(part), part[0]))
+
+
+# ---- one component
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A component drawn from (0, 0)."""
+
+    boxes: dict[int, Box]
+    routes: dict[Pair, tuple[Point, ...]]
+    width: float
+    height: float
+
+
+class _Chains:
+    """A component's vertices: its nodes, and for every layer an arc passes a bend of its own."""
+
+    def __init__(self, nodes: list[int], arcs: list[Pair], sizes: Sequence[tuple[int, int]]) -> None:
+        position = {node: k for k, node in enumerate(nodes)}
+        inner = [(position[a], position[b]) for a, b in arcs]
+        room = [(sizes[node][0] + BOX_GAP, sizes[node][1] + LAYER_GAP) for node in nodes]
+        self.layer = assign(inner, room)
+        self.chains: list[list[int]] = []
+        for a, b in inner:
+            bends = range(len(self.layer), len(self.layer) + self.layer[b] - self.layer[a] - 1)
+            self.layer.extend(range(self.layer[a] + 1, self.layer[b]))
+            self.chains.append([a, *bends, b])
+        self.lines = [line for chain in self.chains for line in pairwise(chain)]
+
+
+def _component(nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequence[Pair]) -> _Piece:
+    inside = set(nodes)
+    own = [arc for arc in arcs if arc[0] in inside]
+    drawn = _Chains(nodes, own, sizes)
+    layers = Layers(drawn.layer, drawn.lines)
+    order = layers.ordered()
+    extent = [sizes[node] for node in nodes] + [(0, 0)] * (len(drawn.layer) - len(nodes))
+    ports = _ports(layers, order, extent, drawn.lines)
+    xs = _across(order, extent, drawn.lines, ports, len(nodes))
+    tops, bottoms = _down(order, extent, drawn.lines, ports, xs)
+    boxes = {
+        node: Box(xs[k], (tops[drawn.layer[k]] + bottoms[drawn.layer[k]]) / 2, *sizes[node])
+        for k, node in enumerate(nodes)
+    }
+    routes = {}
+    start = 0
+    for (a, b), chain in zip(own, drawn.chains, strict=True):
+        offsets = ports[start : start + len(chain) - 1]
+        start += len(chain) - 1
+        # From box to box, and inside a layer straight down: a taller box may stand beside a lower one.
+        upper, lower = boxes[a], boxes[b]
+        at = [(upper.x + offsets[0][0], upper.y + upper.height / 2, bottoms[drawn.layer[chain[0]]])]
+        at += [(xs[v], tops[drawn.layer[v]], bottoms[drawn.layer[v]]) for v in chain[1:-1]]
+        at += [(lower.x + offsets[-1][1], tops[drawn.layer[chain[-1]]], lower.y - lower.height / 2)]
+        routes[a, b] = _curve(at)
+    return _moved_to_corner(boxes, routes)
+
+
+def _ports(
+    layers: Layers, order: list[list[int]], extent: Sequence[tuple[int, int]], lines: list[Pair]
+) -> list[tuple[int, int]]:
+    """For each line how far from the middle of its upper and its lower end it is attached, in order."""
+    place = layers.places(order)
+    offset: dict[tuple[int, int, bool], int] = {}
+    for vertex in range(len(layers.layer)):
+        for near, lower in ((layers.below[vertex], False), (layers.above[vertex], True)):
+            ends = sorted(near, key=place.__getitem__)
+            room = max(0, extent[vertex][0] - 2 * BOX_PADDING)
+            gap = min(PORT_GAP, room / max(1, len(ends) - 1))
+            for k, other in enumerate(ends):
+                offset[vertex, other, lower] = round((k - (len(ends) - 1) / 2) * gap)
+    return [(offset[upper, lower, False], offset[lower, upper, True]) for upper, lower in lines]
+
+
+def _across(
+    order: list[list[int]],
+    extent: Sequence[tuple[int, int]],
+    lines: list[Pair],
+    ports: list[tuple[int, int]],
+    nodes: int,
+) -> list[float]:
+    """x of every vertex: neighbours apart, lines as upright as can be, long ones most of all."""
+    gaps = []
+    for row in order:
+        for left, right in pairwise(row):
+            between = BOX_GAP if left < nodes and right < nodes else LINE_GAP
+            gaps.append((left, right, (extent[left][0] + extent[right][0] + 1) // 2 + between))
+    links = []
+    for (upper, lower), (leaves, arrives) in zip(lines, ports, strict=True):
+        weight = (1, 2, 8)[(upper >= nodes) + (lower >= nodes)]
+        links.append((upper, lower, leaves - arrives, weight))
+    return centred(len(extent), gaps, links)
+
+
+def _down(
+    order: list[list[int]],
+    extent: Sequence[tuple[int, int]],
+    lines: list[Pair],
+    ports: list[tuple[int, int]],
+    xs: list[float],
+) -> tuple[list[float], list[float]]:
+    """The top and bottom of every layer; further apart where lines between them run far sideways."""
+    layer = {vertex: k for k, row in enumerate(order) for vertex in row}
+    widest = [0.0] * len(order)
+    for (upper, lower), (leaves, arrives) in zip(lines, ports, strict=True):
+        run = abs(xs[lower] + arrives - xs[upper] - leaves)
+        widest[layer[upper]] = max(widest[layer[upper]], run)
+    tops, bottoms, y = [], [], 0.0
+    for row, run in zip(order, widest, strict=True):
+        height = max(extent[vertex][1] for vertex in row)
+        tops.append(y)
+        bottoms.append(y + height)
+        y += height + min(WIDEST_LAYER_GAP, max(LAYER_GAP, 14 + 2.6 * sqrt(run)))
+    return tops, bottoms
+
+
+def _curve(stops: list[tuple[float, float, float]]) -> tuple[Point, ...]:
+    """Through (x, top, bottom) stops: straight down inside a layer, an S between two."""
+    points: list[Point] = [(stops[0][0], stops[0][1])]
+    for k, (x, top, bottom) in enumerate(stops):
+        if k:
+            before, y = points[-1]
+            half = (top - y) / 2
+            points += [(before, y + half), (x, top - half), (x, top)]
+        if bottom > top:
+            third = (bottom - top) / 3
+            points += [(x, top + third), (x, bottom - third), (x, bottom)]
+    return tuple(points)
+
+
+# ---- the whole
+
+
+def _moved_to_corner(boxes: dict[int, Box], routes: dict[Pair, tuple[Point, ...]]) -> _Piece:
+    left = min([box.x - box.width / 2 for box in boxes.values()] + [x for r in routes.values() for x, _ in r])
+    right = max(
+        [box.x + box.width / 2 for box in boxes.values()] + [x for r in routes.values() for x, _ in r]
+    )
+    bottom = max(box.y + box.height / 2 for box in boxes.values())
+    return _shifted(_Piece(boxes, routes, right - left, bottom), -left, 0.0)
+
+
+def _shifted(piece: _Piece, dx: float, dy: float) -> _Piece:
+    boxes = {node: Box(box.x + dx, box.y + dy, box.width, box.height) for node, box in piece.boxes.items()}
+    routes = {arc: tuple((x + dx, y + dy) for x, y in points) for arc, points in piece.routes.items()}
+    return _Piece(boxes, routes, piece.width, piece.height)
+
+
+def _packed(
+    pieces: list[_Piece], boxes: dict[int, Box], routes: dict[Pair, tuple[Point, ...]]
+) -> tuple[float, float]:
+    """Components side by side in rows, single nodes in rows of their own below; fills boxes and routes."""
+    joined = [piece for piece in pieces if len(piece.boxes) > 1]
+    single = [piece for piece in pieces if len(piece.boxes) == 1]
+    area = sum((piece.width + COMPONENT_GAP) * (piece.height + COMPONENT_GAP) for piece in pieces)
+    limit = max([sqrt(area * 1.8), *(piece.width for piece in pieces)])
+    y = MARGIN
+    reached = MARGIN
+    for group, gap in ((joined, float(COMPONENT_GAP)), (single, float(BOX_GAP))):
+        x, tallest = MARGIN, 0.0
+        for piece in group:
+            if tallest and x + piece.width > MARGIN + limit:
+                x, y, tallest = MARGIN, y + tallest + gap, 0.0
+            put = _shifted(piece, x, y)
+            boxes |= put.boxes
+            routes |= put.routes
+            x += piece.width + gap
+            tallest = max(tallest, piece.height)
+            reached = max(reached, x - gap)
+        if tallest:
+            y += tallest + COMPONENT_GAP
+    return reached + MARGIN, max(y - COMPONENT_GAP, MARGIN) + MARGIN

@@ -1,0 +1,67 @@
+"""What a notebook shows for a graph, a network or a result: its drawing and a few facts."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import counted
+from bayescout.graph.pdag import Pdag
+from bayescout.plots.drawing import draw_graph
+from bayescout.plots.svg import to_svg
+from bayescout.plots.text import plain
+
+MAX_NODES = 300
+"""A larger graph is not drawn without being asked: no page shows it well."""
+
+Facts = list[tuple[str, str]]
+
+
+def graph_html(graph: Dag | Pdag) -> str:
+    return _page(graph, _size(graph))
+
+
+def network_html(model: Any) -> str:
+    """A discrete or Gaussian network."""
+    facts = [("network", plain(model.name))] if model.name else []
+    facts += [*_size(model.dag), ("parameters", f"{model.n_parameters:,}")]
+    undefined = getattr(model, "n_undefined", 0)
+    if undefined:
+        facts.append(("undefined rows", f"{undefined:,}"))
+    return _page(model.dag, facts)
+
+
+def result_html(result: Any) -> str:
+    reason = result.stop_reason.replace("_", " ")
+    facts = [
+        (str(result.settings.score), f"{result.score:,.3f} nats"),
+        *_size(result.dag),
+        ("search", f"{result.settings.search}, seed {result.seed}"),
+        ("stopped", f"{reason} after {counted(result.counters.iterations, 'step')}"),
+        ("seconds", f"{result.seconds:.3g}"),
+    ]
+    if result.gap is not None:
+        facts.append(("gap", "0: proven optimal" if result.gap == 0 else f"at most {result.gap:,.3f} nats"))
+    return _page(result.dag, facts)
+
+
+def _size(graph: Dag | Pdag) -> Facts:
+    if isinstance(graph, Pdag):
+        edges = [("directed", f"{len(graph.directed):,}"), ("undirected", f"{len(graph.undirected):,}")]
+    else:
+        most = max((len(parents) for parents in graph.parents), default=0)
+        edges = [("arcs", f"{graph.n_arcs:,}"), ("most parents", f"{most:,}")]
+    return [("nodes", f"{len(graph):,}"), *edges]
+
+
+def _page(graph: Dag | Pdag, facts: Facts) -> str:
+    left = 'style="text-align:left"'
+    rows = "".join(
+        f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(value)}</td></tr>" for name, value in facts
+    )
+    table = f"<table>{rows}</table>"
+    if len(graph) > MAX_NODES:
+        return f"<div>{table}<p>{len(graph):,} nodes are not drawn here; plot() draws them.</p></div>"
+    drawing = to_svg(draw_graph(graph)).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+    return f'<div style="overflow:auto">{drawing}{table}</div>'

@@ -1,0 +1,101 @@
+"""How a result was made: settings, knowledge, versions, and what repeats it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from typing import Any
+
+from bayescout.report.markup import Html, join, pairs, short, tag
+from bayescout.report.reproduce import recipe
+from bayescout.result import Result
+from bayescout.search.knowledge import Knowledge
+
+MOST_LISTED = 200
+
+
+def version(package: str) -> str:
+    """The version that is installed, without importing it."""
+    if package == "bayescout":
+        from bayescout import __version__
+
+        return __version__
+    try:
+        return installed(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def versions() -> list[tuple[str, str]]:
+    """What the page was made with."""
+    named = [(name, version(name)) for name in ("bayescout", "numpy", "numba")]
+    return [*named, ("Python", platform.python_version())]
+
+
+def section(result: Result) -> Html:
+    """Settings, knowledge, counters, versions, and how to repeat it."""
+    settings, counters = result.settings, result.counters
+    chosen = ", ".join(f"{key} = {value}" for key, value in settings.search_settings.items())
+    last = result.trace[-1].facts if result.trace else {}
+    facts: list[tuple[object, object]] = [
+        ("search", settings.search),
+        ("its settings", chosen or "none"),
+        ("score", settings.score),
+        ("start", _start(settings.start)),
+        ("seed", settings.seed),
+        ("steps", f"{counters.iterations:,}"),
+        ("operations considered", f"{counters.operations:,}"),
+        ("families scored", f"{counters.evaluations:,}, of which {counters.computed:,} were computed"),
+        *((key.replace("_", " "), f"{value:,.6g}") for key, value in last.items()),
+    ]
+    how = recipe(result)
+    parts = [
+        pairs(facts),
+        tag("h3", "What was known beforehand"),
+        _known(settings.knowledge),
+        tag("h3", "How to repeat it"),
+        tag("p", " ".join(how.notes), class_="note"),
+        tag("pre", tag("code", how.python)),
+    ]
+    if how.command:
+        parts.append(tag("pre", tag("code", how.command)))
+    parts += [tag("h3", "Versions"), pairs(versions())]
+    return join(parts)
+
+
+def _start(start: str) -> str:
+    return {"empty": "no arcs", "random": "a random graph", "given": "a graph that was given"}.get(
+        start, start
+    )
+
+
+def _known(known: Knowledge) -> Html:
+    if known.is_empty:
+        return tag("p", "Nothing: every arc was possible.")
+    facts: list[tuple[object, object]] = []
+    for name, arcs in (("required arcs", known.required), ("forbidden arcs", known.forbidden)):
+        if arcs:
+            facts.append(
+                (name, _listed([f"{short(str(a))} \N{RIGHTWARDS ARROW} {short(str(b))}" for a, b in arcs]))
+            )
+    if known.tiers:
+        listed = [f"{i + 1}: {_listed([short(str(x)) for x in tier])}" for i, tier in enumerate(known.tiers)]
+        facts.append(("tiers, earliest first", "; ".join(listed)))
+    if known.order is not None:
+        facts.append(("order", _listed([short(str(label)) for label in known.order])))
+    if known.max_parents is not None:
+        facts.append(("most parents", _limits(known.max_parents)))
+    return pairs(facts)
+
+
+def _limits(limits: Any) -> str:
+    if not isinstance(limits, Mapping):
+        return f"{limits}"
+    return _listed([f"{short(str(label))}: {most}" for label, most in limits.items()])
+
+
+def _listed(words: list[str]) -> str:
+    more = f" and {len(words) - MOST_LISTED:,} more" if len(words) > MOST_LISTED else ""
+    return ", ".join(words[:MOST_LISTED]) + more

@@ -1,0 +1,184 @@
+"""The Python call and the command line that learn the same network again.
+
+A run that a limit, a callback or Ctrl-C ended is repeated by its number of steps, which is exact.
+"""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from bayescout import scores as score_module
+from bayescout.result import Result
+from bayescout.scores import SCORES
+from bayescout.search import SEARCHES
+from bayescout.search.knowledge import Knowledge
+
+DATA = "data.csv"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to repeat a run.
+
+    python   the call
+    command  the command line, empty where it cannot say the same
+    notes    what to put in place first, a sentence each
+    """
+
+    python: str
+    command: str
+    notes: tuple[str, ...]
+
+
+def recipe(result: Result) -> Recipe:
+    """The recipe of a result."""
+    settings, notes = result.settings, [f"{DATA} stands for your data."]
+    arguments, options, possible = ["data"], [], True
+    for python, shell, note in (
+        _search(settings.search, settings.search_settings),
+        _score(settings.score),
+        _knowledge(settings.knowledge),
+        _start(settings.start),
+    ):
+        arguments += python
+        notes += note
+        possible = possible and shell is not None
+        options += shell or []
+    more = {"seed": settings.seed} | ({"top": len(result.top)} if len(result.top) > 1 else {})
+    if result.stop_reason != "converged":
+        more["max_steps"] = result.counters.iterations
+        notes.append(
+            f"The run was ended from outside after {result.counters.iterations:,} steps; as many steps give "
+            f"the same network, whatever the machine."
+        )
+    arguments += [f"{name}={value}" for name, value in more.items()]
+    options += [part for name, value in more.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    reading, read_options, read_notes = _data(result)
+    possible = possible and not read_notes
+    lines = ["import bayescout as bs", "", f"data = {reading}", _call("result = bs.learn", arguments)]
+    if not possible:
+        notes.append("The command line has no options for all of this.")
+    command = _command(["bayescout", "learn", DATA, *read_options, *options]) if possible else ""
+    return Recipe("\n".join(lines), command, (*notes, *read_notes))
+
+
+def _call(function: str, arguments: list[str]) -> str:
+    line = f"{function}({', '.join(arguments)})"
+    return line if len(line) <= 88 else f"{function}(\n" + "".join(f"    {a},\n" for a in arguments) + ")"
+
+
+def _command(words: list[str]) -> str:
+    """One line, or one option a line where that would be long."""
+    quoted = [shlex.quote(word) for word in words]
+    if sum(map(len, quoted)) + len(quoted) <= 88:
+        return " ".join(quoted)
+    lines = [" ".join(quoted[:3])]
+    lines += ["    " + " ".join(quoted[place : place + 2]) for place in range(3, len(quoted), 2)]
+    return " \\\n".join(lines)
+
+
+Part = tuple[list[str], list[str] | None, list[str]]
+"""Arguments of the call, options of the command (None where it has none), notes."""
+
+
+def _search(name: str, settings: Mapping[str, Any]) -> Part:
+    if name not in SEARCHES:
+        return (
+            [f"search={name}(...)"],
+            None,
+            [f"{name} is a search of your own: pass it as you did, with its settings."],
+        )
+    made = SEARCHES[name]
+    plain = made()
+    usual = {f.name: getattr(plain, f.name) for f in fields(plain)}
+    changed = {key: value for key, value in settings.items() if key in usual and value != usual[key]}
+    if not changed:
+        return [f'search="{name}"'], ["--search", name], []
+    inside = ", ".join(f"{key}={value!r}" for key, value in changed.items())
+    return [f"search=bs.search.{type(plain).__name__}({inside})"], _options(name, changed), []
+
+
+def _options(name: str, changed: Mapping[str, Any], kind: str = "search", flag: str = "--option") -> Any:
+    if not all(isinstance(value, (bool, int, float, str)) for value in changed.values()):
+        return None
+    pairs = [part for key, value in changed.items() for part in (flag, f"{key}={_plain(value)}")]
+    return [f"--{kind}", name, *pairs]
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _score(score: str) -> Part:
+    """A registered name, or the text of a formula such as BDeu(ess=10.0)."""
+    if score in SCORES:
+        return [f'score="{score}"'], ["--score", score], []
+    call = _as_call(score)
+    if call is None:
+        return ["score=my_score"], None, [f"The score was your own ({score}): pass it as you did."]
+    made, settings = call
+    name = next((name for name, known in SCORES.items() if known is made), None)
+    shell = None if name is None else _options(name, settings, "score", "--score-option")
+    return [f"score=bs.scores.{score}"], shell, []
+
+
+def _as_call(score: str) -> tuple[Any, dict[str, Any]] | None:
+    """The class and settings of a formula's text, if it is one of ours."""
+    try:
+        call = ast.parse(score, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return None
+        settings = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
+    except (SyntaxError, ValueError):
+        return None
+    made = getattr(score_module, call.func.id, None) if call.func.id in score_module.__all__ else None
+    return None if made is None else (made, settings)
+
+
+def _knowledge(known: Knowledge) -> Part:
+    if known.is_empty:
+        return [], [], []
+    given = {key: value for key, value in known.to_dict().items() if value not in ([], None)}
+    if isinstance(known.max_parents, Mapping):
+        given["max_parents"] = dict(known.max_parents)
+    inside = ", ".join(f"{key}={value!r}" for key, value in given.items())
+    shell, notes = [], []
+    for key, flag in (("required", "--require"), ("forbidden", "--forbid")):
+        shell += [part for a, b in given.get(key, ()) for part in (flag, f"{a}->{b}")]
+    if known.tiers:
+        shell += ["--tiers", "tiers.txt"]
+        notes.append("tiers.txt holds one tier a line, names separated by commas, earliest first.")
+    if known.order is not None:
+        shell += ["--order", "order.txt"]
+        notes.append("order.txt holds all names in the known order, separated by commas.")
+    if isinstance(known.max_parents, int):
+        shell += ["--max-parents", str(known.max_parents)]
+    possible = not isinstance(known.max_parents, Mapping)
+    return [f"knowledge=bs.Knowledge({inside})"], shell if possible else None, notes
+
+
+def _start(start: str) -> Part:
+    if start == "empty":
+        return [], [], []
+    if start == "random":
+        return ['start="random"'], ["--start", "random"], []
+    note = "The search began with a graph that was given to it: save it as start.txt, or pass it as you did."
+    return ['start=bs.read_structure("start.txt")'], ["--start", "start.txt"], [note]
+
+
+def _data(result: Result) -> tuple[str, list[str], list[str]]:
+    """How the data are read: the policy for missing values is known, declared kinds are not."""
+    table = result.table
+    if table is None or table.missing.policy == "error":
+        arguments, options = f'"{DATA}"', []
+    else:
+        policy = table.missing.policy
+        arguments, options = f'"{DATA}", missing="{policy}"', ["--missing", policy]
+    notes = []
+    if table is not None and table.weights is not None:
+        notes.append("The rows had weights: give them again as you did.")
+    return f"bs.read_table({arguments})", options, notes

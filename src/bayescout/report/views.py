@@ -1,0 +1,124 @@
+"""The graphs of the page as positions: the learned one, its class, the truth, and the best networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayescout.errors import GraphError
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import check_same_nodes
+from bayescout.graph.pdag import Pdag
+from bayescout.plots.layout import Layout, label_size, layered
+from bayescout.plots.text import plain, shortened
+from bayescout.result import Result
+
+MOST_TOP = 100
+"""The most of the best networks that are listed."""
+
+MOST_POINTS = 1500
+"""The most points of the trace; of longer ones every stretch keeps its ends and extremes."""
+
+SAME, EXTRA, REVERSED, MISSING = 0, 1, 2, 3
+Pair = tuple[int, int]
+Edge = tuple[int, int, int, int]
+"""(parent, child, 1 where undirected, what it is against the reference)."""
+
+
+def as_reference(truth: Any, dag: Dag) -> Dag | Pdag:
+    """The true graph with its nodes in the order of the learned one's."""
+    graph = truth if isinstance(truth, Dag | Pdag) else getattr(truth, "dag", None)
+    if not isinstance(graph, Dag | Pdag):
+        raise GraphError(
+            f"truth must be a Dag, a Pdag, or have a `dag`; {type(truth).__name__} is none of these"
+        )
+    check_same_nodes(dag.nodes, graph.nodes, "the result", "the truth")
+    return graph.reordered(dag.nodes)
+
+
+def marks(graph: Dag | Pdag) -> dict[Pair, int]:
+    """For each edge 1 where it is undirected; the parent first, or the lower position."""
+    if isinstance(graph, Pdag):
+        return dict.fromkeys(graph.directed, 0) | dict.fromkeys(graph.undirected, 1)
+    return {(parent, child): 0 for child, own in enumerate(graph.parents) for parent in own}
+
+
+def against(graph: Dag | Pdag, reference: Dag | Pdag) -> list[Edge]:
+    """Every edge of either graph once: those of the first as it has them, then those only the other has.
+
+    An edge of both is reversed where it points the other way, or is directed in one of them alone.
+    """
+    mine, other = marks(graph), marks(reference)
+    edges = []
+    for (a, b), undirected in mine.items():
+        known = (a, b) in other or (b, a) in other
+        kind = SAME if other.get((a, b)) == undirected else REVERSED if known else EXTRA
+        edges.append((a, b, undirected, kind))
+    edges += [
+        (a, b, undirected, MISSING)
+        for (a, b), undirected in other.items()
+        if (a, b) not in mine and (b, a) not in mine
+    ]
+    return edges
+
+
+def graph_data(result: Result, names: tuple[str, ...], reference: Dag | Pdag | None) -> dict[str, Any]:
+    """Everything the script draws graphs from."""
+    dag = result.dag
+    true = None
+    if reference is not None:
+        true = against(dag if isinstance(reference, Dag) else result.cpdag, reference)
+    wanted = [(a, b) for a, b, _, kind in true or () if kind == MISSING]
+    layout = _layout(dag, names, wanted)
+    return {
+        "names": names,
+        "labels": [shortened(plain(name)) for name in names],
+        "size": [round(layout.width, 1), round(layout.height, 1)],
+        "boxes": [[round(v, 1) for v in (box.x, box.y, box.width, box.height)] for box in layout.boxes],
+        "routes": [
+            [route.source, route.target, [round(v, 1) for point in route.points for v in point]]
+            for route in layout.routes
+        ],
+        "dag": list(marks(dag)),
+        "class": [[*pair, undirected] for pair, undirected in marks(result.cpdag).items()],
+        "truth": true,
+        "top": [_difference(entry.dag, dag) for entry in result.top[:MOST_TOP]],
+    }
+
+
+def _layout(dag: Dag, names: tuple[str, ...], more: list[Pair]) -> Layout:
+    sizes = {label: label_size(name) for label, name in zip(dag.nodes, names, strict=True)}
+    return layered(dag, sizes.__getitem__, more)
+
+
+def _difference(dag: Dag, best: Dag) -> list[list[Pair]]:
+    """The arcs that are extra, reversed and missing against the best network."""
+    edges = against(dag, best)
+    return [[(a, b) for a, b, _, kind in edges if kind == wanted] for wanted in (EXTRA, REVERSED, MISSING)]
+
+
+def trace_data(result: Result) -> dict[str, Any]:
+    """The trace by columns, thinned where it is long."""
+    trace = result.trace
+    kept = thinned([step.score for step in trace], MOST_POINTS)
+    steps = [trace[i] for i in kept]
+    return {
+        "step": [step.step for step in steps],
+        "seconds": [round(step.seconds, 6) for step in steps],
+        "score": [step.score for step in steps],
+        "best": [step.best for step in steps],
+        "arcs": [step.arcs for step in steps],
+        "facts": [step.facts for step in steps],
+        "all": len(trace),
+    }
+
+
+def thinned(values: list[float], most: int) -> list[int]:
+    """Positions to keep: all, or of every stretch the first, the lowest and the highest, and the end."""
+    if len(values) <= most:
+        return list(range(len(values)))
+    stretches = most // 3 - 1
+    kept = {len(values) - 1}
+    for k in range(stretches):
+        stretch = range(k * len(values) // stretches, (k + 1) * len(values) // stretches)
+        kept |= {stretch[0], min(stretch, key=values.__getitem__), max(stretch, key=values.__getitem__)}
+    return sorted(kept)

@@ -1,0 +1,176 @@
+"""`bayescout experiment`: lists, runs, goes on, and says its mistakes in one line."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bayescout.cli.app import app
+from bayescout.cli.experiments import _progress, duration
+from bayescout.errors import BayescoutError
+from bayescout.experiments import STUDIES, Record
+from bayescout.experiments.store import RECORDS
+
+SMALL = """
+seeds = 2
+searches = ["hill-climb", "first-ascent"]
+scores = ["bic"]
+[[data]]
+network = "asia"
+rows = 60
+"""
+
+
+def run(*arguments):
+    done = CliRunner().invoke(app, ["experiment", *map(str, arguments)], catch_exceptions=False)
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.mark.parametrize("arguments", [(), ("--list",)])
+def test_the_studies_are_listed_with_sizes_and_times(arguments):
+    code, out, _ = run(*arguments)
+    assert code == 0
+    for name in STUDIES:
+        assert f" {name} " in out
+    listed = json.loads(run(*arguments, "--json")[1])["studies"]
+    assert [row["name"] for row in listed] == list(STUDIES)
+    assert all(row["full_runs"] > row["quick_runs"] > 0 for row in listed)
+    assert all(row["full_seconds"] > row["quick_seconds"] > 0 for row in listed)
+
+
+def test_a_study_leaves_its_folder(small, tmp_path):
+    out = tmp_path / "out"
+    code, said, notes = run(small, "--out", out, "--workers", 1)
+    assert code == 0
+    assert "small: 4 runs with 1 worker, about " in notes.replace("own:", "small:")
+    assert f"4 runs in {out}" in said
+    found = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
+    assert {"records.jsonl", "records.parquet", "study.json", "index.html"} <= found
+    assert {"tables/summary-1.md", "tables/summary-1.csv"} <= found
+    assert {"figures/shortfall-1.svg", "figures/shortfall-1.png"} <= found
+    before = (out / RECORDS).read_bytes()
+    with pytest.raises(BayescoutError, match="is not empty; go on with --resume"):
+        run(small, "--out", out)
+    code, said, notes = run(small, "--out", out, "--resume", "--workers", 1, "--json")
+    assert code == 0
+    facts = json.loads(said)
+    assert (facts["runs"], facts["failed"], facts["folder"]) == (4, 0, str(out))
+    assert (out / RECORDS).read_bytes() == before
+
+
+def test_failed_runs_are_told(small, tmp_path):
+    small.write_text(SMALL.replace('"first-ascent"', '"k2"'))
+    code, said, notes = run(small, "--out", tmp_path / "out", "--workers", 1)
+    assert code == 0
+    assert "2 runs in" in said
+    assert "2 runs failed, the first with:" in notes
+    small.write_text(SMALL.replace('"hill-climb", "first-ascent"', '"k2"'))
+    with pytest.raises(BayescoutError, match="all 2 runs failed; the first: "):
+        run(small, "--out", tmp_path / "none", "--workers", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["lao"], "unknown study 'lao'; did you mean 'lau'"),
+        (["lau", "--option", "repeat=3"], "study 'lau' has no setting 'repeat'; its settings: repeats"),
+        (["lau", "--option", "repeats"], "an option is key=value"),
+        (["none.toml"], "none.toml: there is no such file"),
+        (["lau", "--out", "{file}"], "is a file; give a folder with --out"),
+        (["{file}", "--quick"], "--quick and --option are for the named studies"),
+    ],
+)
+def test_mistakes_are_told(arguments, message, small):
+    with pytest.raises(BayescoutError, match=message):
+        run(*(word.format(file=small) for word in arguments))
+
+
+def test_a_study_that_goes_on_keeps_its_size(tmp_path, monkeypatch):
+    """Resumed without a size, it is the study that was begun and not the full one."""
+    import bayescout.cli.experiments as commands
+
+    seen = []
+
+    def stop(study, *_):
+        seen.append(study)
+        raise BayescoutError("stop")
+
+    monkeypatch.setattr(commands, "_ran", stop)
+    manifest = {
+        "format": "bayescout-study",
+        "version": 1,
+        "study": "lau",
+        "settings": STUDIES["lau"].of_size("quick").settings(),
+    }
+    (tmp_path / "study.json").write_text(json.dumps(manifest))
+    for more in ([], ["--quick"], ["--option", "repeats=3"]):
+        with pytest.raises(BayescoutError, match="stop"):
+            run("lau", "--out", tmp_path, "--resume", *more)
+    quick = STUDIES["lau"].of_size("quick")
+    assert seen == [quick, quick, STUDIES["lau"](repeats=3)]
+
+
+def test_ctrl_c_says_how_to_go_on(small, tmp_path):
+    out = tmp_path / "out"
+    small.write_text(SMALL.replace("seeds = 2", "seeds = 3000"))
+    log = tmp_path / "log"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from bayescout.cli import main; main()"
+    )
+    with open(log, "w") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, "experiment", small, "--out", out, "--workers", "1"],
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+        )
+    while not (Path(out) / RECORDS).exists() or (out / RECORDS).read_bytes().count(b"\n") < 5:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    said = log.read_text()
+    assert "Traceback" not in said
+    assert f"runs are kept in {out}; go on with: bayescout experiment {small} --out {out} --resume" in said
+    lines = (out / RECORDS).read_bytes().split(b"\n")
+    assert lines[-1] == b""
+    assert all(json.loads(line)["measures"]["stop_reason"] != "interrupted" for line in lines[:-1])
+
+
+def test_progress_tells_the_time_left_on_a_terminal_only(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    with _progress(10.0) as advance:
+        assert advance is None
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with _progress(10.0) as advance:
+        advance(Record("a", "s", {}), 4.0)
+        advance(Record("b", "s", {}, reason="broke"), 1.0)
+    shown = terminal.getvalue()
+    assert "2 runs, 1 failed" in shown
+    assert "left" in shown
+
+
+def test_times_are_told_in_the_unit_that_suits():
+    assert [duration(s) for s in (5, 59, 90, 7200)] == ["5 s", "59 s", "1.5 min", "2.0 h"]

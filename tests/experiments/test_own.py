@@ -1,0 +1,249 @@
+"""Studies of one's own: every mistake is named before anything runs; the summary is that of plain calls."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bayescout as bs
+from bayescout.errors import BayescoutError
+from bayescout.experiments import Record, Records, run_study
+from bayescout.experiments.own import declaration, read_study
+from bayescout.experiments.own.outcome import outcome
+from bayescout.experiments.runner import keyed
+from tests.experiments.outcome_checks import check_outcome, tables_of
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my-study.toml"
+SMALL = """
+title = "Small"
+seeds = 2
+searches = ["hill-climb", {name = "first-ascent"}]
+scores = ["bic", {name = "bdeu", ess = 5}]
+starts = ["empty", "random"]
+[[data]]
+network = "asia"
+rows = 100
+seeds = [3, 4]
+[[data]]
+file = "own.csv"
+truth = "own.json"
+[knowledge]
+max_parents = 2
+[limits]
+max_steps = 100
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with data, and with the network they come from."""
+    network = bs.random_network(nodes=4, arcs=4, seed=1)
+    network.sample(80, seed=1).save(tmp_path / "own.csv")
+    network.save(tmp_path / "own.json")
+    return tmp_path
+
+
+def written(folder, text=SMALL):
+    path = folder / "study.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_example_is_a_study():
+    study = read_study(EXAMPLE)
+    assert len(keyed(study)) == 300
+    assert study.seconds_allowed() == 60
+
+
+def test_runs_are_every_combination(folder):
+    runs = list(keyed(read_study(written(folder))).values())
+    assert len(runs) == 3 * 2 * 2 * 2 * 2
+    assert {run["max_steps"] for run in runs} == {100}
+    assert {json.dumps(run["knowledge"]) for run in runs} == {'{"max_parents": 2}'}
+    assert {run["data"].get("seed") for run in runs} == {3, 4, None}
+
+
+def test_the_summary_is_that_of_plain_calls(folder):
+    study = read_study(written(folder))
+    ran = run_study(study, folder / "out", workers=1)
+    assert ran.failures == ()
+    found = study.outcome(ran.records)
+    check_outcome(found)
+    assert found.title == "Small"
+    tables = tables_of(found)
+    assert [table.title for table in tables.values()] == [
+        "asia, 100 rows: bic", "asia, 100 rows: bdeu (ess=5)", "own.csv: bic", "own.csv: bdeu (ess=5)",
+    ]  # fmt: skip
+    row = dict(zip(tables["summary-3"].columns, tables["summary-3"].rows[0], strict=True))
+    table = bs.read_table(folder / "own.csv")
+    result = bs.learn(table, "hill-climb", "bic", bs.Knowledge(max_parents=2))
+    assert row["search"] == "hill-climb"
+    assert row["best"] == result.score
+    assert row["score"] == f"{result.score:,.2f} ± 0.00"
+    against = bs.compare(result, bs.read_network(folder / "own.json"))
+    assert row["SHD"].startswith(f"{against.shd:.1f} ±")
+    assert row["F of adjacencies"].startswith(f"{against.adjacency_f1:.3f} ±")
+
+
+def test_searches_are_held_against_the_best_on_the_same_rows():
+    """Two samples whose scores are far apart: what counts is how far each run is below its own best."""
+    records = [
+        Record(
+            f"{search}-{sample}-{seed}",
+            "own",
+            {
+                "data": {"network": "asia", "rows": 9, "seed": sample},
+                "search": search,
+                "score": "bic",
+                "start": "empty",
+                "seed": seed,
+            },
+            {
+                "score": -1000.0 * (sample + 1) - below * (seed + 1),
+                "iterations": 1,
+                "arcs": 1,
+                "trace": {"best": [0.0]},
+            },
+        )
+        for search, below in (("hill-climb", 2.0), ("tabu", 0.0), ("ges", 0.0))
+        for sample in range(2)
+        for seed in range(4)
+    ]
+    (section,) = outcome("Made up", Records(records)).sections
+    (table,) = section.tables
+    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert rows["hill-climb"]["short of the best known"] == "5.00 ± 2.39†"
+    assert rows["tabu"]["short of the best known"] == "0.00 ± 0.00"
+    assert rows["ges"]["short of the best known"] == "0.00 ± 0.00"
+    assert rows["tabu"]["at the best known"] == "8 of 8 (100%)"
+    assert rows["hill-climb"]["at the best known"] == "0 of 8 (0%)"
+    assert rows["hill-climb"]["best"] == -1002.0
+    assert section.text == "The smallest mean shortfall is that of tabu."
+
+
+def test_costs_are_told_before_the_start(folder):
+    study = read_study(written(folder))
+    assert all(0 <= study.cost(run) < 60 for run in keyed(study).values())
+
+
+def test_data_without_truth_have_nothing_to_compare_with(folder):
+    study = read_study(written(folder, SMALL.replace('truth = "own.json"', "")))
+    ran = run_study(study, folder / "out", workers=1)
+    table = tables_of(study.outcome(ran.records))["summary-3"]
+    assert {row[table.columns.index("SHD")] for row in table.rows} == {None}
+
+
+WRONG = [
+    (
+        "title =",
+        "tilte =",
+        "the study: unknown key 'tilte'; known: title, seeds, data, searches, scores, starts",
+    ),
+    ("rows = 100", "row = 100", "data 1: unknown key 'row'; known: network, rows, seeds"),
+    ("rows = 100", "", "data 1: rows is missing"),
+    ("rows = 100", "rows = [100, 1]", "data 1: rows must be whole numbers of at least 2, not 1"),
+    ('network = "asia"', 'network = "asio"', "unknown shipped network 'asio'"),
+    (
+        'network = "asia"',
+        'network = "asia"\nfile = "own.csv"',
+        "data 1: give one of network, random and file",
+    ),
+    ('network = "asia"', "", "data 1: give one of network, random and file; it has none"),
+    ('network = "asia"', "random = {node = 3}", "data 1: random: unknown key 'node'; known: nodes, arcs"),
+    ('network = "asia"', "random = {nodes = -3}", "nodes"),
+    ('network = "asia"', "random = 3", "data 1: random must be a table"),
+    ('file = "own.csv"', 'file = "none.csv"', "data 2: .*none.csv"),
+    ('truth = "own.json"', 'truth = "asia"', "the truth and the data differ in"),
+    ('truth = "own.json"', "truth = 3", "data 2: truth must be text"),
+    ('"hill-climb"', '"hill-clim"', "searches 1: unknown search 'hill-clim'; did you mean 'hill-climb'"),
+    (
+        '{name = "first-ascent"}',
+        '{name = "tabu", legnth = 3}',
+        "searches 2: search 'tabu' has no setting 'legnth'",
+    ),
+    (
+        '{name = "first-ascent"}',
+        '{nam = "tabu"}',
+        "searches 2: must be a name, or a table with name and settings",
+    ),
+    ('{name = "first-ascent"}', '"hill-climb"', "searches: .* is there twice"),
+    ('"bic", ', '"bik", ', "scores 1: unknown score 'bik'"),
+    ("ess = 5", "ess = -5", "scores 2: "),
+    ("ess = 5", 'ess = "five"', "scores 2: "),
+    ('"bic", ', '"bge", ', "data asia: "),
+    ('starts = ["empty", "random"]', 'starts = ["full"]', "starts must be among empty, random, not 'full'"),
+    ('starts = ["empty", "random"]', "starts = []", "starts must be a list with at least one item"),
+    (
+        "seeds = 2",
+        "seeds = 0",
+        "seeds must be how many there are, or a list of distinct whole numbers, not 0",
+    ),
+    ("seeds = 2", "seeds = [1, 1]", "seeds must be how many"),
+    ("seeds = [3, 4]", "seeds = true", "data 1: seeds must be how many"),
+    ("max_parents = 2", "max_parent = 2", "knowledge: unknown key 'max_parent'; known: required, forbidden"),
+    ("max_parents = 2", "max_parents = -2", "knowledge: max_parents must be a whole number"),
+    ("max_parents = 2", 'forbidden = [["smoke", "lung"]]', "data .*own.csv: unknown variable 'smoke'"),
+    ("max_steps = 100", "max_step = 100", "limits: unknown key 'max_step'; known: max_time, max_steps"),
+    ("max_steps = 100", "max_steps = 1.5", "limits: max_steps must be a positive whole number, not 1.5"),
+    ("max_steps = 100", "max_seconds = 0", "limits: max_seconds must be a positive number, not 0"),
+    ('title = "Small"', "title = 3", "title must be text, not 3"),
+    ('title = "Small"', "title = ", "cannot be read as TOML"),
+    ('scores = ["bic", {name = "bdeu", ess = 5}]', "", "scores is missing: a study needs data"),
+    ("[knowledge]\nmax_parents = 2", "", None),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+def test_every_mistake_is_named(folder, old, new, message):
+    assert old in SMALL
+    path = written(folder, SMALL.replace(old, new))
+    if message is None:
+        assert keyed(read_study(path))
+        return
+    with pytest.raises(BayescoutError, match=message) as caught:
+        read_study(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_file_and_no_text_are_named(tmp_path):
+    with pytest.raises(BayescoutError, match="there is no such file"):
+        read_study(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(BayescoutError, match="cannot be read as TOML"):
+        read_study(tmp_path / "binary.toml")
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.sampled_from(["bic", "asia", "", "k2"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["name", "network", "rows", "max_parents", "order"]), inner, max_size=2
+        )
+    ),
+    max_leaves=4,
+)
+
+
+@given(
+    st.sampled_from([*declaration.KEYS, "odd"]), ODD, st.sampled_from(["", "data", "searches", "knowledge"])
+)
+def test_whatever_is_declared_is_taken_or_refused(key, value, inside):
+    """Wrong types anywhere are a mistake of the user's, never an error of ours."""
+    said = tomllib.loads(SMALL)
+    said["data"] = said["data"][:1]
+    if inside in ("data", "searches"):
+        said[inside] = [{"name": "tabu", "network": "asia", "rows": 20, key: value}]
+    elif inside:
+        said[inside] = {key: value}
+    else:
+        said[key] = value
+    with suppress(BayescoutError):
+        declaration.checked(said, Path("study.toml"))
