@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayescout.errors import TooLargeError
@@ -121,6 +121,21 @@ def test_more_than_64_variables_and_weights():
             assert listed(found, child) == undominated(every_set(problem, child))
 
 
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_all_subsets_at_once_give_what_sizes_one_by_one_give(data, monkeypatch):
+    table = drawn_table(data.draw(st.integers(0, 10_000)))
+    knowledge = data.draw(knowledge_for(table.names))
+    problem = problem_of(table, BDeu(ess=data.draw(st.sampled_from([0.3, 1.0, 12.0]))), knowledge)
+    found = []
+    for most in (0, 20):
+        monkeypatch.setattr(candidates, "SUBSET_VARIABLES", most)
+        found.append(candidate_sets(problem))
+    for child in range(problem.n):
+        assert (found[0].masks[child] == found[1].masks[child]).all()
+        assert (found[0].scores[child] == found[1].scores[child]).all()
+
+
 def test_a_limit_holds_besides_the_rules_and_workers_do_not_matter():
     table = entangled(6, seed=2)
     one, three = (candidate_sets(problem_of(table, "bdeu", workers=w), 2) for w in (1, 3))
@@ -145,6 +160,7 @@ def test_the_best_set_within_some_variables():
 def test_the_bound_of_a_broken_off_enumeration_holds(score, monkeypatch):
     """At every point the bound is at least the sum of the best sets, and at the end exactly that."""
     monkeypatch.setattr(candidates, "STEP_ROWS", 100)
+    monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     for seed in range(4):
         problem = problem_of(entangled(5, rows=80, seed=seed, states=3), score)
         best = sum(max(every_set(problem, child).values()) for child in range(5))
@@ -163,6 +179,7 @@ def test_what_does_not_fit_is_refused_with_its_size(monkeypatch):
         candidate_sets(problem_of(table, "bge"))
     assert candidate_sets(problem_of(table, "bge", Knowledge(max_parents=2))).total > 6
     monkeypatch.setattr(candidates, "MOST_SETS", 40)
+    monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     with pytest.raises(TooLargeError, match=r"parent sets of 2 parents.*max_parents to 1"):
         candidate_sets(problem_of(entangled(6), "bdeu"))
 

@@ -140,6 +140,7 @@ def test_every_bound_on_the_way_holds(monkeypatch):
     """Whatever the budget, the bound is at least the best score and falls to it."""
     monkeypatch.setattr(program_module, "STEP_NODES", 1)
     monkeypatch.setattr(sets_module, "STEP_ROWS", 1000)
+    monkeypatch.setattr(sets_module, "SUBSET_VARIABLES", 0)
     table = bs.load_network("child").sample(200, seed=1).select(bs.load_network("child").dag.nodes[:12])
     whole = bs.learn(table, Optimal("program"), "bdeu", Knowledge(max_parents=2))
     bounds = [step.facts["bound"] for step in whole.trace if "bound" in step.facts]
@@ -156,6 +157,7 @@ def test_every_bound_on_the_way_holds(monkeypatch):
 def test_a_resumed_run_goes_the_same_way(method, tmp_path, monkeypatch):
     monkeypatch.setattr(program_module, "STEP_NODES", 2)
     monkeypatch.setattr(sets_module, "STEP_ROWS", 1000)
+    monkeypatch.setattr(sets_module, "SUBSET_VARIABLES", 0)
     table = bs.load_network("child").sample(150, seed=3).select(bs.load_network("child").dag.nodes[:10])
     whole = bs.learn(table, Optimal(method), "bdeu", Knowledge(max_parents=3))
     assert len(whole.trace) > 6
@@ -186,6 +188,7 @@ def test_what_is_too_large_is_refused_or_bounded(monkeypatch):
     assert bs.learn(table, Optimal(), "bdeu").gap == 0
     best = best_of_all_orders(problem_of(table, "bdeu"))
     monkeypatch.setattr(sets_module, "MOST_SETS", 60)
+    monkeypatch.setattr(sets_module, "SUBSET_VARIABLES", 0)
     broken_off = bs.learn(table, Optimal(), "bdeu")
     assert broken_off.stop_reason == "converged"
     assert broken_off.bound >= best

@@ -27,6 +27,9 @@ MOST_SETS = 16_000_000
 MOST_SCORED = 50_000_000
 """Parent sets that are scored at most where no bound is known that could stop the enumeration early."""
 
+SUBSET_VARIABLES = 20
+"""Variables up to which every subset of them may be looked at, to score all families together."""
+
 STEP_ROWS = 1_000_000_000
 """Rows times parent sets of one step of the enumeration: about a second."""
 
@@ -146,6 +149,8 @@ class Enumeration:
         for level in self._levels:
             self._begin(level)
         yield
+        if self._few_variables():
+            yield from self._by_subsets()
         while True:
             growing = [level for level in self._levels if level.room and len(level.members)]
             if not growing:
@@ -186,6 +191,56 @@ class Enumeration:
         alive = (above > level.best) & (level.room > 0)
         level.members, level.best = members[alive], level.best[alive]
         level.ceiling = float(above[alive].max(initial=-math.inf))
+
+    # ---- few variables
+
+    def _few_variables(self) -> bool:
+        """Whether a term for each subset of all variables is less work than a score for each set.
+
+        So it is for BDeu, whose bound stops late, on tables without weights.
+        """
+        if self.problem.n > SUBSET_VARIABLES or self._data is None:
+            return False
+        codes, weights, terms = self._data[0], self._data[1], self._data[5]
+        sets = sum(math.comb(len(lv.free), k) for lv in self._levels for k in range(lv.room + 1))
+        return bool(
+            terms[0] == 1 and terms[5] > 0 and not len(weights)
+        ) and 4 * sets > self.problem.n * 2 ** len(codes)
+
+    def _by_subsets(self) -> Iterator[None]:
+        """The undominated sets from a term for each subset, subsets with the same beginning together."""
+        from bayescout.kernels.subsets import subset_terms
+
+        n = self.problem.n
+        fixed = max(0, n - 12)
+        family_terms = np.empty(1 << n)
+        parts = [slice(prefix, prefix + 1) for prefix in range(1 << fixed)]
+        together = max(4, STEP_ROWS // (self._rows << 12))
+        for begin in range(0, len(parts), together):
+            some = parts[begin : begin + together]
+            self._run(lambda part: subset_terms(self._data, fixed, part.start, family_terms), some)
+            yield
+        for level in self._levels:
+            self._pick(level, family_terms)
+
+    def _pick(self, level: Level, family_terms: Floats) -> None:
+        from bayescout.kernels.subsets import undominated_sets
+
+        required, allowed = (sum(1 << int(v) for v in some) for some in (level.base, level.free))
+        rules = np.array([allowed | required, required, len(level.base) + level.room], dtype=np.int64)
+        best, keep = np.empty(len(family_terms)), np.empty(len(family_terms), dtype=bool)
+        looked_at = int(undominated_sets(family_terms, level.child, rules, best, keep))
+        self.scored += looked_at - 1
+        self.problem.score.asked += looked_at - 1
+        self.problem.score.compiled += looked_at - 1
+        found = np.flatnonzero(keep)
+        masks = found.astype(np.uint64)[:, None]
+        ranks = sorted(range(len(found)), key=lambda i: (int(found[i]).bit_count(), members_of(masks[i])))
+        level.masks = [masks[ranks]]
+        level.scores = [(family_terms[found | (1 << level.child)] - family_terms[found])[ranks]]
+        level.room, level.members = 0, level.members[:0]
+
+    # ---- sets of one size from those of the last
 
     def _joined(self, level: Level) -> tuple[Ints, Floats]:
         from bayescout.kernels.candidates import grow_sets, set_keys
