@@ -21,6 +21,7 @@ LAYERS = [
     {"explain"},
     {"result"},
     {"learn"},
+    {"exact"},
     {"evaluate"},
     {"experiments"},
     {"plots", "report"},

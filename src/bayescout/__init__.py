@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from bayescout.evaluate import cross_validate as cross_validate
     from bayescout.evaluate import divergence as divergence
     from bayescout.evaluate import held_out as held_out
+    from bayescout.exact import candidate_sets as candidate_sets
+    from bayescout.exact import gap as gap
     from bayescout.formats import load_network as load_network
     from bayescout.formats import networks as networks
     from bayescout.formats import read_network as read_network
     from bayescout.formats import read_structure as read_structure
     from bayescout.formats import write_network as write_network
     from bayescout.formats import write_structure as write_structure
+    from bayescout.formats.jkl import read_jkl as read_jkl
     from bayescout.graph.compare import compare as compare
     from bayescout.graph.dag import Dag as Dag
     from bayescout.graph.pdag import Pdag as Pdag
@@ -54,9 +57,11 @@ _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
     "bayescout.errors": ("BayescoutError", "BayescoutWarning"),
     "bayescout.evaluate": ("bootstrap", "cross_validate", "divergence", "held_out"),
+    "bayescout.exact": ("candidate_sets", "gap"),
     "bayescout.formats": (
         "load_network", "networks", "read_network", "read_structure", "write_network", "write_structure",
     ),
+    "bayescout.formats.jkl": ("read_jkl",),
     "bayescout.graph.compare": ("compare",),
     "bayescout.graph.dag": ("Dag",),
     "bayescout.graph.pdag": ("Pdag",),

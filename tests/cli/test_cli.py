@@ -282,6 +282,18 @@ def test_learn_gives_what_python_learns(asia, tmp_path):
     assert (found["search"], found["score_name"], found["seed"]) == ("tabu", "bdeu", 3)
 
 
+def test_learn_tells_the_gap_when_asked(asia):
+    found = run_json("learn", asia, "--score", "bdeu", "--max-steps", 2, "--gap", 20)
+    best = bs.learn(asia, "optimal", "bdeu")
+    assert found["bound"] == pytest.approx(best.score)
+    assert found["gap"] == pytest.approx(best.score - found["score"])
+    assert found["certificate"]["proven"] is False
+    assert found["certificate"]["better"]["score"] == pytest.approx(best.score)
+    code, out = run("learn", asia, "--search", "optimal", "--gap", 20)
+    assert code == 0
+    assert "optimal: no network that keeps the knowledge scores more" in out
+
+
 def test_learn_keeps_knowledge_and_writes_a_network(asia, tmp_path):
     (tmp_path / "tiers.txt").write_text("asia, smoke\ntub, lung, bronc\n\neither,xray,dysp\n")
     found = run_json(

@@ -67,6 +67,10 @@ def learn(
     prior: Annotated[
         str, typer.Option(help="For the parameters of the network written: mle, laplace, bdeu.")
     ] = "bdeu",
+    gap: Annotated[
+        float | None,
+        typer.Option(help="Also find, in so many seconds, how far from optimal the network can be."),
+    ] = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
@@ -102,19 +106,26 @@ def learn(
         progress=sys.stderr.isatty() and not json,
         checkpoint=checkpoint,
     )
+    found = None if gap is None else _gap(result, gap, sys.stderr.isatty() and not json)
     if output:
         _write(result, output, prior)
     if report:
         result.report(report)
     if json:
-        print_json(_with_top(result) | missing_facts(table) | {"output": output, "report": report})
+        facts = (
+            {} if found is None else {"bound": found.bound, "gap": found.gap, "certificate": found.to_dict()}
+        )
+        written = {"output": output, "report": report}
+        print_json(_with_top(result) | facts | missing_facts(table) | written)
     else:
         say_missing(table)
         for part in result_grids(result):
             console().print(part)
-        for written in (output, report):
-            if written:
-                sys.stdout.write(f"written to {written}\n")
+        if found is not None:
+            sys.stdout.write(f"{found}\n")
+        for path in (output, report):
+            if path:
+                sys.stdout.write(f"written to {path}\n")
     if result.stop_reason == "interrupted":
         sys.stderr.write("bayescout: interrupted; this is the best network so far\n")
         raise typer.Exit(130)
@@ -205,6 +216,12 @@ def _write(result: Any, output: str, prior: str) -> None:
         write_structure(result.dag, output)
     else:
         write_network(result.fit(prior=prior if result.table.is_discrete else "mle"), output)
+
+
+def _gap(result: Any, seconds: float, progress: bool) -> Any:
+    from bayescout.exact import gap
+
+    return gap(result, max_time=seconds, progress=progress)
 
 
 def _with_top(result: Any) -> dict[str, Any]:

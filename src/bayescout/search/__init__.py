@@ -12,6 +12,7 @@ from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
 from bayescout.search.imap import Imap, ImapPruned
 from bayescout.search.knowledge import Knowledge, Rules
+from bayescout.search.optimal import Optimal
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
 from bayescout.search.pc import Cpc, Pc
 from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
@@ -32,6 +33,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "imap-pruned": ImapPruned,
     "pc": Pc,
     "cpc": Cpc,
+    "optimal": Optimal,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -70,6 +72,7 @@ __all__ = [
     "ImapPruned",
     "K2Random",
     "Knowledge",
+    "Optimal",
     "OrderClimb",
     "OrderSample",
     "Pbil",

@@ -1,0 +1,168 @@
+"""How far a learned network is from the best there is, and the parent sets that decide it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayescout.errors import SettingError
+from bayescout.learn import learn
+
+if TYPE_CHECKING:
+    from bayescout.formats.jkl import ScoredSets
+    from bayescout.graph.dag import Dag
+    from bayescout.result import Result
+    from bayescout.scores import ScoreLike
+    from bayescout.search import Knowledge
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How much better than a network any other can be, in nats.
+
+    score    of the network
+    bound    no network that keeps the same knowledge scores more
+    better   a network found on the way that scores more, with its score; None where none was found
+    seconds  that it took
+    """
+
+    score: float
+    bound: float
+    better: tuple[float, Dag] | None
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        return self.bound - self.score
+
+    @property
+    def proven(self) -> bool:
+        """Whether the network is proven to be the best."""
+        return self.gap == 0
+
+    @property
+    def percent(self) -> float:
+        """The gap as a share of the score's size."""
+        return 100 * self.gap / abs(self.score) if self.gap else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        better = None
+        if self.better is not None:
+            better = {"score": self.better[0], "arcs": [list(arc) for arc in self.better[1].arcs()]}
+        return {
+            "score": self.score,
+            "bound": self.bound,
+            "gap": self.gap,
+            "percent": self.percent,
+            "proven": self.proven,
+            "better": better,
+            "seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        if self.proven:
+            return "optimal: no network that keeps the knowledge scores more"
+        near = f"within {_percent(self.percent)} of optimal"
+        if self.better is None:
+            return f"{near}: at most {self.gap:,.3f} nats below the best network"
+        more = f"{self.better[0] - self.score:,.3f} nats more"
+        if self.better[0] == self.bound:
+            return f"{near}: the best network scores {more}, and was found"
+        return f"{near}: at most {self.gap:,.3f} nats below the best; a network with {more} was found"
+
+
+def _percent(value: float) -> str:
+    """Two digits that mean something, rounded up: a gap is never shown as less than it is."""
+    from math import ceil, floor, log10
+
+    digits = max(0, 1 - floor(log10(value)))
+    return f"{ceil(value * 10**digits) / 10**digits:.{digits}f}%"
+
+
+def gap(
+    result: Result,
+    data: Any = None,
+    max_time: float | None = 60.0,
+    workers: int | None = None,
+    progress: bool = False,
+) -> Gap:
+    """How far a learned network is from optimal, whatever search found it, as known after `max_time` seconds.
+
+    The bound holds for every network that keeps the result's knowledge, under its score. A result that was
+    read from a file needs its data. `print(bs.gap(result))` says "within 0.03% of optimal".
+    """
+    if result.bound is not None and result.gap == 0:
+        return Gap(result.score, result.score, None, 0.0)
+    score = _score_of(result)
+    table = data
+    if data is None:
+        table = result._evidence()[0]
+    found = learn(
+        table,
+        "optimal",
+        score,
+        result.settings.knowledge,
+        start=result.dag,
+        seed=result.seed,
+        max_time=max_time,
+        workers=workers,
+        progress=progress,
+    )
+    bounds = [bound for bound in (found.bound, result.bound) if bound is not None]
+    if not bounds:
+        raise SettingError("no bound is known: no network has a score that is a number")
+    better = None
+    if found.score > result.score:
+        better = found.score, found.dag.reordered(result.dag.nodes)
+    return Gap(result.score, max(min(bounds), result.score), better, found.seconds)
+
+
+def _score_of(result: Result) -> ScoreLike:
+    """The score a network was learned with."""
+    from bayescout.scores import SCORES, CustomScore, TableScore
+
+    if isinstance(result.scores, TableScore):
+        return result.scores.formula
+    if isinstance(result.scores, CustomScore):
+        return result.scores.score
+    if result.settings.score in SCORES:
+        return result.settings.score
+    raise SettingError(
+        f"the result's score, {result.settings.score}, cannot be made again from its name; learn again, "
+        f"and ask for the gap of that result"
+    )
+
+
+def candidate_sets(
+    data: Any,
+    score: ScoreLike = "bic",
+    knowledge: Knowledge | None = None,
+    max_parents: int | None = None,
+    workers: int | None = None,
+) -> ScoredSets:
+    """For each variable every parent set that can be in an optimal network, with its score, best first.
+
+    A set is left out where a subset scores at least as well. `.save("x.jkl")` writes them for other solvers.
+    """
+    from bayescout.data import as_table
+    from bayescout.formats.jkl import ScoredSets
+    from bayescout.scores import bind
+    from bayescout.search import CountingScore, Knowledge, Problem
+    from bayescout.search.candidates import candidate_sets as enumerated
+
+    table = as_table(data)
+    rules = (knowledge or Knowledge()).compile(table.names)
+    if max_parents is not None and (isinstance(max_parents, bool) or max_parents < 0):
+        raise SettingError(f"max_parents must be a whole number of at least 0, not {max_parents!r}")
+    found = enumerated(Problem(CountingScore(bind(score, table, workers)), rules), max_parents)
+    return ScoredSets(
+        table.names,
+        tuple(
+            tuple((float(value), found.parents(child, place)) for place, value in enumerate(scores.tolist()))
+            for child, scores in enumerate(found.scores)
+        ),
+    )
+
+
+__all__ = ["Gap", "candidate_sets", "gap"]

@@ -1,0 +1,53 @@
+"""Dynamic programming over subsets (Silander & Myllymäki 2006)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayescout.errors import TooLargeError
+from bayescout.search.optimal.parts import Part
+from bayescout.statistics.families import Ints
+
+MOST_BYTES = 1 << 30
+"""What the tables of dynamic programming may take: 23 variables."""
+
+
+def bytes_needed(n: int) -> int:
+    """A best score for each variable and subset of the others, and a total for each subset."""
+    return 8 * (n * (1 << max(0, n - 1)) + (1 << n))
+
+
+def fits(n: int) -> bool:
+    return bytes_needed(n) <= MOST_BYTES
+
+
+def require_fit(n: int) -> None:
+    if not fits(n):
+        most = max(k for k in range(n) if fits(k))
+        raise TooLargeError(
+            f"dynamic programming over {n} variables that can be each other's ancestors needs "
+            f"{bytes_needed(n):,} bytes, more than {MOST_BYTES:,}, which is enough for {most}; "
+            f"use method='program', or forbid arcs"
+        )
+
+
+def solve_dynamic(part: Part) -> Ints | None:
+    """The sets of a best network, as places in the part's lists; None where no network has a score."""
+    from bayescout.kernels.optimal import best_sinks, best_within, choose_all, last_first
+
+    masks, starts, scores = part.lists
+    n = part.n
+    require_fit(n)
+    best = np.empty((n, 2 ** (n - 1)))
+    for child in range(n):
+        own = slice(starts[child], starts[child + 1])
+        best_within(masks[own, 0].astype(np.int64), scores[own], child, best[child])
+    totals = np.empty(2**n)
+    best_sinks(best, totals)
+    if not np.isfinite(totals[-1]):
+        return None
+    order = np.empty(n, dtype=np.int64)
+    last_first(best, totals, order)
+    chosen = np.empty(n, dtype=np.int64)
+    choose_all(part.lists, order, chosen)
+    return chosen

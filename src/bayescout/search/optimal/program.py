@@ -1,0 +1,403 @@
+"""An integer program over candidate parent sets: one column a set, cuts against cycles, branch and bound.
+
+The relaxation is solved, cuts that its solution violates are added, and so on; sets that no network better
+than the best known can have are closed on the way. Where no cut is left, an arc is chosen that the solution
+has in part, and the networks with it and those without it are bounded apart.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.search.optimal.blocks import Blocks, block_size, group
+from bayescout.search.optimal.cuts import Cut, Weighted, cycle_cuts, violated_cuts
+from bayescout.search.optimal.parts import Part, unpacked
+from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxation
+from bayescout.statistics.families import Floats, Ints
+
+PROOF = 1e-6
+"""Nats: a network is proven optimal when none can be better by more than this."""
+
+WEIGHT = 1e-7
+"""Columns with less weight in a solution count as zero: the solver's tolerance."""
+
+ROUNDING = 2.5e-16
+"""What one addition may lose, as a share of the numbers added; bounds are raised by all that may be lost."""
+
+WHOLE = 1e-5
+"""A weight this near to nought or one counts as whole."""
+
+TRIED_ARCS = 8
+"""Arcs whose two sides are bounded before one is chosen to branch on."""
+
+LESSER_SIDE = 5.0
+"""How much more the side whose bound comes down less counts in that choice."""
+
+SHRUNK = 0.9
+"""A node is solved again rather than branched where blocks leave less than this share of its columns."""
+
+MOVES = 40
+"""Steps by which the multipliers of the first node that is bounded by blocks are moved."""
+
+STEP_NODES = 10
+"""Nodes bounded in one step."""
+
+STALL, PATIENCE = 0.02, 4
+"""A node is branched where so many rounds of cuts, one after the other, each close less of the gap."""
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(order=True)
+class Node:
+    """Networks that use only the open columns; none scores more than the bound."""
+
+    priority: tuple[float, int]
+    bound: float = field(compare=False)
+    columns: Bools = field(compare=False, repr=False)
+    stalled: int = field(default=0, compare=False)
+
+    def to_json(self) -> list[Any]:
+        return [self.priority[1], self.bound, np.packbits(self.columns).tobytes().hex(), self.stalled]
+
+    @classmethod
+    def from_json(cls, saved: list[Any], m: int) -> Node:
+        made, bound, columns, stalled = saved
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(columns), dtype=np.uint8))[:m].astype(bool)
+        return cls((-bound, made), bound, bits, stalled)
+
+
+class Program:
+    """One part's integer program, as far as it has come.
+
+    picks   the sets of the best network known, as places in the part's lists; None where none is known
+    bound   an upper bound of the score of any network
+    left    the highest bound of a node that was closed though the bound did not come down to its network
+    """
+
+    def __init__(self, part: Part, picks: Ints | None) -> None:
+        masks, starts, scores = part.lists
+        self.part = part
+        self.picks = picks
+        self.children = np.repeat(np.arange(part.n), np.diff(starts))
+        self.inside: Bools = unpacked(masks, part.n)
+        self.offset = float(np.sum(part.tops()))
+        self.losses: Floats = scores - part.tops()[self.children]
+        self.cuts: list[Cut] = []
+        self.rows: list[Row] = []
+        self.made = 0
+        self.nodes: list[Node] = []
+        self._push(self.offset, np.ones(len(scores), dtype=bool))
+        self.left = -math.inf
+        self.moved = False
+        self._model: Relaxation | None = None
+        self._active = np.arange(len(scores))
+        self._used: list[bool] = []
+
+    @property
+    def score(self) -> float:
+        return -math.inf if self.picks is None else float(np.sum(self.part.lists[2][self.picks]))
+
+    @property
+    def bound(self) -> float:
+        return max([self.score, self.left, *(node.bound for node in self.nodes)])
+
+    @property
+    def done(self) -> bool:
+        return not self.nodes
+
+    # ---- saved and resumed
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "picks": None if self.picks is None else self.picks.tolist(),
+            "cuts": [[cut.members, cut.k] for cut in self.cuts],
+            "made": self.made,
+            "left": self.left,
+            "moved": self.moved,
+            "nodes": [node.to_json() for node in sorted(self.nodes)],
+        }
+
+    @classmethod
+    def from_json(cls, part: Part, saved: dict[str, Any]) -> Program:
+        made = cls(part, None if saved["picks"] is None else np.array(saved["picks"], dtype=np.int64))
+        made._keep([Cut(tuple(members), k) for members, k in saved["cuts"]])
+        made.made, made.left = saved["made"], saved["left"]
+        made.moved = saved["moved"]
+        made.nodes = [Node.from_json(node, len(made.losses)) for node in saved["nodes"]]
+        return made
+
+    # ---- one step
+
+    def advance(self) -> None:
+        """Bound some of the nodes with the highest bounds.
+
+        The model is built anew each time, so that a resumed run goes the same way; cuts that no solution of
+        the step needed are forgotten.
+        """
+        self._model = None
+        self._used = [False] * len(self.cuts)
+        for _ in range(STEP_NODES):
+            if self.nodes:
+                self._bound_one(heapq.heappop(self.nodes))
+        kept = [i for i, used in enumerate(self._used) if used]
+        self.cuts, self.rows = [self.cuts[i] for i in kept], [self.rows[i] for i in kept]
+
+    def _bound_one(self, node: Node) -> None:
+        """Solve a node's relaxation, then cut, branch or close it."""
+        columns = node.columns
+        found = None if node.bound <= self.score + PROOF else self._solve(columns)
+        if found is None:
+            return
+        solution = self._weighted(found.x)
+        self._improve(_suggested_order(solution))
+        reach, bound = self._bounds(found.multipliers, columns)
+        bound = min(bound, node.bound)
+        if bound <= self.score + PROOF:
+            return
+        columns = columns & (reach >= self.score)
+        cuts = self._violated(solution)
+        slow = node.bound - bound <= STALL * (bound - self.score)
+        stalled = node.stalled + 1 if slow else 0
+        if cuts and stalled < PATIENCE:
+            self._push(bound, columns, stalled)
+        else:
+            self._bound_by_blocks(solution, found.multipliers, columns, bound)
+
+    def _bound_by_blocks(self, solution: Weighted, multipliers: Floats, columns: Bools, bound: float) -> None:
+        """Rule out cycles within blocks; where that closes many columns solve again, else branch."""
+        if not self._hold_all(columns):
+            return
+        multipliers = np.maximum(multipliers, 0.0)
+        blocks = self._divided(multipliers, solution)
+        if not self.moved:
+            self.moved, multipliers = True, self._moved(multipliers, columns, blocks)
+        reach, lower = self._bounds(multipliers, columns, blocks)
+        bound = min(bound, lower)
+        if bound <= self.score + PROOF:
+            return
+        left = columns & (reach >= self.score)
+        if np.count_nonzero(left) < SHRUNK * np.count_nonzero(columns):
+            self._push(bound, left)
+        else:
+            self._branch(solution, left, bound)
+
+    def _moved(self, multipliers: Floats, columns: Bools, blocks: Blocks) -> Floats:
+        """Multipliers whose bound by blocks is lower: steps against what the blocks' best sets violate.
+
+        The step is Polyak's, towards the best known score, and halved when three in a row do not help.
+        """
+        best, lowest, scale, idle = multipliers, math.inf, 1.0, 0
+        cross = [place for place, cut in enumerate(self.cuts) if not blocks.hold(cut.members)]
+        for _ in range(MOVES):
+            worth, tops, fixed = self._charged(multipliers, columns, blocks)
+            total, chosen = blocks.choose(worth, tops)
+            bound = fixed + total
+            if bound < lowest:
+                best, lowest, idle = multipliers, bound, 0
+            else:
+                idle += 1
+                scale = scale / 2 if idle % 3 == 0 else scale
+            over = self._violations(chosen, cross, multipliers)
+            norm = float(over @ over)
+            if norm == 0 or lowest <= self.score + PROOF:
+                break
+            multipliers = np.maximum(multipliers + scale * (bound - self.score) / norm * over, 0.0)
+        return best
+
+    def _violations(self, chosen: Ints, cross: list[int], multipliers: Floats) -> Floats:
+        """By how much the chosen columns pass the room of each of these cuts, or leave it unused."""
+        taken = np.zeros(len(self.losses), dtype=bool)
+        taken[chosen] = True
+        over = np.zeros(len(multipliers))
+        for place in cross:
+            over[place] = np.count_nonzero(taken[self.rows[place][0]]) - self.cuts[place].room
+        over[(multipliers <= 0) & (over < 0)] = 0.0
+        return over
+
+    def _divided(self, multipliers: Floats, solution: Weighted) -> Blocks:
+        """Blocks of variables: together are those that the costliest cuts, or else arcs with weight, join."""
+        affinity = solution.weights()
+        affinity += affinity.T
+        for place in np.flatnonzero(multipliers > 0).tolist():
+            members = np.array(self.cuts[place].members)
+            pairs = len(members) * (len(members) - 1)
+            affinity[members[:, None], members] += multipliers[place] / pairs
+        return Blocks(group(affinity, block_size(self.part.n)), self.children, self.inside)
+
+    def _violated(self, solution: Weighted) -> list[Cut]:
+        """Add the cuts that the solution violates and that are not there already."""
+        known = set(self.cuts)
+        cuts = [cut for k in (1, 2) for cut in violated_cuts(solution, k) if cut not in known]
+        if not cuts:
+            cuts = [cut for cut in cycle_cuts(solution) if cut not in known]
+        if cuts:
+            self._keep(cuts)
+        return cuts
+
+    def _push(self, bound: float, columns: Bools, stalled: int = 0) -> None:
+        self.made += 1
+        heapq.heappush(self.nodes, Node((-bound, self.made), bound, columns, stalled))
+
+    # ---- the relaxation
+
+    def _solve(self, columns: Bools) -> Solution | None:
+        """The optimum of the relaxation over these columns; None where they hold no network."""
+        if not self._hold_all(columns):
+            return None
+        if self._model is None:
+            self._model = self._built(columns)
+        found = self._model.solve(columns[self._active])
+        if found is None:
+            return None
+        for place in np.flatnonzero(found.multipliers > 0).tolist():
+            self._used[place] = True
+        x = np.zeros(len(columns))
+        x[self._active] = found.x
+        return Solution(x, found.multipliers)
+
+    def _hold_all(self, columns: Bools) -> bool:
+        """Whether every child has an open column."""
+        return bool(np.bincount(self.children[columns], minlength=self.part.n).min() > 0)
+
+    def _built(self, columns: Bools) -> Relaxation:
+        """A model of the columns that are open in some node, with every cut."""
+        together = columns.copy()
+        for node in self.nodes:
+            together |= node.columns
+        self._active = np.flatnonzero(together)
+        model = relaxation(self.losses[self._active], self.children[self._active])
+        self._extend(model, self.cuts, self.rows)
+        return model
+
+    def _extend(self, model: Relaxation, cuts: list[Cut], rows: list[Row]) -> None:
+        """Add rows to the model, over its own columns."""
+        if not cuts:
+            return
+        place = np.full(len(self.losses), -1)
+        place[self._active] = np.arange(len(self._active))
+        inside = [(place[columns], values) for columns, values in rows]
+        model.add([(c[c >= 0], v[c >= 0]) for c, v in inside], [float(cut.room) for cut in cuts])
+
+    def _keep(self, cuts: list[Cut]) -> None:
+        rows = [self._row(cut) for cut in cuts]
+        self.cuts += cuts
+        self.rows += rows
+        self._used += [True] * len(cuts)
+        if self._model is not None:
+            self._extend(self._model, cuts, rows)
+
+    def _row(self, cut: Cut) -> Row:
+        members = np.array(cut.members)
+        own = np.flatnonzero(np.isin(self.children, members))
+        columns = own[self.inside[own][:, members].sum(axis=1) >= cut.k]
+        return columns, np.ones(len(columns))
+
+    def _weighted(self, x: Floats) -> Weighted:
+        heavy = np.flatnonzero(x > WEIGHT)
+        return Weighted(self.children[heavy], self.inside[heavy], np.minimum(x[heavy], 1.0))
+
+    # ---- bounds
+
+    def _bounds(
+        self, multipliers: Floats, columns: Bools, blocks: Blocks | None = None
+    ) -> tuple[Floats, float]:
+        """For each column a bound of the networks that have it, and a bound of all of them.
+
+        Whatever the multipliers, as long as none is negative, no network scores more than the sum over the
+        children of their best open set, each charged the multipliers of the cuts it counts in, and of each
+        multiplier times the room of its cut: no tolerance of the solver enters. With blocks, the best sets
+        are chosen without cycles in any block, and the cuts within blocks are left out.
+        """
+        worth, tops, fixed = self._charged(multipliers, columns, blocks)
+        if blocks is None:
+            total = fixed + float(tops.sum())
+            return total + worth - tops[self.children], total
+        best, reach = blocks.bound(worth, tops)
+        return fixed + reach, fixed + best
+
+    def _charged(
+        self, multipliers: Floats, columns: Bools, blocks: Blocks | None
+    ) -> tuple[Floats, Floats, float]:
+        """What each open column is worth, the most of each child, and what is the same for all networks."""
+        worth = self.losses.copy()
+        room = 0.0
+        for place in np.flatnonzero(multipliers > 0).tolist():
+            if blocks is None or not blocks.hold(self.cuts[place].members):
+                where, values = self.rows[place]
+                worth[where] -= multipliers[place] * values
+                room += multipliers[place] * self.cuts[place].room
+        worth[~columns] = -np.inf
+        tops = np.full(self.part.n, -np.inf)
+        np.maximum.at(tops, self.children, worth)
+        size = abs(self.offset) + float(np.abs(tops).sum()) + room
+        rounding = ROUNDING * size * (self.part.n + len(self.cuts))
+        return worth, tops, self.offset + room + rounding
+
+    # ---- branching
+
+    def _branch(self, solution: Weighted, columns: Bools, bound: float) -> None:
+        """Part the networks by the arc for which both sides' bounds come down most."""
+        arcs = _partial_arcs(solution)
+        if not arcs:
+            # A network: it has been offered, and rounding alone keeps the bound above it.
+            self.left = max(self.left, bound)
+            return
+        chosen: list[tuple[Bools, float]] = []
+        most = -math.inf
+        for child, parent in arcs[:TRIED_ARCS]:
+            sides = [(side, min(bound, self._bound_of(side))) for side in self._sides(columns, child, parent)]
+            drops = sorted(bound - max(low, self.score) for _, low in sides)
+            if LESSER_SIDE * drops[0] + drops[1] > most:
+                most, chosen = LESSER_SIDE * drops[0] + drops[1], sides
+        for side, low in chosen:
+            if low > self.score + PROOF:
+                self._push(low, side)
+
+    def _bound_of(self, columns: Bools) -> float:
+        found = self._solve(columns)
+        return -math.inf if found is None else self._bounds(found.multipliers, columns)[1]
+
+    def _sides(self, columns: Bools, child: int, parent: int) -> tuple[Bools, Bools]:
+        own, has = self.children == child, self.inside[:, parent]
+        without = columns & ~(own & has)
+        back = (self.children == parent) & self.inside[:, child]
+        return columns & ~(own & ~has) & ~back, without
+
+    # ---- networks
+
+    def _improve(self, order: Ints) -> None:
+        from bayescout.kernels.optimal import choose_all, climb_order
+
+        chosen = np.empty(self.part.n, dtype=np.int64)
+        if np.isfinite(choose_all(self.part.lists, order, chosen)):
+            climb_order(self.part.lists, order, chosen, PROOF)
+            if float(np.sum(self.part.lists[2][chosen])) > self.score:
+                self.picks = chosen
+
+
+def _partial_arcs(solution: Weighted) -> list[tuple[int, int]]:
+    """Arcs (child, parent) that the solution has in part, those nearest to half first."""
+    n = solution.n
+    distance = np.abs(solution.weights() - 0.5).ravel()
+    order = np.argsort(distance, kind="stable")
+    return [divmod(int(i), n) for i in order[: n * n] if distance[i] < 0.5 - WHOLE]
+
+
+def _suggested_order(solution: Weighted) -> Ints:
+    """One variable after the other, each time the one with most weight on sets within those before it."""
+    placed = np.zeros(solution.n, dtype=bool)
+    order = np.empty(solution.n, dtype=np.int64)
+    for place in range(solution.n):
+        free = ~(solution.inside & ~placed).any(axis=1)
+        weight = np.bincount(solution.children[free], weights=solution.values[free], minlength=solution.n)
+        weight[placed] = -1.0
+        order[place] = int(np.argmax(weight))
+        placed[order[place]] = True
+    return order

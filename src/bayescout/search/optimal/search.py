@@ -1,0 +1,266 @@
+"""The search for the best network, with a proof or a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayescout.errors import SettingError, TooLargeError
+from bayescout.graph.orders import peel_roots
+from bayescout.search.candidates import CandidateSets, Enumeration
+from bayescout.search.hill_climb import MIN_GAIN
+from bayescout.search.moves import Moves
+from bayescout.search.optimal.dynamic import bytes_needed, fits, solve_dynamic
+from bayescout.search.optimal.parts import Part, parts_of
+from bayescout.search.optimal.program import PROOF, Program
+from bayescout.search.problem import Generator, ParentSets, Problem, State
+from bayescout.statistics.families import Ints
+
+METHODS = ("auto", "dynamic", "program")
+
+STEP_BYTES = 64 << 20
+"""Parts are solved in one step as long as their tables of dynamic programming together take no more."""
+
+CLIMBS = 2000
+"""Climbs over orders, divided by the number of variables."""
+
+
+@dataclass
+class OptimalState(State):
+    """How far an exact search has come.
+
+    stage       "climb", "sets", "order", "parts" and then "done"
+    enumerated  steps of the enumeration of parent sets
+    complete    whether every parent set that matters has been looked at
+    bound       no network scores more, as far as is known
+    settled     how many parts are solved, and `bounds` of them
+    """
+
+    stage: str = "climb"
+    enumerated: int = 0
+    complete: bool = True
+    bound: float = math.inf
+    settled: int = 0
+    bounds: tuple[float, ...] = ()
+    program: dict[str, Any] | None = field(default=None, repr=False)
+
+    def upper_bound(self) -> float | None:
+        return self.bound if math.isfinite(self.bound) else None
+
+    def facts(self) -> dict[str, float]:
+        return {"bound": self.bound} if math.isfinite(self.bound) else {}
+
+    def to_json(self) -> dict[str, Any]:
+        program = getattr(self.work, "program", None)
+        return super().to_json() | {"program": None if program is None else program.to_json()}
+
+
+class Work:
+    """What can be rebuilt: the enumeration, its sets, their parts, and the program of the part in hand."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.enumeration: Enumeration | None = None
+        self.steps: Iterator[None] = iter(())
+        self.candidates: CandidateSets | None = None
+        self.parts: list[Part] = []
+        self.program: Program | None = None
+
+    def enumerate(self) -> None:
+        self.enumeration = Enumeration(self.problem)
+        self.steps = self.enumeration.steps()
+
+    def divide(self) -> list[Part]:
+        assert self.enumeration is not None
+        if self.candidates is None:
+            self.candidates = self.enumeration.found()
+            self.parts = parts_of(self.candidates)
+        return self.parts
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """The best network of all, proven; or, when stopped, the best so far and how far from best it can be.
+
+    Candidate parent sets are enumerated under bounds, variables that cannot be each other's ancestors are
+    parted, and each part is solved: by dynamic programming over subsets (Silander & Myllymäki 2006) while its
+    tables fit a gigabyte (23 variables), else by an integer program with cluster cuts (Jaakkola et al. 2010;
+    Cussens 2011) and branch and bound. `method` is "auto", "dynamic" or "program". A proof holds to a
+    millionth of a nat.
+    """
+
+    method: str = "auto"
+
+    state: ClassVar[type[State]] = OptimalState
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise SettingError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}")
+
+    def start(self, problem: Problem, rng: Generator) -> OptimalState:
+        graph = problem.first_graph(rng)
+        return OptimalState(graph, problem.total(graph), work=Work(problem))
+
+    def advance(self, problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
+        if state.work is None:
+            with problem.score.suspended():
+                state.work = self._rebuilt(problem, state)
+        step = {"climb": _climb, "sets": _enumerate, "order": _climb_orders, "parts": self._solve}[
+            state.stage
+        ]
+        after = step(problem, state, rng)
+        return replace(after, operations=state.operations + 1, work=state.work, program=None)
+
+    def _rebuilt(self, problem: Problem, state: OptimalState) -> Work:
+        work = Work(problem)
+        if state.stage == "climb":
+            return work
+        work.enumerate()
+        for _ in range(state.enumerated):
+            try:
+                next(work.steps, None)
+            except TooLargeError:
+                break
+        if state.stage == "parts":
+            part = work.divide()[min(state.settled, len(work.parts) - 1)]
+            if state.program is not None:
+                work.program = Program.from_json(part, state.program)
+        return work
+
+    def _solve(self, problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
+        """Solve the next parts by dynamic programming, or go on with the program of one."""
+        work: Work = state.work
+        parts, room, after = work.divide(), STEP_BYTES, state
+        while after.settled < len(parts) and room > 0:
+            part = parts[after.settled]
+            if part.n == 1 or self.method == "dynamic" or (self.method == "auto" and fits(part.n)):
+                picks = np.zeros(1, dtype=np.int64) if part.n == 1 else solve_dynamic(part)
+                room -= bytes_needed(part.n)
+                after = _settled(problem, after, part, picks, None)
+                continue
+            if work.program is None:
+                work.program = Program(part, _picks_of(part, after.parents))
+            program = work.program
+            program.advance()
+            if not program.done:
+                return _bounded(problem, _with_picks(problem, after, part, program.picks), program.bound)
+            work.program, room = None, 0
+            after = _settled(problem, after, part, program.picks, program.bound)
+        return _bounded(problem, after, None)
+
+
+# ---- stages
+
+
+def _climb(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
+    """The best single-arc moves until none helps: a first answer at once."""
+    state.work.enumerate()
+    after = replace(state, stage="sets")
+    if not math.isfinite(state.score):
+        return after
+    moves = Moves(problem, state.parents)
+    best = moves.best()
+    while best is not None and best.gain > MIN_GAIN:
+        moves.apply(best)
+        best = moves.best()
+    return _better(problem, after, moves.graph)
+
+
+def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
+    work: Work = state.work
+    assert work.enumeration is not None
+    stage, complete = "sets", True
+    try:
+        if next(work.steps, work) is work:
+            stage = "order"
+    except TooLargeError:
+        # What is known so far is solved, and the bound says what may have been missed.
+        stage, complete = "order", False
+    bound = min(state.bound, max(work.enumeration.upper_bound(), state.score))
+    return replace(state, stage=stage, enumerated=state.enumerated + 1, complete=complete, bound=bound)
+
+
+def _climb_orders(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
+    """Climb over orders of the candidate sets, from the best graph and again from near the best order."""
+    from bayescout.kernels.optimal import climb_again
+
+    work: Work = state.work
+    work.divide()
+    candidates = work.candidates
+    assert candidates is not None
+    if any(own[0] == -math.inf for own in candidates.scores):
+        # A variable that cannot be scored with any parents: so it is with every network.
+        return replace(state, stage="done", done=True)
+    n = problem.n
+    starts = np.concatenate(([0], np.cumsum([len(own) for own in candidates.scores]))).astype(np.int64)
+    lists = np.concatenate(candidates.masks), starts, np.concatenate(candidates.scores)
+    order = np.array(peel_roots(state.parents), dtype=np.int64)
+    chosen = np.empty(n, dtype=np.int64)
+    rounds = max(5, CLIMBS // n)
+    swaps = rng.integers(0, n, size=(rounds, max(2, n // 8), 2))
+    total = climb_again(lists, swaps, MIN_GAIN, order, chosen)
+    after = replace(state, stage="parts")
+    if not math.isfinite(total):
+        return after
+    places = chosen - starts[:-1]
+    return _better(problem, after, tuple(candidates.parents(i, int(p)) for i, p in enumerate(places)))
+
+
+def _better(problem: Problem, state: OptimalState, graph: ParentSets) -> OptimalState:
+    """The state with the better of its graph and another one."""
+    score = problem.total(graph)
+    return replace(state, parents=graph, score=score) if score > state.score else state
+
+
+# ---- parts
+
+
+def _picks_of(part: Part, parents: ParentSets) -> Ints | None:
+    """The best sets of the part in an order of the graph; None where one has none that can be scored."""
+    from bayescout.kernels.optimal import choose_all
+
+    place = {variable: i for i, variable in enumerate(part.variables)}
+    order = np.array([place[v] for v in peel_roots(parents) if v in place], dtype=np.int64)
+    chosen = np.empty(part.n, dtype=np.int64)
+    return chosen if math.isfinite(choose_all(part.lists, order, chosen)) else None
+
+
+def _with_picks(problem: Problem, state: OptimalState, part: Part, picks: Ints | None) -> OptimalState:
+    """The state with the part's variables given these sets, where that is better."""
+    if picks is None:
+        return state
+    assert state.work.candidates is not None
+    chosen = part.chosen(state.work.candidates, picks.tolist())
+    graph = tuple(chosen.get(child, own) for child, own in enumerate(state.parents))
+    if graph == state.parents or len(peel_roots(graph)) < problem.n:
+        return state
+    return _better(problem, state, graph)
+
+
+def _settled(
+    problem: Problem, state: OptimalState, part: Part, picks: Ints | None, bound: float | None
+) -> OptimalState:
+    """The state with one part solved; without a bound of its own the part's sets are the best there are."""
+    best = -math.inf if picks is None else float(np.sum(part.lists[2][picks]))
+    after = _with_picks(problem, state, part, picks)
+    known = best if bound is None else bound
+    return replace(after, settled=state.settled + 1, bounds=(*state.bounds, known))
+
+
+def _bounded(problem: Problem, state: OptimalState, current: float | None) -> OptimalState:
+    """The bound of the whole: of the solved parts, of the one in hand, and the best sets of the others."""
+    parts = state.work.parts
+    done = state.settled == len(parts)
+    begin = state.settled + (current is not None)
+    rest = [float(np.sum(part.tops())) for part in parts[begin:]]
+    bound = state.bound
+    if state.complete:
+        bound = min(bound, math.fsum([*state.bounds, *([] if current is None else [current]), *rest]))
+        bound = max(bound, state.score)
+        if bound <= state.score + PROOF * len(parts):
+            bound = state.score
+    return replace(state, bound=bound, done=done, stage="done" if done else "parts")
