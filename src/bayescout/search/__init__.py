@@ -7,6 +7,7 @@ from typing import Any
 
 from bayescout.scores.base import make_named
 from bayescout.search.annealing import Annealing
+from bayescout.search.boss import Boss
 from bayescout.search.first_ascent import FirstAscent
 from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
@@ -26,6 +27,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "order-sample": OrderSample,
     "order-climb": OrderClimb,
     "ges": Ges,
+    "boss": Boss,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -51,6 +53,7 @@ __all__ = [
     "K2",
     "SEARCHES",
     "Annealing",
+    "Boss",
     "CountingScore",
     "ElitistGa",
     "FirstAscent",
