@@ -1,0 +1,231 @@
+"""Parent sets grown by one variable at a time: which to look at, and their scores.
+
+A level holds the sets of one size over the f variables that may be parents, as rows of rising numbers in
+lexicographic order. Only sets whose supersets may still matter are in it, so a set is looked at when
+every set with one member less is there.
+"""
+
+import numpy as np
+
+from bayescout.kernels.counting import count_bits
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.limits import MASKED_CELLS
+from bayescout.kernels.reducing import sum_gamma, sum_xlogx
+
+LIKELIHOOD = 0
+
+
+@kernel
+def set_keys(members, binomials, keys):
+    """A number for each set that rises with its lexicographic place.
+
+    members    (m, k) int64, each row rising, all below f
+    binomials  (f + 1, k + 1) int64   binomials[a, b] = a over b
+    keys       (m,) int64   overwritten
+    """
+    f, k = binomials.shape[0] - 1, members.shape[1]
+    for i in range(members.shape[0]):
+        key = np.int64(0)
+        for place in range(k):
+            key -= binomials[f - 1 - members[i, place], k - place]
+        keys[i] = key
+
+
+@kernel
+def grow_sets(members, keys, best, binomials, grown, bests):
+    """The sets with one member more of which every set with one member less is in the level.
+
+    members    (m, k) int64, rows in lexicographic order
+    keys       (m,) int64     as set_keys gives them
+    best       (m,) float64   the best score within each set
+    binomials  (f + 1, k + 1) int64
+    grown      (g, 2) int64   overwritten: the row a set begins with, and the member it adds
+    bests      (g,) float64   overwritten: the best score among its proper subsets
+    Returns how many there are; with room for none, only counts them.
+    """
+    m, k = members.shape
+    f = binomials.shape[0] - 1
+    found = 0
+    if k == 0:
+        for variable in range(f):
+            if grown.shape[0] > 0:
+                grown[found, 0], grown[found, 1], bests[found] = 0, variable, best[0]
+            found += 1
+        return found
+    for i in range(m):
+        for j in range(i + 1, m):
+            same = True
+            for place in range(k - 1):
+                same = same and members[i, place] == members[j, place]
+            if not same:
+                break
+            top = max(best[i], best[j])
+            variable = members[j, k - 1]
+            for left_out in range(k - 1):
+                key = np.int64(0)
+                at = 0
+                for place in range(k):
+                    if place != left_out:
+                        key -= binomials[f - 1 - members[i, place], k - at]
+                        at += 1
+                key -= binomials[f - 1 - variable, 1]
+                low, high = 0, m
+                while low < high:
+                    middle = (low + high) // 2
+                    if keys[middle] < key:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low == m or keys[low] != key:
+                    same = False
+                    break
+                top = max(top, best[low])
+            if same:
+                if grown.shape[0] > 0:
+                    grown[found, 0], grown[found, 1], bests[found] = i, variable, top
+                found += 1
+    return found
+
+
+@kernel
+def score_grown(data, dense_limit, families, starts, candidates, scores, occupied):
+    """Scores of families extended by one candidate each, many for one base.
+
+    data         as in kernels.neighbours: (codes, weights, bitmaps, layout, lookup, terms)
+    dense_limit  cells up to which a table is held whole; above it, the configurations that occur
+    families     (b, k) int64   [parents..., child] of each base
+    starts       (b + 1,) int64 where the candidates of each base begin
+    candidates   (c,) int64
+    scores       (c,) float64   overwritten
+    occupied     (c,) int64     overwritten: cells that occur
+    """
+    for base in range(families.shape[0]):
+        first, last = starts[base], starts[base + 1]
+        if last > first:
+            _extend(
+                data,
+                dense_limit,
+                families[base],
+                candidates[first:last],
+                scores[first:last],
+                occupied[first:last],
+            )
+
+
+@kernel
+def _extend(data, dense_limit, family, candidates, scores, occupied):
+    codes, weights, _, layout, lookup, terms = data
+    cards, first = layout[0], layout[1]
+    child = family[family.shape[0] - 1]
+    r = cards[child]
+    cells = 1.0
+    sliced = weights.shape[0] == 0
+    for variable in family:
+        cells *= cards[variable]
+        sliced = sliced and first[variable] >= 0
+    most = 1
+    for variable in candidates:
+        most = max(most, cards[variable])
+        sliced = sliced and first[variable] >= 0
+    if sliced and cells <= MASKED_CELLS and cells * (most - 1) <= MASKED_CELLS:
+        _extend_by_bits(data, family, candidates, scores, occupied)
+        return
+    parents = family[: family.shape[0] - 1]
+    numbers, configurations = _configurations(codes, cards, parents, dense_limit // (most * r))
+    table = np.empty(configurations * most * r, dtype=np.int64)
+    values = codes[child]
+    for c in range(candidates.shape[0]):
+        states = cards[candidates[c]]
+        column = codes[candidates[c]]
+        some = table[: configurations * states * r]
+        for cell in range(some.shape[0]):
+            some[cell] = 0
+        if weights.shape[0] == 0:
+            for row in range(numbers.shape[0]):
+                some[(numbers[row] * states + column[row]) * r + values[row]] += 1
+        else:
+            for row in range(numbers.shape[0]):
+                some[(numbers[row] * states + column[row]) * r + values[row]] += weights[row]
+        scores[c], occupied[c] = _table_score(some, r, cells / r * states, lookup, terms)
+
+
+@kernel
+def _extend_by_bits(data, family, candidates, scores, occupied):
+    bitmaps, layout, lookup, terms = data[2], data[3], data[4], data[5]
+    cards = layout[0]
+    r = cards[family[family.shape[0] - 1]]
+    base = 1
+    for variable in family:
+        base *= cards[variable]
+    starts = np.empty(candidates.shape[0] + 1, dtype=np.int64)
+    end = 0
+    for c in range(candidates.shape[0]):
+        starts[c] = end
+        end += base * cards[candidates[c]]
+    starts[candidates.shape[0]] = end
+    counts = np.empty(end + base, dtype=np.int64)
+    count_bits(bitmaps, layout[1], cards, family, candidates, starts, counts)
+    for c in range(candidates.shape[0]):
+        table = counts[starts[c] : starts[c + 1]]
+        scores[c], occupied[c] = _table_score(table, r, float(table.shape[0] // r), lookup, terms)
+
+
+@kernel
+def _configurations(codes, cards, parents, limit):
+    """The number of every row's parent configuration, and how many numbers there are.
+
+    As long as there are few, all configurations have a number; then only those that occur, numbered anew
+    whenever a parent would make more than the limit.
+    """
+    n = codes.shape[1]
+    numbers = np.zeros(n, dtype=np.int64)
+    total = 1
+    for parent in parents:
+        states = cards[parent]
+        column = codes[parent]
+        for row in range(n):
+            numbers[row] = numbers[row] * states + column[row]
+        total *= states
+        if total > limit:
+            total = _renumber(numbers, total)
+    return numbers, total
+
+
+@kernel
+def _renumber(numbers, total):
+    """Numbers below `total` changed to 0, 1, ... in order of appearance; returns how many there are."""
+    place = np.full(total, -1, dtype=np.int64)
+    distinct = 0
+    for row in range(numbers.shape[0]):
+        if place[numbers[row]] < 0:
+            place[numbers[row]] = distinct
+            distinct += 1
+        numbers[row] = place[numbers[row]]
+    return distinct
+
+
+@kernel
+def _table_score(table, r, configurations, lookup, terms):
+    """The score of one family and the number of its cells that occur."""
+    starts = np.empty(2, dtype=np.int64)
+    starts[0], starts[1] = 0, table.shape[0]
+    states = np.full(1, r)
+    grid = terms[1:4]
+    if terms[0] == LIKELIHOOD:
+        sums = np.empty((3, 1), dtype=np.float64)
+        sum_xlogx(table, starts, states, lookup, grid, sums)
+        return sums[0, 0] - sums[1, 0] - terms[4] * (configurations * (r - 1)), np.int64(0)
+    occupied = np.int64(0)
+    for cell in range(table.shape[0]):
+        if table[cell] > 0:
+            occupied += 1
+    priors = np.empty((2, 1), dtype=np.float64)
+    if terms[5] > 0:
+        priors[0, 0] = terms[5] / (configurations * r)
+        priors[1, 0] = terms[5] / configurations
+    else:
+        priors[0, 0] = terms[4]
+        priors[1, 0] = terms[4] * r
+    sums = np.empty((2, 1), dtype=np.float64)
+    sum_gamma(table, starts, states, priors, grid, sums)
+    return sums[0, 0] - sums[1, 0], occupied

@@ -1,0 +1,295 @@
+"""Exact search: dynamic programming over subsets, climbing over orders, and violated clusters.
+
+Candidate parent sets come as `lists` = (masks, starts, scores): masks (m, words) uint64 and scores (m,), the
+sets of child i at starts[i] to starts[i + 1], best first.
+"""
+
+import numpy as np
+
+from bayescout.kernels.jit import kernel
+
+NONE = -np.inf
+
+
+@kernel
+def best_within(sets, scores, child, best):
+    """The best score of a child among its sets within every subset of the other variables.
+
+    sets    (k,) int64     subsets of all n variables, as bits
+    scores  (k,) float64
+    best    (2**(n-1),) float64   overwritten; the child's own bit is left out of the subset
+    """
+    low = (np.int64(1) << child) - 1
+    for subset in range(best.shape[0]):
+        best[subset] = NONE
+    for i in range(sets.shape[0]):
+        subset = (sets[i] & low) | ((sets[i] >> 1) & ~low)
+        best[subset] = max(best[subset], scores[i])
+    bit = np.int64(1)
+    while bit < best.shape[0]:
+        for subset in range(best.shape[0]):
+            if subset & bit and best[subset ^ bit] > best[subset]:
+                best[subset] = best[subset ^ bit]
+        bit <<= 1
+
+
+@kernel
+def best_sinks(best, totals):
+    """The best total of every subset of the variables: some variable comes last, and the rest is best.
+
+    best    (n, 2**(n-1)) float64   as best_within fills them
+    totals  (2**n,) float64         overwritten
+    """
+    n = best.shape[0]
+    totals[0] = 0.0
+    for subset in range(1, totals.shape[0]):
+        top = NONE
+        for sink in range(n):
+            bit = np.int64(1) << sink
+            if subset & bit:
+                rest = subset ^ bit
+                low = bit - 1
+                total = totals[rest] + best[sink, (rest & low) | ((rest >> 1) & ~low)]
+                top = max(top, total)
+        totals[subset] = top
+
+
+@kernel
+def last_first(best, totals, order):
+    """An order of the best total, from its end: of equal sinks the lower index comes last; order (n,)."""
+    n = best.shape[0]
+    subset = np.int64(totals.shape[0] - 1)
+    for place in range(n - 1, -1, -1):
+        for sink in range(n):
+            bit = np.int64(1) << sink
+            if subset & bit:
+                rest = subset ^ bit
+                low = bit - 1
+                if totals[rest] + best[sink, (rest & low) | ((rest >> 1) & ~low)] == totals[subset]:
+                    order[place] = sink
+                    subset = rest
+                    break
+
+
+@kernel
+def _choose(lists, child, before):
+    """The place of the child's first set within `before` (words,); -1 for none."""
+    masks, starts = lists[0], lists[1]
+    for row in range(starts[child], starts[child + 1]):
+        inside = True
+        for word in range(masks.shape[1]):
+            if masks[row, word] & ~before[word]:
+                inside = False
+                break
+        if inside:
+            return row
+    return -1
+
+
+@kernel
+def _value(lists, place):
+    return lists[2][place] if place >= 0 else NONE
+
+
+@kernel
+def choose_all(lists, order, chosen):
+    """The best sets of an order into chosen (n,) int64 as places in the lists; returns their total."""
+    before = np.zeros(lists[0].shape[1], dtype=np.uint64)
+    total = 0.0
+    for child in order:
+        chosen[child] = _choose(lists, child, before)
+        total += _value(lists, chosen[child])
+        before[child >> 6] |= np.uint64(1) << np.uint64(child & 63)
+    return total
+
+
+@kernel
+def _flip(before, variable):
+    before[variable >> 6] ^= np.uint64(1) << np.uint64(variable & 63)
+
+
+@kernel
+def _best_place(lists, order, chosen, source, step, trial):
+    """Walk one variable left (step -1) or right (1) by swaps: the best gain and where it was had.
+
+    trial  (n,) int64   scratch
+    """
+    n = order.shape[0]
+    before = np.zeros(lists[0].shape[1], dtype=np.uint64)
+    for place in range(source):
+        _flip(before, order[place])
+    moved = order[source]
+    own = _value(lists, chosen[moved])
+    start, gain, best, where = own, 0.0, 0.0, source
+    place = source
+    while 0 <= place + step < n:
+        other = order[place + step]
+        if step < 0:
+            _flip(before, other)
+            own = _value(lists, _choose(lists, moved, before))
+            _flip(before, moved)
+            new = _value(lists, _choose(lists, other, before))
+            _flip(before, moved)
+        else:
+            new = _value(lists, _choose(lists, other, before))
+            _flip(before, other)
+            own = _value(lists, _choose(lists, moved, before))
+        gain += new - _value(lists, chosen[other])
+        place += step
+        if gain == NONE or own == NONE:
+            break
+        if gain + own - start > best:
+            best, where = gain + own - start, place
+    return best, where
+
+
+@kernel
+def climb_order(lists, order, chosen, least):
+    """Move variables to their best places in an order until none gains more than `least`.
+
+    order   (n,) int64   changed in place; some set must fit each of its variables
+    chosen  (n,) int64   overwritten: the places of the best sets
+    Returns the total.
+    """
+    n = order.shape[0]
+    total = choose_all(lists, order, chosen)
+    idle, source = 0, 0
+    trial = np.empty(n, dtype=np.int64)
+    while idle < n:
+        left, to_left = _best_place(lists, order, chosen, source, -1, trial)
+        right, to_right = _best_place(lists, order, chosen, source, 1, trial)
+        target = to_left if left >= right else to_right
+        if max(left, right) > least:
+            moved = order[source]
+            step = -1 if target < source else 1
+            for place in range(source, target, step):
+                order[place] = order[place + step]
+            order[target] = moved
+            total = choose_all(lists, order, chosen)
+            idle = 0
+        else:
+            idle += 1
+        source = (source + 1) % n
+    return total
+
+
+@kernel
+def climb_again(lists, swaps, least, order, chosen):
+    """Climb, then again after random swaps from the best order so far, keeping what is at least as good.
+
+    swaps   (rounds, k, 2) int64   pairs of places to exchange before each climb
+    order   (n,) int64             changed in place to the best order
+    chosen  (n,) int64             overwritten
+    Returns the total.
+    """
+    n = order.shape[0]
+    best = climb_order(lists, order, chosen, least)
+    other = np.empty(n, dtype=np.int64)
+    for again in range(swaps.shape[0]):
+        for place in range(n):
+            other[place] = order[place]
+        for k in range(swaps.shape[1]):
+            one, two = swaps[again, k, 0], swaps[again, k, 1]
+            other[one], other[two] = other[two], other[one]
+        if choose_all(lists, other, chosen) == NONE:
+            continue
+        total = climb_order(lists, other, chosen, least)
+        if total >= best:
+            best = total
+            for place in range(n):
+                order[place] = other[place]
+    choose_all(lists, order, chosen)
+    return best
+
+
+@kernel
+def grow_clusters(children, bounds, members, values, seeds, found, violations):
+    """From pairs of variables, grow clusters that a fractional solution violates most.
+
+    A set of variables C is violated by the weight, over its own, of parent sets that meet C, less |C| - 1.
+
+    children    (m,) int64     of the sets with weight, grouped by child
+    bounds      (m + 1,) int64 where the members of each set begin
+    members     flat int64
+    values      (m,) float64   the weights, which sum to one for each child
+    seeds       (s, 2) int64
+    found       (s, n) bool    overwritten: the most violated cluster on the way from each seed
+    violations  (s,) float64   overwritten
+    """
+    n, m = found.shape[1], children.shape[0]
+    holders, begins = _holders(bounds, members, n)
+    first = np.zeros(n + 1, dtype=np.int64)
+    for c in range(m):
+        first[children[c] + 1] += 1
+    for v in range(n):
+        first[v + 1] += first[v]
+    for s in range(seeds.shape[0]):
+        hits = np.zeros(m, dtype=np.int64)
+        inside = np.zeros(n, dtype=np.bool_)
+        data = (children, values, holders, begins, first, hits, inside)
+        violation = 1.0 + _add(data, seeds[s, 0])
+        violation += _add(data, seeds[s, 1])
+        best, size, best_size = violation, 2, 2
+        order = np.empty(n, dtype=np.int64)
+        order[0], order[1] = seeds[s, 0], seeds[s, 1]
+        while size < n:
+            top, which = NONE, -1
+            for v in range(n):
+                if not inside[v]:
+                    gain = _gain(data, v)
+                    if gain > top + 1e-9:
+                        top, which = gain, v
+            if violation + top <= 0 and size > 8:
+                break
+            violation += _add(data, which)
+            order[size] = which
+            size += 1
+            if violation > best + 1e-9:
+                best, best_size = violation, size
+        violations[s] = best
+        for v in range(n):
+            found[s, v] = False
+        for place in range(best_size):
+            found[s, order[place]] = True
+
+
+@kernel
+def _holders(bounds, members, n):
+    """For each variable the sets that hold it, one list after the other."""
+    begins = np.zeros(n + 1, dtype=np.int64)
+    for member in members:
+        begins[member + 1] += 1
+    for v in range(n):
+        begins[v + 1] += begins[v]
+    holders = np.empty(members.shape[0], dtype=np.int64)
+    ends = begins.copy()
+    for c in range(bounds.shape[0] - 1):
+        for at in range(bounds[c], bounds[c + 1]):
+            holders[ends[members[at]]] = c
+            ends[members[at]] += 1
+    return holders, begins
+
+
+@kernel
+def _gain(data, v):
+    """What adding a variable to the cluster does to the violation."""
+    children, values, holders, begins, first, hits, inside = data
+    gain = -1.0
+    for c in range(first[v], first[v + 1]):
+        if hits[c] > 0:
+            gain += values[c]
+    for at in range(begins[v], begins[v + 1]):
+        c = holders[at]
+        if hits[c] == 0 and inside[children[c]]:
+            gain += values[c]
+    return gain
+
+
+@kernel
+def _add(data, v):
+    holders, begins, hits, inside = data[2], data[3], data[5], data[6]
+    gain = _gain(data, v)
+    inside[v] = True
+    for at in range(begins[v], begins[v + 1]):
+        hits[holders[at]] += 1
+    return gain
