@@ -12,6 +12,7 @@ from bayescout.search.first_ascent import FirstAscent
 from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
 from bayescout.search.knowledge import Knowledge, Rules
+from bayescout.search.memetic import Memetic
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
 from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
 from bayescout.search.problem import CountingScore, Problem, Search, State
@@ -28,6 +29,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "order-climb": OrderClimb,
     "ges": Ges,
     "boss": Boss,
+    "memetic": Memetic,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -64,6 +66,7 @@ __all__ = [
     "Holland",
     "K2Random",
     "Knowledge",
+    "Memetic",
     "OrderClimb",
     "OrderSample",
     "Pbil",
