@@ -4,8 +4,8 @@
     python benchmarks/orders.py networks [name ...]
     python benchmarks/orders.py memetic [name ...] [--rows 100,1000,10000] [--seeds 10] [--limit 5]
 
-Times are warm, in CPU seconds of all threads with wall seconds beside them. `memetic` says in how many seeds a
-run, its lists of parent sets included, came to the best score of any within the limit, and how long that took.
+Times are warm, in CPU seconds of all threads with wall seconds beside them. `memetic` says in how many seeds
+a run, its lists of parent sets included, came to the best score of any within the limit.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def _memetic_seeds(name, rows, label, score, seeds, limit):
     hits = sum(score >= best - 1e-4 and reached <= limit for score, reached, _, _ in runs)
     lists, reached, whole = (max(run[i] for run in runs) for i in (2, 1, 3))
     print(
-        f"{name:<11}{rows:>7,} {label:<5} best {best:>14,.3f}  {hits}/{seeds} seeds  slowest cpu: lists {lists:.2f} "
-        f"best {reached:.2f} end {whole:.2f} s  facts {result.trace[-1].facts}",
+        f"{name:<11}{rows:>7,} {label:<5} best {best:>14,.3f}  {hits}/{seeds} seeds  slowest cpu: "
+        f"lists {lists:.2f} best {reached:.2f} end {whole:.2f} s  facts {result.trace[-1].facts}",
         flush=True,
     )
 

@@ -126,8 +126,8 @@ def choose_rows(lists, order, chosen):
 def _best_left(lists, order, chosen, source, rows):
     """The best gain of moving the variable at `source` to the left, and where.
 
-    rows  (2, n) int64   overwritten: the row of the variable at each place, and that of the one standing there
-                         once the moved one has passed it
+    rows  (2, n) int64   overwritten: the row of the variable at each place, and that of the one standing
+                         there once the moved one has passed it
     """
     before = np.zeros(lists[0].shape[1], dtype=np.uint64)
     for place in range(source):
