@@ -46,6 +46,8 @@ QUICK = {
     "order-climb": OrderClimb(restarts=1, insertion=True),
     "hill-climb": HillClimb(restarts=2, perturb=3),
     "tabu": Tabu(patience=8, restarts=1),
+    "boss": SEARCHES["boss"](restarts=1),
+    "memetic": SEARCHES["memetic"](population=4, patience=3),
     "genetic-greedy": SEARCHES["genetic-greedy"](population=8, promoted=2, dropped=1, shake=1),
     "genetic": SEARCHES["genetic"](population=6, patience=3),
     "holland": SEARCHES["holland"](

@@ -98,3 +98,18 @@ def regress_extensions(matrix, family, candidates, floors, out):
             own = floors[candidate]
         out[c, 0] = max(residual, floors[child])
         out[c, 1] = log_det + math.log(own)
+
+
+@kernel
+def regress_all_extensions(matrix, members, bounds, floors, out):
+    """As regress_extensions with every variable as a candidate, for one family after the other.
+
+    members  flat int64            [parents..., child] of each family
+    bounds   (k + 1,) int64
+    out      (k * p, 2) float64    overwritten; of no meaning for the members of a family themselves
+    """
+    p = matrix.shape[0]
+    everyone = np.arange(p)
+    for f in range(bounds.shape[0] - 1):
+        family = members[bounds[f] : bounds[f + 1]]
+        regress_extensions(matrix, family, everyone, floors, out[f * p : (f + 1) * p])

@@ -7,11 +7,13 @@ from typing import Any
 
 from bayescout.scores.base import make_named
 from bayescout.search.annealing import Annealing
+from bayescout.search.boss import Boss
 from bayescout.search.first_ascent import FirstAscent
 from bayescout.search.ges import Ges
 from bayescout.search.hill_climb import HillClimb
 from bayescout.search.imap import Imap, ImapPruned
 from bayescout.search.knowledge import Knowledge, Rules
+from bayescout.search.memetic import Memetic
 from bayescout.search.optimal import Optimal
 from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
 from bayescout.search.pc import Cpc, Pc
@@ -34,6 +36,8 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "pc": Pc,
     "cpc": Cpc,
     "optimal": Optimal,
+    "boss": Boss,
+    "memetic": Memetic,
     "genetic-greedy": GeneticGreedy,
     "genetic": Genetic,
     "holland": Holland,
@@ -59,6 +63,7 @@ __all__ = [
     "K2",
     "SEARCHES",
     "Annealing",
+    "Boss",
     "CountingScore",
     "Cpc",
     "ElitistGa",
@@ -72,6 +77,7 @@ __all__ = [
     "ImapPruned",
     "K2Random",
     "Knowledge",
+    "Memetic",
     "Optimal",
     "OrderClimb",
     "OrderSample",

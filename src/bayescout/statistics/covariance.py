@@ -139,6 +139,18 @@ class Covariance:
         sizes = np.full(len(candidates), len(parents) + 1, dtype=np.int64)
         return self._batch(out, sizes, np.full(len(candidates), child, dtype=np.int64))
 
+    def all_extensions(self, families: Sequence[Family]) -> FamilyRegressions:
+        """The regression of each family with every variable added; of no meaning for its own members."""
+        from bayescout.kernels.regression import regress_all_extensions
+
+        n = self.n_variables
+        lengths = np.array([len(parents) + 1 for _, parents in families], dtype=np.int64)
+        members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
+        bounds = np.concatenate(([0], np.cumsum(lengths)))
+        out = np.empty((len(families) * n, 2), dtype=np.float64)
+        regress_all_extensions(self.matrix, members, bounds, self._floors, out)
+        return self._batch(out, np.repeat(lengths, n), np.repeat(members[bounds[1:] - 1], n))
+
     def _batch(self, out: Floats, n_parents: Ints, children: Ints) -> FamilyRegressions:
         return FamilyRegressions(
             out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.scales, self.total, self._rows

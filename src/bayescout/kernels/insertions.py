@@ -1,0 +1,209 @@
+"""Climbing over orders by insertion, with the parent sets of every child listed best first.
+
+`lists` is (masks, starts, scores, begins, holders): the sets of child c are rows starts[c] to starts[c + 1]
+of masks (m, words) uint64 and scores (m,) float64, falling; the rows of c that hold variable v, rising, are
+holders[begins[c * n + v]] to holders[begins[c * n + v + 1]]. The best parents within a set of variables are
+the first row within it. So a child that loses a predecessor it does not use keeps its row, one that loses a
+parent finds its next row further down, and one that gains a predecessor finds a better row, if there is one,
+among those that hold the newcomer.
+"""
+
+import numpy as np
+
+from bayescout.kernels.jit import kernel
+
+LOWEST = -1e300
+"""What parents that cannot be scored count for: two of them must have a difference."""
+
+
+@kernel
+def index_lists(masks, starts, begins, holders):
+    """Fill begins (n * n + 1,) int64 and holders (members of all sets,) int64 of `lists`."""
+    for i in range(begins.shape[0]):
+        begins[i] = 0
+    _index(masks, starts, begins, holders, True)
+    for i in range(begins.shape[0] - 1):
+        begins[i + 1] += begins[i]
+    _index(masks, starts, begins, holders, False)
+    for i in range(begins.shape[0] - 1, 0, -1):
+        begins[i] = begins[i - 1]
+    begins[0] = 0
+
+
+@kernel
+def _index(masks, starts, begins, holders, counting):
+    """Count the holders of each child and variable one place further on, or put them in their places."""
+    n = starts.shape[0] - 1
+    for child in range(n):
+        for row in range(starts[child], starts[child + 1]):
+            for word in range(masks.shape[1]):
+                left = masks[row, word]
+                at = child * n + 64 * word
+                while left != 0:
+                    if left & np.uint64(1) != 0:
+                        if counting:
+                            begins[at + 1] += 1
+                        else:
+                            holders[begins[at]] = row
+                            begins[at] += 1
+                    left >>= np.uint64(1)
+                    at += 1
+
+
+@kernel
+def undominated(masks, keep):
+    """keep (m,) bool: whether no row of masks before a row is a subset of it."""
+    for row in range(masks.shape[0]):
+        keep[row] = True
+        for other in range(row):
+            if keep[other] and _within(masks, other, masks[row]):
+                keep[row] = False
+                break
+
+
+@kernel
+def _holds(masks, row, variable):
+    return masks[row, variable >> 6] >> np.uint64(variable & 63) & np.uint64(1) != 0
+
+
+@kernel
+def _flip(before, variable):
+    before[variable >> 6] ^= np.uint64(1) << np.uint64(variable & 63)
+
+
+@kernel
+def _within(masks, row, before):
+    outside = np.uint64(0)
+    for word in range(masks.shape[1]):
+        outside |= masks[row, word] & ~before[word]
+    return outside == 0
+
+
+@kernel
+def _after_loss(lists, child, row, lost, before):
+    """The row of a child that had `row` once `lost` is no longer before it; -1 for none."""
+    masks, starts = lists[0], lists[1]
+    if not _holds(masks, row, lost):
+        return row
+    for other in range(row + 1, starts[child + 1]):
+        if _within(masks, other, before):
+            return other
+    return -1
+
+
+@kernel
+def _after_gain(lists, child, row, gained, before):
+    """The row of a child that had `row` once `gained` is before it as well."""
+    masks, starts, _, begins, holders = lists
+    n = starts.shape[0] - 1
+    for at in range(begins[child * n + gained], begins[child * n + gained + 1]):
+        other = holders[at]
+        if row <= other:
+            break
+        if _within(masks, other, before):
+            return other
+    return row
+
+
+@kernel
+def _value(lists, row):
+    return max(lists[2][row], LOWEST)
+
+
+@kernel
+def choose_rows(lists, order, chosen):
+    """The first row of every child within its predecessors into chosen (n,) int64."""
+    masks, starts = lists[0], lists[1]
+    before = np.zeros(masks.shape[1], dtype=np.uint64)
+    for child in order:
+        chosen[child] = starts[child]
+        while not _within(masks, chosen[child], before):
+            chosen[child] += 1
+        _flip(before, child)
+
+
+@kernel
+def _best_left(lists, order, chosen, source, rows):
+    """The best gain of moving the variable at `source` to the left, and where.
+
+    rows  (2, n) int64   overwritten: the row of the variable at each place, and that of the one standing
+                         there once the moved one has passed it
+    """
+    before = np.zeros(lists[0].shape[1], dtype=np.uint64)
+    for place in range(source):
+        _flip(before, order[place])
+    moved = order[source]
+    own = chosen[moved]
+    start, gain, best, target = _value(lists, own), 0.0, 0.0, source
+    for place in range(source - 1, -1, -1):
+        other = order[place]
+        _flip(before, other)
+        own = _after_loss(lists, moved, own, other, before)
+        if own < 0:
+            break
+        _flip(before, moved)
+        rows[1, place] = _after_gain(lists, other, chosen[other], moved, before)
+        _flip(before, moved)
+        rows[0, place] = own
+        gain += _value(lists, rows[1, place]) - _value(lists, chosen[other])
+        if gain + (_value(lists, own) - start) > best:
+            best, target = gain + (_value(lists, own) - start), place
+    return best, target
+
+
+@kernel
+def _best_right(lists, order, chosen, source, rows):
+    """As _best_left, to the right."""
+    before = np.zeros(lists[0].shape[1], dtype=np.uint64)
+    for place in range(source):
+        _flip(before, order[place])
+    moved = order[source]
+    own = chosen[moved]
+    start, gain, best, target = _value(lists, own), 0.0, 0.0, source
+    for place in range(source + 1, order.shape[0]):
+        other = order[place]
+        rows[1, place] = _after_loss(lists, other, chosen[other], moved, before)
+        if rows[1, place] < 0:
+            break
+        _flip(before, other)
+        own = _after_gain(lists, moved, own, other, before)
+        rows[0, place] = own
+        gain += _value(lists, rows[1, place]) - _value(lists, chosen[other])
+        if gain + (_value(lists, own) - start) > best:
+            best, target = gain + (_value(lists, own) - start), place
+    return best, target
+
+
+@kernel
+def climb_order(lists, turns, least, order, chosen):
+    """Move one variable after the other to its best place until none gains more than `least`.
+
+    turns   (n,) int64   in which order the variables have their turns
+    order   (n,) int64   changed in place; every child must have a row within its predecessors
+    chosen  (n,) int64   overwritten: the row of every child
+    Returns the number of moves.
+    """
+    n = order.shape[0]
+    choose_rows(lists, order, chosen)
+    rows = np.empty((2, n), dtype=np.int64)
+    moves, idle, turn = 0, 0, 0
+    while idle < n:
+        moved = turns[turn]
+        source = 0
+        while order[source] != moved:
+            source += 1
+        left, to_left = _best_left(lists, order, chosen, source, rows)
+        right, to_right = _best_right(lists, order, chosen, source, rows)
+        target = to_left if left >= right else to_right
+        idle += 1
+        if max(left, right) > least:
+            step = 1 if target > source else -1
+            for place in range(source, target, step):
+                order[place] = order[place + step]
+                chosen[order[place]] = rows[1, place + step]
+            order[target] = moved
+            chosen[moved] = rows[0, target]
+            moves += 1
+            idle = 0
+        turn = (turn + 1) % n
+    return moves
