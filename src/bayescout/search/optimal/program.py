@@ -169,7 +169,8 @@ class Program:
         cuts = self._violated(solution)
         slow = node.bound - bound <= STALL * (bound - self.score)
         stalled = node.stalled + 1 if slow else 0
-        if cuts and stalled < PATIENCE:
+        # A whole solution that violates cuts has a cycle and no arc to branch on: it must be solved again.
+        if cuts and (stalled < PATIENCE or not partial_arcs(solution)):
             self._push(bound, columns, stalled)
         else:
             self._bound_by_blocks(solution, found.multipliers, columns, bound)
@@ -178,7 +179,8 @@ class Program:
         """Rule out cycles within blocks; where that closes many columns solve again, else branch."""
         if not self._hold_all(columns):
             return
-        multipliers = np.maximum(multipliers, 0.0)
+        new = np.zeros(len(self.cuts) - len(multipliers))  # cuts found since the relaxation was solved
+        multipliers = np.concatenate([np.maximum(multipliers, 0.0), new])
         blocks = self._divided(multipliers, solution)
         if not self.moved:
             self.moved, multipliers = True, self._moved(multipliers, columns, blocks)
