@@ -122,6 +122,43 @@ def test_arbitrary_scores_are_solved_by_both_methods(n, monkeypatch):
             assert min(step.facts.get("bound", math.inf) for step in result.trace) >= best - 1e-9
 
 
+def test_parts_with_parents_in_earlier_parts_are_solved():
+    """Two tiers: sets of the second that differ only in the first stand for each other."""
+    for seed in range(8):
+        table, own = random_scores(seed, 6, spread=10.0)
+        knowledge = Knowledge(tiers=(("v0", "v1"), ("v2", "v3", "v4", "v5")))
+        problem = problem_of(table, own, knowledge)
+        assert max(len(part) for part in components(candidate_sets(problem))) <= 4
+        best = best_of_all_orders(problem)
+        parts = parts_of(candidate_sets(problem))
+        apart = sum(part.lists[2][dynamic.solve_dynamic(part)].sum() for part in parts)
+        assert apart == pytest.approx(best, abs=1e-9)
+        for method in METHODS:
+            assert bs.learn(table, Optimal(method), own, knowledge).score == pytest.approx(best, abs=1e-9)
+
+
+def test_a_program_finds_the_best_from_a_poor_network_and_without_climbing(monkeypatch):
+    """Only what bounds rule out may be closed: here the best known score is far from the best for long."""
+    from bayescout.kernels import optimal as kernels
+
+    monkeypatch.setattr(kernels, "climb_order", lambda lists, order, chosen, least: None)
+    monkeypatch.setattr(program_module, "block_size", lambda n: 4)
+    monkeypatch.setattr(program_module, "PATIENCE", 1)
+    for seed in range(25):
+        table, own = random_scores(seed, 7, spread=6.0)
+        for part in parts_of(candidate_sets(problem_of(table, own, Knowledge(max_parents=3)))):
+            if part.n < 5:
+                continue
+            chosen = np.empty(part.n, dtype=np.int64)
+            kernels.choose_all(part.lists, np.arange(part.n), chosen)
+            program = Program(part, chosen)
+            while not program.done:
+                program.advance()
+            best = part.lists[2][dynamic.solve_dynamic(part)].sum()
+            assert program.score == pytest.approx(best, abs=1e-9)
+            assert program.bound >= best - 1e-9
+
+
 @pytest.mark.parametrize("network", ["asia", "insurance"])
 def test_methods_agree_and_no_search_is_better_on_real_networks(network):
     table = bs.load_network(network).sample(300, seed=2)

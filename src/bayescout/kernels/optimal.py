@@ -109,11 +109,8 @@ def _flip(before, variable):
 
 
 @kernel
-def _best_place(lists, order, chosen, source, step, trial):
-    """Walk one variable left (step -1) or right (1) by swaps: the best gain and where it was had.
-
-    trial  (n,) int64   scratch
-    """
+def _best_place(lists, order, chosen, source, step):
+    """Walk one variable left (step -1) or right (1) by swaps: the best gain and where it was had."""
     n = order.shape[0]
     before = np.zeros(lists[0].shape[1], dtype=np.uint64)
     for place in range(source):
@@ -154,10 +151,9 @@ def climb_order(lists, order, chosen, least):
     n = order.shape[0]
     total = choose_all(lists, order, chosen)
     idle, source = 0, 0
-    trial = np.empty(n, dtype=np.int64)
     while idle < n:
-        left, to_left = _best_place(lists, order, chosen, source, -1, trial)
-        right, to_right = _best_place(lists, order, chosen, source, 1, trial)
+        left, to_left = _best_place(lists, order, chosen, source, -1)
+        right, to_right = _best_place(lists, order, chosen, source, 1)
         target = to_left if left >= right else to_right
         if max(left, right) > least:
             moved = order[source]

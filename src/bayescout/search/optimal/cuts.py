@@ -16,6 +16,9 @@ from bayescout.statistics.families import Floats, Ints
 LEAST_VIOLATION = 1e-4
 """Cuts violated by less are not worth a row."""
 
+WHOLE = 1e-5
+"""A weight this near to nought or one counts as whole."""
+
 MOST_CUTS = 200
 """Cuts that one round adds at most."""
 
@@ -113,3 +116,24 @@ def _shortest_path(graph: NDArray[np.bool_], source: int, target: int) -> list[i
     while path[-1] != source:
         path.append(before[path[-1]])
     return path
+
+
+def partial_arcs(solution: Weighted) -> list[tuple[int, int]]:
+    """Arcs (child, parent) that the solution has in part, those nearest to half first."""
+    n = solution.n
+    distance = np.abs(solution.weights() - 0.5).ravel()
+    order = np.argsort(distance, kind="stable")
+    return [divmod(int(i), n) for i in order[: n * n] if distance[i] < 0.5 - WHOLE]
+
+
+def suggested_order(solution: Weighted) -> Ints:
+    """One variable after the other, each time the one with most weight on sets within those before it."""
+    placed = np.zeros(solution.n, dtype=bool)
+    order = np.empty(solution.n, dtype=np.int64)
+    for place in range(solution.n):
+        free = ~(solution.inside & ~placed).any(axis=1)
+        weight = np.bincount(solution.children[free], weights=solution.values[free], minlength=solution.n)
+        weight[placed] = -1.0
+        order[place] = int(np.argmax(weight))
+        placed[order[place]] = True
+    return order

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.search.optimal.blocks import Blocks, block_size, group
-from bayescout.search.optimal.cuts import Cut, Weighted, cycle_cuts, violated_cuts
+from bayescout.search.optimal.cuts import (
+    Cut,
+    Weighted,
+    cycle_cuts,
+    partial_arcs,
+    suggested_order,
+    violated_cuts,
+)
 from bayescout.search.optimal.parts import Part, unpacked
 from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxation
 from bayescout.statistics.families import Floats, Ints
@@ -29,9 +36,6 @@ WEIGHT = 1e-7
 
 ROUNDING = 2.5e-16
 """What one addition may lose, as a share of the numbers added; bounds are raised by all that may be lost."""
-
-WHOLE = 1e-5
-"""A weight this near to nought or one counts as whole."""
 
 TRIED_ARCS = 8
 """Arcs whose two sides are bounded before one is chosen to branch on."""
@@ -156,7 +160,7 @@ class Program:
         if found is None:
             return
         solution = self._weighted(found.x)
-        self._improve(_suggested_order(solution))
+        self._improve(suggested_order(solution))
         reach, bound = self._bounds(found.multipliers, columns)
         bound = min(bound, node.bound)
         if bound <= self.score + PROOF:
@@ -165,7 +169,8 @@ class Program:
         cuts = self._violated(solution)
         slow = node.bound - bound <= STALL * (bound - self.score)
         stalled = node.stalled + 1 if slow else 0
-        if cuts and stalled < PATIENCE:
+        # A whole solution that violates cuts has a cycle and no arc to branch on: it must be solved again.
+        if cuts and (stalled < PATIENCE or not partial_arcs(solution)):
             self._push(bound, columns, stalled)
         else:
             self._bound_by_blocks(solution, found.multipliers, columns, bound)
@@ -174,7 +179,8 @@ class Program:
         """Rule out cycles within blocks; where that closes many columns solve again, else branch."""
         if not self._hold_all(columns):
             return
-        multipliers = np.maximum(multipliers, 0.0)
+        new = np.zeros(len(self.cuts) - len(multipliers))  # cuts found since the relaxation was solved
+        multipliers = np.concatenate([np.maximum(multipliers, 0.0), new])
         blocks = self._divided(multipliers, solution)
         if not self.moved:
             self.moved, multipliers = True, self._moved(multipliers, columns, blocks)
@@ -344,7 +350,7 @@ class Program:
 
     def _branch(self, solution: Weighted, columns: Bools, bound: float) -> None:
         """Part the networks by the arc for which both sides' bounds come down most."""
-        arcs = _partial_arcs(solution)
+        arcs = partial_arcs(solution)
         if not arcs:
             # A network: it has been offered, and rounding alone keeps the bound above it.
             self.left = max(self.left, bound)
@@ -380,24 +386,3 @@ class Program:
             climb_order(self.part.lists, order, chosen, PROOF)
             if float(np.sum(self.part.lists[2][chosen])) > self.score:
                 self.picks = chosen
-
-
-def _partial_arcs(solution: Weighted) -> list[tuple[int, int]]:
-    """Arcs (child, parent) that the solution has in part, those nearest to half first."""
-    n = solution.n
-    distance = np.abs(solution.weights() - 0.5).ravel()
-    order = np.argsort(distance, kind="stable")
-    return [divmod(int(i), n) for i in order[: n * n] if distance[i] < 0.5 - WHOLE]
-
-
-def _suggested_order(solution: Weighted) -> Ints:
-    """One variable after the other, each time the one with most weight on sets within those before it."""
-    placed = np.zeros(solution.n, dtype=bool)
-    order = np.empty(solution.n, dtype=np.int64)
-    for place in range(solution.n):
-        free = ~(solution.inside & ~placed).any(axis=1)
-        weight = np.bincount(solution.children[free], weights=solution.values[free], minlength=solution.n)
-        weight[placed] = -1.0
-        order[place] = int(np.argmax(weight))
-        placed[order[place]] = True
-    return order
