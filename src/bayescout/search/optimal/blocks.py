@@ -17,7 +17,7 @@ MOST_BLOCK = 18
 
 def block_size(n: int) -> int:
     """The size of the blocks of n variables: smaller where there are more of them, to bound the time."""
-    return MOST_BLOCK if n <= 2 * MOST_BLOCK + 4 else MOST_BLOCK - 2 if n <= 80 else MOST_BLOCK - 4
+    return MOST_BLOCK if n <= 80 else MOST_BLOCK - 4
 
 
 def group(affinity: Floats, most: int) -> list[tuple[int, ...]]:
