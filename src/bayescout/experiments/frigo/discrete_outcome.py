@@ -242,13 +242,13 @@ def _of_improvement(view: View, score: str) -> tuple[Finding, ...]:
             f"On average by at most {small:+.3f}; {by_rows[first]:+.3f} at {first:,} rows; the best cell is "
             f"{reached[0]:+.3f} ({reached[1]}).",
             reached[0] >= wanted,
-            "Our GES starts higher: exact scores and turned arcs leave less to gain.",
+            "Perhaps because our GES turns arcs as well and starts higher, which leaves less to gain.",
         ),
         finding(
             f"With {name} the two converge by {last:,} rows.",
             f"The mean difference there is {by_rows[last]:+.3f}.",
             fades,
-            "False dependencies, one in twenty tests, cost I-map arcs that are not there.",
+            "Perhaps because false dependencies, one in twenty tests, cost I-map arcs that are not there.",
         ),
     )
 
@@ -284,7 +284,7 @@ def _of_tests(view: View) -> Finding:
         "The false discovery rate stays below the significance level of 5%.",
         f"The mean is at most {rates[worst]:.3f}, at {worst:,} rows.",
         rates[worst] < 0.05,
-        "Sparse graphs have few true dependencies to find, and one true independence in twenty is rejected.",
+        "Perhaps because sparse graphs have few true dependencies to find.",
     )
 
 
@@ -299,5 +299,5 @@ def _of_known(study: FrigoDiscrete, view: View) -> Finding:
         "On alarm and insurance the two are nearly the same.",
         f"Mean difference of adjacency F, positive for I-map: {'; '.join(told)}.",
         close,
-        "With more rows chi-squared finds dependencies that are weak or false, and covering them costs arcs.",
+        "Perhaps because with more rows tests find weak or false dependencies, and covering them costs arcs.",
     )

@@ -166,7 +166,7 @@ def _overfits(view: View) -> Finding:
         f"{means[few]:.2f} arcs for each true one with {few} nodes, {means[many]:.2f} with {many}; at most "
         f"{max(cells):.2f}.",
         holds,
-        "Our GES turns and deletes until nothing changes, which removes most needless arcs.",
+        "Perhaps because our GES turns and deletes until nothing changes.",
     )
 
 
@@ -192,7 +192,7 @@ def _pruned_gains(view: View) -> Finding:
         f"I-map pruned has the better adjacency F on graphs of {LARGE} nodes and more, by up to 0.18.",
         f"On average at {better} of {len(large)} sizes; at best by {best:+.3f}.",
         holds,
-        "There is less to gain: our GES gives few needless arcs, and pruning also removes true ones.",
+        "Perhaps because our GES gives few needless arcs, and pruning also removes true ones.",
     )
 
 
@@ -216,7 +216,7 @@ def _imap_near(view: View) -> Finding:
         "I-map's adjacency F is little different from that of GES.",
         f"The mean difference is {difference:+.3f}.",
         abs(difference) < 0.05,
-        "Dependencies are at times covered by arcs that are not the true ones.",
+        "Perhaps because dependencies are at times covered by arcs that are not the true ones.",
     )
 
 
@@ -226,7 +226,7 @@ def _imap_sparser(view: View) -> Finding:
         "I-map's graphs have fewer arcs than those of GES.",
         f"{imap:.2f} arcs for each true one against {ges:.2f}.",
         imap < ges,
-        "Our GES has few needless arcs, and covering every dependency found adds some.",
+        "Perhaps because our GES has few needless arcs, and covering every dependency found adds some.",
     )
 
 
@@ -240,7 +240,7 @@ def _rates(view: View) -> Finding:
         f"False acceptance {far[first]:.3f} at {first:,} rows and {far[last]:.3f} at {last:,}; false "
         f"discovery {fdr:.3f} on average.",
         holds,
-        "Sparse graphs have few true dependencies, so that false ones weigh more.",
+        "Perhaps because sparse graphs have few true dependencies, so that false ones weigh more.",
     )
 
 
@@ -255,5 +255,5 @@ def _on_known(study: FrigoGaussian, view: View) -> Finding:
         "On the graphs of alarm and insurance I-map pruned has the better adjacency F at every size.",
         f"Mean difference to GES: {'; '.join(told)}.",
         better,
-        "There GES has few needless arcs and pruning costs true ones.",
+        "Perhaps because GES has few needless arcs there and pruning costs true ones.",
     )
