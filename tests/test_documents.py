@@ -39,6 +39,7 @@ def test_readme_commands_exist():
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_examples_run(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(script), "1"])
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
 

@@ -194,6 +194,10 @@ class Enumeration:
 
     # ---- few variables
 
+    def rows_of_subsets(self) -> int | None:
+        """Rows times subsets of the variables, where families are scored by these; else None."""
+        return self._rows << self.problem.n if self._few_variables() else None
+
     def _few_variables(self) -> bool:
         """Whether a term for each subset of all variables is less work than a score for each set.
 

@@ -20,6 +20,9 @@ from bayescout.statistics.families import Family, Floats, Ints
 LISTED_WORK = 3_000_000_000
 """Rows times parent sets that are enumerated at most: about a second."""
 
+SUBSET_WORK = 300_000_000
+"""Rows times subsets of all variables where families are scored by these: about a second."""
+
 GROWTH_WORK = 60_000_000
 """Rows times parent sets that are scored around the best sets of the lists each time they grow."""
 
@@ -157,6 +160,9 @@ def _size_limit(problem: Problem) -> tuple[int, bool]:
     rules = problem.rules
     required = rules.required.sum(axis=0)
     allowed = rules.allowed.sum(axis=0)
+    together = Enumeration(problem).rows_of_subsets()
+    if together is not None and together <= SUBSET_WORK:
+        return int(np.minimum(rules.max_parents, allowed).max()), True
     largest = np.minimum(rules.max_parents, allowed)
     children = list(zip((allowed - required).tolist(), required.tolist(), largest.tolist(), strict=True))
     least, most, work = int(required.max()) + 1, int(largest.max()), 0
