@@ -20,8 +20,8 @@ from bayescout.statistics.families import Family, Floats, Ints
 LISTED_WORK = 3_000_000_000
 """Rows times parent sets that are enumerated at most: about a second."""
 
-SUBSET_WORK = 300_000_000
-"""Rows times subsets of all variables where families are scored by these: about a second."""
+SUBSET_COST = 10
+"""What a row of a term for a subset of all variables takes, to that of a parent set."""
 
 GROWTH_WORK = 60_000_000
 """Rows times parent sets that are scored around the best sets of the lists each time they grow."""
@@ -161,7 +161,7 @@ def _size_limit(problem: Problem) -> tuple[int, bool]:
     required = rules.required.sum(axis=0)
     allowed = rules.allowed.sum(axis=0)
     together = Enumeration(problem).rows_of_subsets()
-    if together is not None and together <= SUBSET_WORK:
+    if together is not None and SUBSET_COST * together <= LISTED_WORK:
         return int(np.minimum(rules.max_parents, allowed).max()), True
     largest = np.minimum(rules.max_parents, allowed)
     children = list(zip((allowed - required).tolist(), required.tolist(), largest.tolist(), strict=True))
