@@ -12,6 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "bayescout"
 LAYERS = [
     {"errors"},
+    {"checks"},
     {"kernels"},
     {"data", "graph"},
     {"statistics"},

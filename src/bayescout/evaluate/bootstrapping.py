@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
-from bayescout.evaluate.resampling import check_count, check_options, learned, spread, table_of
+from bayescout.evaluate.resampling import check_options, learned, spread, table_of
 from bayescout.evaluate.strengths import ArcStrengths
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
@@ -44,12 +45,12 @@ def bootstrap(
     `learn`. `workers` processes share the work; their number has no effect on the answer.
     """
     check_options(score, options)
-    runs = check_count("runs", runs, 1)
+    runs = require_count("runs", runs, 1)
     generator(seed)
     table = table_of(data)
     if not table.n_rows:
         raise DataError("the table has no rows to draw from")
-    size = max(1, round(table.total_weight)) if rows is None else check_count("rows", rows, 1)
+    size = max(1, round(table.total_weight)) if rows is None else require_count("rows", rows, 1)
     if size * max(1, table.n_columns) > MAX_CELLS:
         raise TooLargeError(
             f"a table of {size:,} drawn rows by {table.n_columns:,} columns has more than {MAX_CELLS:,} "

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.evaluate.plain import plain, plain_label
-from bayescout.evaluate.resampling import check_count, check_options, learned, spread, table_of
+from bayescout.evaluate.resampling import check_options, learned, spread, table_of
 from bayescout.evaluate.unseen import (
     HeldOut,
     check_prior,
@@ -139,7 +140,7 @@ def cross_validate(
     share the work; their number has no effect on the answer.
     """
     check_options(score, options)
-    folds = check_count("folds", folds, 2)
+    folds = require_count("folds", folds, 2)
     table = table_of(data)
     if table.n_rows < folds:
         raise DataError(

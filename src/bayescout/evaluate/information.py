@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import require_count
 from bayescout.errors import NetworkError, SettingError
 from bayescout.evaluate import marginals
 from bayescout.evaluate.error_rates import dependences
@@ -81,8 +82,7 @@ def _check(network: Any, samples: int) -> None:
             f"a network with parameters is needed, not {type(network).__name__}; "
             f"estimate them with bayescout.fit(graph, data)"
         )
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise SettingError(f"samples must be a whole number of at least 2, not {samples!r}")
+    require_count("samples", samples, 2)
 
 
 def _information(network: Network, question: Question, samples: int, seed: int) -> Information:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import require_count
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.evaluate import marginals
 from bayescout.evaluate.matching import FamilyTable, families, require_networks
@@ -137,8 +138,7 @@ def divergence(
     require_networks(truth, learned)
     if method not in METHODS:
         raise SettingError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise SettingError(f"samples must be a whole number of at least 2, not {samples!r}")
+    require_count("samples", samples, 2)
     if isinstance(truth, GaussianNetwork) and isinstance(learned, GaussianNetwork):
         from bayescout.evaluate.gaussian import gaussian_divergence, gaussian_sampled
 

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from bayescout.data.encode import as_table
 from bayescout.data.table import Table
 from bayescout.errors import DataError, SettingError
@@ -30,12 +28,6 @@ def table_of(data: Any) -> Table:
     if table.weights is None or table.weights.all():
         return table
     return table.take(table.weights > 0)
-
-
-def check_count(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return int(value)
 
 
 def check_options(score: Any, options: Mapping[str, Any]) -> None:

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.checks import require_count
 from bayescout.errors import SettingError
-from bayescout.search.hill_climb import MIN_GAIN, moves_of, require_count
+from bayescout.search.hill_climb import MIN_GAIN, moves_of
 from bayescout.search.moves import Moves
 from bayescout.search.problem import Generator, ParentSets, Problem, State
 

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.checks import require_count
 from bayescout.graph.orders import peel_roots
 from bayescout.scores.base import Formula
 from bayescout.search.ges import Work as ClassWork
-from bayescout.search.hill_climb import MIN_GAIN, require_count
+from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.knowledge import Rules
 from bayescout.search.orders import OrderState
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_order

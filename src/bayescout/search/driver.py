@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.search.checkpoint import Checkpoint
 from bayescout.search.problem import Generator, ParentSets, Problem, Search, State, arcs_in
@@ -49,8 +50,8 @@ class Limits:
             raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
         for name, least in (("max_steps", 0), ("top", 1)):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-                raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}")
+            if value is not None:
+                require_count(name, value, least)
 
 
 @dataclass
@@ -227,6 +228,4 @@ def as_graph(lists: Sequence[Sequence[int]]) -> ParentSets:
 
 def generator(seed: int) -> Generator:
     """The stream of random numbers of a seed, the same on every machine."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise SettingError(f"seed must be a whole number of at least 0, not {seed!r}")
-    return np.random.Generator(np.random.PCG64(seed))
+    return np.random.Generator(np.random.PCG64(require_count("seed", seed)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bayescout.errors import SettingError
+from bayescout.checks import require_count
 from bayescout.search.moves import Moves
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph
 
@@ -94,8 +94,3 @@ def moves_of(problem: Problem, state: State) -> Moves:
             state.work = Moves(problem, state.parents)
     moves: Moves = state.work
     return moves
-
-
-def require_count(name: str, value: int, least: int = 0) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}")

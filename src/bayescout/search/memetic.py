@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.checks import require_count
 from bayescout.graph.orders import peel_roots
 from bayescout.search.boss import order_near
-from bayescout.search.hill_climb import MIN_GAIN, require_count
+from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.listing import Listing
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_order
 from bayescout.statistics.families import Family

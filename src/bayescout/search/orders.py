@@ -8,8 +8,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from bayescout.checks import require_count
 from bayescout.errors import KnowledgeError, SettingError
-from bayescout.search.hill_climb import MIN_GAIN, require_count
+from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.parents import ParentLists, greedy_parents
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_order
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import ClassVar
 
-from bayescout.errors import SettingError
+from bayescout.checks import require_count
 from bayescout.search.classes import Extension, Pattern, bits, extension_of, semi_directed_path
 from bayescout.search.hypotheses import data_tests, require_test
 from bayescout.search.problem import Edges, Generator, Pairs, ParentSets, Problem, State
@@ -83,9 +83,8 @@ class Pc:
 
     def __post_init__(self) -> None:
         require_test(self.test, self.alpha)
-        most = self.max_given
-        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
-            raise SettingError(f"max_given must be None or a whole number of at least 0, not {most!r}")
+        if self.max_given is not None:
+            require_count("max_given", self.max_given)
 
     def start(self, problem: Problem, rng: Generator) -> PcState:
         data_tests(problem, self.test, self.alpha)

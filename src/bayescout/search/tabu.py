@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.search.hill_climb import MIN_GAIN, moves_of, require_count, restarted
+from bayescout.checks import require_count
+from bayescout.search.hill_climb import MIN_GAIN, moves_of, restarted
 from bayescout.search.moves import Move, Moves
 from bayescout.search.problem import Generator, ParentSets, Problem, State
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import data_of, facts_of, learned, network_of, scored
@@ -71,9 +72,7 @@ class Blanco(Study):
 
     def __post_init__(self) -> None:
         for name in ("rows", "repeats", "individuals"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise SettingError(f"{name} must be a whole number of at least 1, not {value!r}")
+            require_count(name, getattr(self, name), 1)
         if not isinstance(self.networks, tuple) or not self.networks:
             raise SettingError(f"networks must be a list of networks, not {self.networks!r}")
 

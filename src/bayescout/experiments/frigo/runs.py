@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures
 
@@ -45,9 +46,7 @@ def drawn_arcs(nodes: int, seed: int) -> int:
 def require_sizes(study: Any, counts: Iterable[str], lists: Iterable[str]) -> None:
     """Refuse settings that are no sizes."""
     for name in counts:
-        value = getattr(study, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise SettingError(f"{name} must be a whole number of at least 1, not {value!r}")
+        require_count(name, getattr(study, name), 1)
     for name in lists:
         values = getattr(study, name)
         if (

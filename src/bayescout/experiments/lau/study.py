@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayescout.errors import SettingError
+from bayescout.checks import require_count
 from bayescout.experiments.lau import data as sets
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import facts_of, learned, parameters_of, scored
@@ -58,9 +58,7 @@ class Lau(Study):
 
     def __post_init__(self) -> None:
         for name in ("repeats", "rows_a", "rows_b"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-                raise SettingError(f"{name} must be a whole number of at least 2, not {value!r}")
+            require_count(name, getattr(self, name), 2)
 
     def runs(self) -> Iterable[Declared]:
         data = [

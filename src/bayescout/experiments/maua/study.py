@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import data_of, file_data, learned, network_of, scored
@@ -69,9 +70,7 @@ class Maua(Study):
 
     def __post_init__(self) -> None:
         for name in ("test_rows", "repeats", "top", "orders", "restarts", "insertions"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise SettingError(f"{name} must be a whole number of at least 1, not {value!r}")
+            require_count(name, getattr(self, name), 1)
         for name in ("networks", "rows"):
             if not isinstance(getattr(self, name), tuple) or not getattr(self, name):
                 raise SettingError(f"{name} must be a list, not {getattr(self, name)!r}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import data_of, facts_of, learned, network_of, scored, search_of
@@ -78,9 +79,7 @@ class Suhas(Study):
 
     def __post_init__(self) -> None:
         for name in ("repeats", "networks", "rows", "population", "generations"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise SettingError(f"{name} must be a whole number of at least 1, not {value!r}")
+            require_count(name, getattr(self, name), 1)
         if not self.nodes or min(self.nodes) < 3:
             raise SettingError(f"nodes must be sizes of at least 3, not {self.nodes!r}")
 

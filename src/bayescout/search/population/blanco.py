@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayescout.search.hill_climb import require_count
+from bayescout.checks import require_amount, require_count, require_share
 from bayescout.search.population.generation import (
     Generation,
     PopulationState,
@@ -16,9 +16,7 @@ from bayescout.search.population.generation import (
     evaluated,
     first_generation,
     living_of,
-    require_amount,
     require_population,
-    require_share,
 )
 from bayescout.search.population.genome import Floats, Genome, Ints
 from bayescout.search.population.operators import (

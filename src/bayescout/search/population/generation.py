@@ -126,20 +126,6 @@ def living_of(problem: Problem, state: PopulationState) -> Generation:
     return living
 
 
-def require_share(name: str, value: float, above: bool = False) -> None:
-    """A number from 0 to 1; not 0 where it must be above."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1 or (above and value == 0):
-        raise SettingError(f"{name} must be a number {'above' if above else 'from'} 0 to 1, not {value!r}")
-
-
-def require_amount(name: str, value: float) -> None:
-    """A finite number of at least 0."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value < float("inf"):
-        raise SettingError(f"{name} must be a number of at least 0, not {value!r}")
-
-
 def require_population(size: int) -> None:
     """0 for ten times the number of variables, or at least 2."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 0 or size == 1:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayescout.checks import require_amount, require_count, require_share
 from bayescout.errors import SettingError
 from bayescout.graph.orders import peel_roots
 from bayescout.search.first_ascent import shuffled_operators
-from bayescout.search.hill_climb import MIN_GAIN, require_count
+from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.moves import Moves
-from bayescout.search.population.generation import require_amount, require_share
 from bayescout.search.population.operators import by_score, ranking, with_parents_of
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph
 

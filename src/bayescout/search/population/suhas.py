@@ -7,16 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.checks import require_amount, require_count, require_share
 from bayescout.errors import SettingError
-from bayescout.search.hill_climb import require_count
 from bayescout.search.population.generation import (
     PopulationState,
     carried,
     evaluated,
     first_generation,
     living_of,
-    require_amount,
-    require_share,
 )
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints
 from bayescout.search.population.operators import (

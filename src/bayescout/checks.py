@@ -1,0 +1,40 @@
+"""Settings that are numbers: what is none, or out of range, is refused in one sentence."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from bayescout.errors import SettingError
+
+
+def require_count(name: str, value: Any, least: int = 0, hint: str = "") -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        more = f"; {hint}" if hint else ""
+        raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}{more}")
+    return int(value)
+
+
+def require_share(name: str, value: Any, above: bool = False) -> float:
+    """A number from 0 to 1; not 0 where it must be above."""
+    if not _is_real(value) or not 0 <= value <= 1 or (above and value == 0):
+        raise SettingError(f"{name} must be a number {'above' if above else 'from'} 0 to 1, not {value!r}")
+    return float(value)
+
+
+def require_amount(name: str, value: Any) -> float:
+    """A finite number of at least 0."""
+    if not _is_real(value) or not 0 <= value < float("inf"):
+        raise SettingError(f"{name} must be a number of at least 0, not {value!r}")
+    return float(value)
+
+
+def require_flag(name: str, value: Any) -> None:
+    """True or False, and nothing that only counts as one of them."""
+    if not isinstance(value, bool):
+        raise SettingError(f"{name} must be True or False, not {value!r}")
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
