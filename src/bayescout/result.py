@@ -277,9 +277,10 @@ class Result:
         return found
 
     def __repr__(self) -> str:
+        proof = "" if self.gap is None else f", gap {self.gap:.3g}" if self.gap else ", proven optimal"
         return (
-            f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} "
-            f"{self.score:,.3f}, {self.settings.search} in {self.seconds:.3g} s, {self.stop_reason}>"
+            f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
+            f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stop_reason}>"
         )
 
     # ---- files
