@@ -36,6 +36,10 @@ HELD = {
         "The more data, the weaker the dependencies that GES misses.",
         "The false discovery rate stays below the significance level of 5%.",
     ],
+    "maua": [
+        "Multiple restarts improve on a single climb.",
+        "Networks with a better training score generalise better",
+    ],
 }
 """The beginnings of findings of the documents that our runs bear out; the pages say which they do not."""
 
