@@ -127,3 +127,37 @@ def test_summary_and_repr(learned):
     assert wanted | {"stop_reason", "seed"} <= set(result.summary())
     assert "tabu" in repr(result)
     assert result.gap is None
+
+
+def test_an_explanation_says_what_the_knowledge_says():
+    table = bs.load_network("asia").sample(1000, seed=3)
+    forbidden = bs.Knowledge(forbidden=[("smoke", "bronc"), ("bronc", "smoke")])
+    told = bs.learn(table, knowledge=forbidden).explain("smoke", "bronc")
+    assert told.forbidden
+    assert "the knowledge forbids it" in str(told)
+    told = bs.learn(table, knowledge=bs.Knowledge(required=[("xray", "asia")])).explain("xray", "asia")
+    assert told.required
+    assert told.forbidden
+    assert "required by the knowledge" in str(told)
+    told = bs.learn(table, knowledge=bs.Knowledge(forbidden=[("dysp", "bronc")])).explain("dysp", "bronc")
+    assert (told.parent, told.child, told.forbidden, told.required) == ("bronc", "dysp", True, False)
+    assert "(forbidden by the knowledge)" in str(told)
+    assert not bs.learn(table).explain("bronc", "dysp").forbidden
+
+
+def test_a_result_is_not_saved_under_the_name_of_another_kind_of_file(tmp_path):
+    result = bs.learn(bs.load_network("asia").sample(100, seed=1))
+    with pytest.raises(SettingError, match=r"name it \.json"):
+        result.save(tmp_path / "net.bif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_compiling_is_not_counted_against_a_budget(monkeypatch):
+    """As if every step had compiled for an hour: the run still goes on to its end."""
+    from bayescout.search import driver
+
+    table = bs.load_network("asia").sample(300, seed=1)
+    bs.learn(table)
+    clock = iter(range(0, 10**9, 3600))
+    monkeypatch.setattr(driver, "compiling_seconds", lambda: float(next(clock)))
+    assert bs.learn(table, max_time=1e-6).stop_reason == "converged"

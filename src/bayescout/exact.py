@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescout.errors import SettingError
 from bayescout.learn import learn
+from bayescout.scores.whole import score as whole_score
 
 if TYPE_CHECKING:
     from bayescout.formats.jkl import ScoredSets
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from bayescout.result import Result
     from bayescout.scores import ScoreLike
     from bayescout.search import Knowledge
+
+
+USELESS = 20.0
+"""Percent: a bound as far away as this comes from parent sets that have not been looked at yet."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,11 @@ class Gap:
     def __str__(self) -> str:
         if self.proven:
             return "optimal: no network that keeps the knowledge scores more"
+        if self.percent > USELESS:
+            return (
+                f"no useful bound after {self.seconds:.0f} s (at most {self.gap:,.0f} nats below the best): "
+                f"give more time, or learn with a limit on parents, Knowledge(max_parents=3)"
+            )
         near = f"within {_percent(self.percent)} of optimal"
         if self.better is None:
             return f"{near}: at most {self.gap:,.3f} nats below the best network"
@@ -90,14 +100,18 @@ def gap(
     """How far a learned network is from optimal, whatever search found it, as known after `max_time` seconds.
 
     The bound holds for every network that keeps the result's knowledge, under its score. A result that was
-    read from a file needs its data. `print(bs.gap(result))` says "within 0.03% of optimal".
+    read from a file needs its data; on data that are given the network is scored anew.
+    `print(bs.gap(result))` says "within 0.03% of optimal".
     """
-    if result.bound is not None and result.gap == 0:
+    if not hasattr(result, "settings") or not hasattr(result, "bound"):
+        raise SettingError(f"gap is asked of a result of learn(), not of a {type(result).__name__}")
+    if data is None and result.gap == 0:
         return Gap(result.score, result.score, None, 0.0)
     score = _score_of(result)
-    table = data
-    if data is None:
-        table = result._evidence()[0]
+    table = result._evidence()[0] if data is None else data
+    own, known = (
+        (result.score, result.bound) if data is None else (whole_score(result.dag, data, score), None)
+    )
     found = learn(
         table,
         "optimal",
@@ -109,13 +123,13 @@ def gap(
         workers=workers,
         progress=progress,
     )
-    bounds = [bound for bound in (found.bound, result.bound) if bound is not None]
+    bounds = [bound for bound in (found.bound, known) if bound is not None]
     if not bounds:
         raise SettingError("no bound is known: no network has a score that is a number")
     better = None
-    if found.score > result.score:
+    if found.score > own:
         better = found.score, found.dag.reordered(result.dag.nodes)
-    return Gap(result.score, max(min(bounds), result.score), better, found.seconds)
+    return Gap(own, max(min(bounds), own), better, found.seconds)
 
 
 def _score_of(result: Result) -> ScoreLike:

@@ -11,6 +11,7 @@ from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
+from bayescout.search.knowledge import Knowledge
 from bayescout.statistics.dependencies import CachedTest
 
 Label = Hashable
@@ -30,6 +31,10 @@ class Explanation:
     counts          the counts of the child, by the states of the other: {state: {child state: count}}
                     (empty for continuous columns)
     tests           the tests of independence that the search made of the pair and kept
+    required        whether the knowledge requires the arc
+    forbidden       whether it forbids what would change: to turn the arc, or to add it
+
+    The arc is read as it is in the graph: where that has b -> a, parent is b, and `reverse` makes a -> b.
     """
 
     parent: Label
@@ -42,6 +47,8 @@ class Explanation:
     compelled: bool
     counts: dict[Label, dict[Label, float]]
     tests: tuple[CachedTest, ...] = ()
+    required: bool = False
+    forbidden: bool = False
 
     def __str__(self) -> str:
         arc = f"{self.parent} -> {self.child}"
@@ -49,9 +56,12 @@ class Explanation:
         tested = "".join(f"; {_told(one)}" for one in self.tests)
         if not self.present:
             worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
-            return f"{arc} is not in the graph; adding it {worth}{tested}"
+            known = " and the knowledge forbids it" if self.forbidden else ""
+            return f"{arc} is not in the graph{known}; adding it {worth}{tested}"
         kind = "compelled" if self.compelled else "reversible"
         turned = f"would close the cycle {path}" if path else f"{self.reverse:+.3f}"
+        turned += " (forbidden by the knowledge)" if self.forbidden else ""
+        kind += ", required by the knowledge" if self.required else ""
         return (
             f"{arc} is in the graph ({kind} in its class); "
             f"without it {self.remove:+.3f}; turned round {turned}{tested}"
@@ -62,7 +72,8 @@ def _told(test: CachedTest) -> str:
     """A test in a few words."""
     given = f" given {', '.join(map(str, test.given))}" if test.given else ""
     covered = "" if test.covered is None else ", in the graph too" if test.covered else ", not in the graph"
-    return f"{test.answer}{given} (p {test.p_value:.2g}{covered})"
+    answer = "inconclusive for want of rows" if test.answer == "inconclusive" else test.answer
+    return f"{answer}{given} (p {test.p_value:.2g}{covered})"
 
 
 def explain(
@@ -73,6 +84,7 @@ def explain(
     a: Label,
     b: Label,
     tests: tuple[CachedTest, ...] = (),
+    knowledge: Knowledge | None = None,
 ) -> Explanation:
     """The explanation of the pair; `scores` speaks of the columns of `table`."""
     if a == b:
@@ -83,6 +95,10 @@ def explain(
     def local(node: Label, parents: tuple[Label, ...]) -> float:
         return scores.local(table.index(node), tuple(sorted(table.index(p) for p in parents)))
 
+    rules = (knowledge or Knowledge()).compile(dag.nodes)
+    tail, head = dag.index(parent), dag.index(child)
+    required = bool(present and rules.required[tail, head])
+    forbidden = not (rules.allowed[head, tail] and not required if present else rules.allowed[tail, head])
     own, other = dag.parents_of(child), dag.parents_of(parent)
     without = tuple(p for p in own if p != parent)
     cycle: tuple[Label, ...] = ()
@@ -105,6 +121,8 @@ def explain(
         compelled=present and cpdag.compelled(parent, child),
         counts=_counts(table, parent, child),
         tests=tests,
+        required=required,
+        forbidden=forbidden,
     )
 
 

@@ -27,6 +27,7 @@ from bayescout.statistics.dependencies import CachedTest, DependencyCache
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
+OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ class Result:
         """What the arc between two variables, or its absence, is worth, and the counts behind it."""
         table, scores = self._evidence()
         tests = () if self.dependencies is None else self.dependencies.about(a, b)
-        return explain(self.dag, self.cpdag, table, scores, a, b, tests)
+        return explain(self.dag, self.cpdag, table, scores, a, b, tests, self.settings.knowledge)
 
     def fit(self, data: Any = None, prior: str = "mle", **options: Any) -> Any:
         """The network with parameters, from the data it was learned from unless other data are given."""
@@ -224,7 +225,8 @@ class Result:
     def _evidence(self) -> tuple[Table, LocalScores]:
         if self.table is None or self.scores is None:
             raise SettingError(
-                "this result was read from a file and has no data; learn again, or give the data to fit(data)"
+                "this result was read from a file and has no data; learn again, or give them: fit(data), "
+                "bayescout.gap(result, data=...)"
             )
         return self.table, self.scores
 
@@ -287,6 +289,11 @@ class Result:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result, without its data, as JSON."""
+        if Path(path).suffix.lower() in OTHER_ENDINGS:
+            raise SettingError(
+                f"{path} has the ending of another kind of file, and a result is JSON; name it .json, or "
+                f"write the network with result.fit().save(path)"
+            )
         document = {
             "format": FORMAT,
             "version": VERSION,

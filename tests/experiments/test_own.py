@@ -247,3 +247,17 @@ def test_whatever_is_declared_is_taken_or_refused(key, value, inside):
         said[key] = value
     with suppress(BayescoutError):
         declaration.checked(said, Path("study.toml"))
+
+
+def test_runs_that_do_not_depend_on_the_seed_count_once_for_each_data_set():
+    from bayescout.experiments.own.outcome import _apart
+    from bayescout.experiments.records import Record, Records
+
+    def record(key, sample, seed):
+        return Record(key, "own", {"data": {"seed": sample}, "seed": seed})
+
+    same = Records(record(f"{d}{s}", d, s) for d in range(2) for s in range(3))
+    short = {r.key: float(r.run["data"]["seed"]) for r in same}
+    assert _apart(same, short) == [0.0, 1.0]
+    varied = {r.key: float(r.run["seed"]) for r in same}
+    assert _apart(same, varied) == [0.0, 1.0, 2.0] * 2

@@ -414,3 +414,26 @@ def test_problem_objects_are_not_changed():
     before = problem.rules.allowed.copy()
     candidate_sets(problem)
     assert (problem.rules.allowed == before).all()
+
+
+def test_a_gap_on_other_data_scores_the_network_anew(tmp_path):
+    asia = bs.load_network("asia")
+    rows, others = asia.sample(500, seed=3), asia.sample(2000, seed=1)
+    result = bs.learn(rows, "pc")
+    found = bs.gap(result, data=others)
+    assert found.score == pytest.approx(bs.score(result.dag, others, "bic"))
+    assert found.bound == pytest.approx(bs.learn(others, "optimal").score)
+    assert not found.proven
+    result.save(tmp_path / "r.json")
+    again = bs.gap(bs.Result.load(tmp_path / "r.json"), data=others)
+    assert (again.score, again.bound) == (found.score, found.bound)
+    with pytest.raises(SettingError, match="a result of learn"):
+        bs.gap(result.dag)
+
+
+def test_a_bound_that_says_nothing_says_so():
+    from bayescout.exact import Gap
+
+    assert "no useful bound" in str(Gap(-100.0, -10.0, None, 3.0))
+    assert "max_parents" in str(Gap(-100.0, -10.0, None, 3.0))
+    assert "within 1.0% of optimal" in str(Gap(-100.0, -99.0, None, 3.0))

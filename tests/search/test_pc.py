@@ -325,3 +325,12 @@ def test_the_class_is_the_answer_and_round_trips(tmp_path):
         assert again.cpdag == result.cpdag
         assert again.dependencies == result.dependencies
     assert not bs.learn(table).ends_in_class
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_limits_on_parents_leave_class_and_graph_together(limit):
+    table = bs.load_network("child").sample(500, seed=2)
+    for search in ("pc", "cpc"):
+        result = bs.learn(table, search, knowledge=Knowledge(max_parents=limit))
+        assert result.cpdag == result.dag.cpdag()
+        assert max(map(len, result.dag.parents)) <= limit

@@ -115,9 +115,11 @@ def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resum
 def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) -> Ran:
     from bayescout.experiments import expected_seconds, run_study
     from bayescout.experiments.runner import left_to_do
-    from bayescout.experiments.store import check_folder
+    from bayescout.experiments.store import RECORDS, check_folder
 
     check_folder(folder, resume)
+    if resume and not (folder / RECORDS).exists():
+        raise SettingError(f"{folder} has no study to go on with; leave out --resume to begin one there")
     left = left_to_do(study, folder)
     if left:
         time = duration(expected_seconds(study, workers, left))

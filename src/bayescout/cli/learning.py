@@ -89,6 +89,8 @@ def learn(
 
     if report and not Path(report).resolve().parent.is_dir():
         raise SettingError(f"{report}: cannot be written: its folder does not exist; make the folder first")
+    if gap is not None and not gap > 0:
+        raise SettingError(f"--gap must be a positive number of seconds, not {gap:g}")
     method = search_named(search, **settings_given(option))
     formula = formula_named(score, **settings_given(score_option))
     table = as_table(data, **table_options(missing, na, kind))

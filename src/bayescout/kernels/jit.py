@@ -7,6 +7,7 @@ the machine code is kept on disk beside the source (or in the user's cache folde
 from __future__ import annotations
 
 import logging
+import time
 
 import numba
 from numba.core import event
@@ -24,19 +25,28 @@ def kernel(function):
         return numba.njit(**_OPTIONS)(function)
 
 
-class _TellOnce(event.Listener):
-    """Says once a process that kernels are being compiled; loading them from disk is silent."""
+class _Compiling(event.Listener):
+    """Says once a process that kernels are being compiled, and counts the seconds; loading is silent."""
 
     def __init__(self) -> None:
         self.told = False
+        self.seconds = 0.0
+        self._depth = 0
+        self._begin = 0.0
 
     def on_start(self, event: event.Event) -> None:
         if not self.told:
             self.told = True
             log.warning("bayescout: compiling its kernels for this machine (once, a few seconds)")
+        if self._depth == 0:
+            self._begin = time.perf_counter()
+        self._depth += 1
 
     def on_end(self, event: event.Event) -> None:
-        pass
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._begin
 
 
-event.register("numba:compile", _TellOnce())
+compiling = _Compiling()
+event.register("numba:compile", compiling)

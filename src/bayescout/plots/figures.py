@@ -101,6 +101,10 @@ def plot_trace(results: Any, x: str = "step", truth: float | None = None) -> Any
         for name, result in named
     )
     scores = sorted({str(result.settings.score) for _, result in named})
+    if truth is not None and (isinstance(truth, bool) or not isinstance(truth, int | float)):
+        raise SettingError(
+            f"the truth of a trace is a score, not a {type(truth).__name__}; give its score on the data"
+        )
     references = () if truth is None else (("truth", float(truth)),)
     panel = Panel("", lines, references)
     return draw(Lines("trace", "Best score so far", TRACE_AXES[x], f"{' / '.join(scores)} (nats)", (panel,)))

@@ -181,9 +181,11 @@ def _how(outcome: Outcome, records: list[RunRecord]) -> Html:
         facts += [(f"failed, {count:,} of them", why) for why, count in _reasons(failed)]
     else:
         facts.append(("bayescout", version("bayescout")))
+    if not outcome.source:  # a study of one's own: its file is the command
+        return pairs(facts)
     how = f"bayescout experiment {outcome.name} --out {outcome.name}"
     return join(
-        [pairs(facts), tag("p", "To do it again, at the size of the document:"), tag("pre", tag("code", how))]
+        [pairs(facts), tag("p", "To run it at the size of the document:"), tag("pre", tag("code", how))]
     )
 
 

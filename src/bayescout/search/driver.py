@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -82,14 +83,17 @@ def drive(
     run, state, spent = Run(), None, 0.0
     if checkpoint is not None:
         run, state, spent = _resumed(checkpoint, search, problem, rng)
-    begin = time.perf_counter() - spent
+    begin, compiled = time.perf_counter() - spent, compiling_seconds()
     with CtrlC() as interrupt:
         try:
             while True:
                 if state is None:
                     state = search.start(problem, rng)
                 else:
-                    run.stop_reason = _reason_to_stop(run, state, limits, time.perf_counter() - begin)
+                    waited = compiling_seconds() - compiled
+                    run.stop_reason = _reason_to_stop(
+                        run, state, limits, time.perf_counter() - begin - waited
+                    )
                     if run.stop_reason:
                         break
                     state = search.advance(problem, state, rng)
@@ -146,6 +150,12 @@ class CtrlC:
     def __exit__(self, *_: object) -> None:
         if self._installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def compiling_seconds() -> float:
+    """What compiling kernels has taken in this process: once a machine, and not counted against a budget."""
+    module = sys.modules.get("bayescout.kernels.jit")
+    return 0.0 if module is None else float(module.compiling.seconds)
 
 
 def _reason_to_stop(run: Run, state: State, limits: Limits, seconds: float) -> str:

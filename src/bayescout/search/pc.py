@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from typing import ClassVar
 
 from bayescout.checks import require_count
-from bayescout.search.classes import Extension, Pattern, bits, extension_of, semi_directed_path
+from bayescout.search.classes import Extension, Pattern, bits, class_of, extension_of, semi_directed_path
 from bayescout.search.hypotheses import data_tests, require_test
 from bayescout.search.problem import Edges, Generator, Pairs, ParentSets, Problem, State
 from bayescout.statistics.dependencies import CachedTest, DependencyCache
@@ -147,8 +147,10 @@ class Pc:
         pattern, conflicts = oriented(problem, state.edges, colliders)
         direct_by_rules(pattern, ambiguous)
         dag = extension_of(pattern) or forced_extension(pattern)
-        parents = within_limits(problem, dag.parent_sets())
-        directed, undirected = pattern.pairs()
+        fitted = dag.parent_sets()
+        parents = within_limits(problem, fitted)
+        # Where the limits on parents cost arcs, the class is that of the graph that is left.
+        directed, undirected = (pattern if parents == fitted else class_of(parents)).pairs()
         return replace(
             state,
             parents=parents,

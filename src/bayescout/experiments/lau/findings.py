@@ -212,7 +212,7 @@ def simpler_with_bic(view: View) -> Finding:
         "BIC finds networks with fewer parameters than BD (A: 7 against 8 or 9; B: medians of 20 or 21 "
         "against 22 or 21).",
         f"Median parameters with BIC and BD: {'; '.join(shown)}.",
-        all(bic <= bd for bic, bd in pairs) and any(bic < bd for bic, bd in pairs),
+        all(bic < bd for bic, bd in pairs),
     )
 
 

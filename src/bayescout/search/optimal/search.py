@@ -13,17 +13,20 @@ from bayescout.errors import SettingError, TooLargeError
 from bayescout.graph.orders import peel_roots
 from bayescout.search.candidates import CandidateSets, Enumeration
 from bayescout.search.hill_climb import MIN_GAIN
-from bayescout.search.moves import Moves
 from bayescout.search.optimal.dynamic import bytes_needed, fits, solve_dynamic
 from bayescout.search.optimal.parts import Part, parts_of
 from bayescout.search.optimal.program import PROOF, Program
 from bayescout.search.problem import Generator, ParentSets, Problem, State
+from bayescout.search.tabu import Tabu
 from bayescout.statistics.families import Ints
 
 METHODS = ("auto", "dynamic", "program")
 
 STEP_BYTES = 64 << 20
 """Parts are solved in one step as long as their tables of dynamic programming together take no more."""
+
+RESTARTS = 10
+"""Of the first climb."""
 
 CLIMBS = 2000
 """Climbs over orders, divided by the number of variables."""
@@ -157,17 +160,16 @@ class Optimal:
 
 
 def _climb(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
-    """The best single-arc moves until none helps: a first answer at once."""
+    """Tabu search with some restarts: a good answer at once."""
     state.work.enumerate()
     after = replace(state, stage="sets")
     if not math.isfinite(state.score):
         return after
-    moves = Moves(problem, state.parents)
-    best = moves.best()
-    while best is not None and best.gain > MIN_GAIN:
-        moves.apply(best)
-        best = moves.best()
-    return _better(problem, after, moves.graph)
+    tabu, here = Tabu(restarts=RESTARTS), replace(problem, start=state.parents)
+    walk = tabu.start(here, rng)
+    while not walk.done:
+        walk = tabu.advance(here, walk, rng)
+    return _better(problem, after, walk.parents)
 
 
 def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
