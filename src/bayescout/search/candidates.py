@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescout.errors import TooLargeError
 from bayescout.search.ceilings import ceilings_of
+from bayescout.search.masks import Masks, mask_words, masks_of, members_of
 from bayescout.search.problem import Problem
+from bayescout.search.refinement import BEGIN_SIZE, Refinement, refines
 from bayescout.statistics.families import Floats, Ints
 
 MOST_SETS = 16_000_000
@@ -38,8 +39,6 @@ PLAIN_ROWS = 10_000
 
 SLICE = 2048
 """Parent sets scored by one thread at a time."""
-
-Masks = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,25 +76,6 @@ class CandidateSets:
 
         place = int(first_within(self.masks[child], before))
         return self.parents(child, place), float(self.scores[child][place])
-
-
-def members_of(mask: Masks) -> tuple[int, ...]:
-    """The set bits of a mask of one or more words, rising."""
-    raw = np.frombuffer(mask.astype("<u8").tobytes(), dtype=np.uint8)
-    return tuple(np.unpackbits(raw, bitorder="little").nonzero()[0].tolist())
-
-
-def mask_words(n: int) -> int:
-    return max(1, (n + 63) // 64)
-
-
-def masks_of(sets: Sequence[Sequence[int]], n: int) -> Masks:
-    """One row of words for each set of variables below n."""
-    masks = np.zeros((len(sets), mask_words(n)), dtype=np.uint64)
-    for i, members in enumerate(sets):
-        for v in members:
-            masks[i, v >> 6] |= np.uint64(1 << (v & 63))
-    return masks
 
 
 def candidate_sets(problem: Problem, limit: int | None = None) -> CandidateSets:
@@ -155,6 +135,9 @@ class Enumeration:
             growing = [level for level in self._levels if level.room and len(level.members)]
             if not growing:
                 return
+            if refines(self._data, self.problem.n) and growing[0].size >= BEGIN_SIZE:
+                yield from self._refine(growing)
+                return
             for level in growing:
                 yield from self._grow(level)
 
@@ -192,6 +175,19 @@ class Enumeration:
         level.members, level.best = members[alive], level.best[alive]
         level.ceiling = float(above[alive].max(initial=-math.inf))
 
+    def _refine(self, growing: list[Level]) -> Iterator[None]:
+        """The larger sets of every child, depth first; nothing but what is found is held."""
+        for level in growing:
+            refinement = Refinement(self._data, level)
+            for some in refinement.parts():
+                self._run(refinement.look_above, some)
+                yield
+            level.masks, level.scores = [refinement.known[0][:, None]], [refinement.known[1]]
+            self.scored += refinement.looked_at
+            self.problem.score.asked += refinement.looked_at
+            self.problem.score.compiled += refinement.looked_at
+            level.room, level.members = 0, level.members[:0]
+
     # ---- few variables
 
     def rows_of_subsets(self) -> int | None:
@@ -203,13 +199,11 @@ class Enumeration:
 
         So it is for BDeu, whose bound stops late, on tables without weights.
         """
-        if self.problem.n > SUBSET_VARIABLES or self._data is None:
+        n = self.problem.n
+        if n > SUBSET_VARIABLES or not refines(self._data, n):
             return False
-        codes, weights, terms = self._data[0], self._data[1], self._data[5]
         sets = sum(math.comb(len(lv.free), k) for lv in self._levels for k in range(lv.room + 1))
-        return bool(
-            terms[0] == 1 and terms[5] > 0 and not len(weights)
-        ) and 4 * sets > self.problem.n * 2 ** len(codes)
+        return 4 * sets > int(2**n) * n
 
     def _by_subsets(self) -> Iterator[None]:
         """The undominated sets from a term for each subset, subsets with the same beginning together."""
@@ -400,4 +394,12 @@ def _largest_that_fits(free: Sequence[int]) -> int:
     return size
 
 
-__all__ = ["CandidateSets", "Enumeration", "candidate_sets", "masks_of", "members_of"]
+__all__ = [
+    "CandidateSets",
+    "Enumeration",
+    "Masks",
+    "candidate_sets",
+    "mask_words",
+    "masks_of",
+    "members_of",
+]
