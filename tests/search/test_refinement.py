@@ -74,9 +74,10 @@ def test_the_bound_holds_for_every_superset(first):
                 for rest in itertools.combinations(free, size):
                     order = np.array(rest, dtype=np.int64)
                     classes = _suffix_classes(data[0], data[3][0], order)[0]
+                    fewest = configurations * int(data[3][0][order].min())
                     counts = np.zeros(data[0].shape[1] * int(data[3][0][child]), dtype=np.int64)
-                    top = _ceiling(data, child, groups, configurations, classes, xlogx, counts)
-                    within = [s for some, s in scores.items() if set(own) <= set(some) <= {*own, *rest}]
+                    top = _ceiling(data, child, groups, fewest, classes, xlogx, counts)
+                    within = [s for some, s in scores.items() if set(own) < set(some) <= {*own, *rest}]
                     assert top >= max(within) - 1e-7
                     assert not counts.any()
                     tight += top < max(within) + 3

@@ -75,9 +75,8 @@ def sets_above(data, limits, order, sets, last, suffix, known, found):
                 # Where every row is alone, all supersets score the same.
                 worth = sizes[depth, 1] > 0 and following < f and -occupied * log_r + slack > best
                 if worth:
-                    top = _ceiling(
-                        data, child, groups, configurations[depth], suffix[0][following], suffix[1], counts
-                    )
+                    fewest = configurations[depth] * _fewest_states(cards, order, following)
+                    top = _ceiling(data, child, groups, fewest, suffix[0][following], suffix[1], counts)
                     worth = top + slack > best
                 if worth and goes_on and sets.shape[1] + depth == most:
                     if totals[2] < ends.shape[0]:
@@ -91,6 +90,15 @@ def sets_above(data, limits, order, sets, last, suffix, known, found):
                 depth -= 1
             else:
                 break
+
+
+@kernel
+def _fewest_states(cards, order, following):
+    """The states of the variable with the fewest of those that may still be added."""
+    fewest = cards[order[following]]
+    for place in range(following + 1, order.shape[0]):
+        fewest = min(fewest, cards[order[place]])
+    return fewest
 
 
 @kernel
@@ -206,16 +214,17 @@ def _units(count, a, log_gamma_a, scale, known, filled):
 
 
 @kernel
-def _ceiling(data, child, groups, configurations, classes, xlogx, counts):
-    """An upper bound of the scores of all supersets that divide the rows no finer than by these classes.
+def _ceiling(data, child, groups, fewest, classes, xlogx, counts):
+    """An upper bound of the scores of proper supersets that divide the rows no finer than by these classes.
 
+    fewest  the least number of configurations that one of them can have
     xlogx   (n + 1,) float64   N log N
     counts  scratch, (classes times child states,) int64, zero before and after
     The proof is in search/refinement.py.
     """
     column, r, terms = data[0][child], data[3][0][child], data[5]
     rows, starts, sizes = groups
-    prior = terms[5] / configurations
+    prior = terms[5] / fewest
     log_r = math.log(r)
     top = -log_r * sizes[2]
     seen = np.zeros(r, dtype=np.bool_)

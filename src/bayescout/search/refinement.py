@@ -1,21 +1,22 @@
 """BDeu's larger parent sets, depth first, under a bound from what may still be added.
 
-**The bound.** Let U be a superset of T whose further parents come from the variables R that may still be
-added. A configuration of T with k child states is divided into configurations u of U, and these into the
-classes A of rows that agree on T and R. The score of u is that of its rows predicted one after the other,
-in any order. Take one row of each of its k_u states first: with the prior count a of a configuration of U
-they have probability r^-k_u times the product of a / (a + i) for 0 < i < k_u. The rest is predicted by a
-mixture of fixed distributions, so with no more than its maximised likelihood ML, and this grows when the
+**The bound.** Let U be a proper superset of T whose further parents come from the variables R that may
+still be added. A configuration of T with k child states is divided into configurations u of U, and these
+into the classes A of rows that agree on T and R. The score of u is that of its rows predicted one after the
+other, in any order. Take one row of each of its k_u states first: with the prior count a of a configuration
+of U they have probability r^-k_u times the product of a / (a + i) for 0 < i < k_u. The rest is predicted by
+a mixture of fixed distributions, so with no more than its maximised likelihood ML, and this grows when the
 rows are divided by class, and when rows are taken away; each class may have lost one of each state. So
 
     score(U) <= sum over the configurations of T of  - k log r
-                                                     - sum of log(1 + i / a(T)) for 0 < i < max_A k_A
+                                                     - sum of log(1 + i / b) for 0 < i < max_A k_A
                                                      + sum over A of ML(max(0, n_A - 1))
 
 because the k_u of a configuration's parts add up to k or more, some u has all states of the class with the
-most, and a(U) <= a(T) = ess / q(T). The first term alone is the bound of `DirichletCeiling`. Variables that
-divide most are added first: then R soon divides little, and the other two terms tell. In the line of
-Correia, Cussens & de Campos (2020), who bound a configuration by its own counts.
+most, and a(U) <= b = ess / (q(T) times the fewest states of a variable in R). The first term alone is the
+bound of `DirichletCeiling`. Variables that divide most are added first: then R soon divides little, and the
+other two terms tell. In the line of Correia, Cussens & de Campos (2020), who bound a configuration by its
+own counts.
 """
 
 from __future__ import annotations
