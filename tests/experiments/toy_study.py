@@ -29,7 +29,7 @@ class Toy(Study):
     source: ClassVar[str] = "Nobody (2000)"
     quick: ClassVar = {"repeats": 3}
     tiny: ClassVar = {"repeats": 2}
-    limit: ClassVar = 20.0
+    limit: ClassVar = 60.0
 
     repeats: int = 10
     steps: tuple[int, ...] = (5, 50)

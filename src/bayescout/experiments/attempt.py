@@ -70,7 +70,7 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise `OverLimitError` in the block when the time is up.
+    """Raise `OverLimitError` in the block when the time is up; compiling kernels does not count.
 
     By an alarm, which only the main thread of a process can have, and only where there are alarms; in a
     worker that is a thread there is no limit.
@@ -80,8 +80,13 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
 
+    from bayescout.search.driver import compiling_seconds
+
+    begin, compiled = time.perf_counter(), compiling_seconds()
+
     def ring(number: int, frame: Any) -> None:
-        raise OverLimitError
+        if time.perf_counter() - begin - (compiling_seconds() - compiled) >= seconds:
+            raise OverLimitError
 
     before = signal.signal(signal.SIGALRM, ring)
     # Again every second: an exception thrown into running code can be caught there or lost in a destructor.

@@ -30,9 +30,14 @@ class _Compiling(event.Listener):
 
     def __init__(self) -> None:
         self.told = False
-        self.seconds = 0.0
+        self._past = 0.0
         self._depth = 0
         self._begin = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """So far, what is being compiled now included."""
+        return self._past + (time.perf_counter() - self._begin if self._depth else 0.0)
 
     def on_start(self, event: event.Event) -> None:
         if not self.told:
@@ -45,7 +50,7 @@ class _Compiling(event.Listener):
     def on_end(self, event: event.Event) -> None:
         self._depth -= 1
         if self._depth == 0:
-            self.seconds += time.perf_counter() - self._begin
+            self._past += time.perf_counter() - self._begin
 
 
 compiling = _Compiling()
