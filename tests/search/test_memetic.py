@@ -318,3 +318,12 @@ def test_settings_are_checked():
         for wrong in (0, 1.5, True, "2"):
             with pytest.raises(SettingError, match=name):
                 Memetic(**{name: wrong})
+
+
+@pytest.mark.parametrize("score", ["bge", "bic"])
+def test_many_variables_under_a_score_without_a_bound_are_no_trouble(score):
+    """All their parent sets could never be enumerated: the lists hold those up to a size, and grow."""
+    table = bs.random_network(40, arcs=60, kind="gaussian", seed=1).sample(300, seed=1)
+    result = bs.learn(table, Memetic(population=3, patience=1), score)
+    assert result.trace[-1].facts["complete"] == 0
+    assert result.score > bs.learn(table, "hill-climb", score, max_steps=20).score

@@ -108,6 +108,39 @@ class Level:
         return int(self.members.shape[1])
 
 
+def first_levels(problem: Problem, limit: int | None) -> list[Level]:
+    """Of each child the set of the required parents alone."""
+    rules, found = problem.rules, []
+    for child, base in enumerate(rules.required_parents):
+        free = np.flatnonzero(rules.allowed[:, child] & ~rules.required[:, child])
+        most = int(rules.max_parents[child]) if limit is None else min(limit, int(rules.max_parents[child]))
+        room = min(max(0, most - len(base)), len(free))
+        found.append(Level(child, base, free, room, np.zeros((1, 0), dtype=np.int64), np.empty(0)))
+    return found
+
+
+def count_sets(levels: Sequence[Level]) -> int:
+    return sum(math.comb(len(lv.free), k) for lv in levels for k in range(lv.room + 1))
+
+
+def kernel_data(problem: Problem) -> Any:
+    """What kernels score from, or None for a score that they cannot."""
+    bound: Any = problem.score.score
+    return bound.for_kernel() if hasattr(bound, "for_kernel") else None
+
+
+def rows_of_subsets(problem: Problem, limit: int | None = None) -> int | None:
+    """Rows times subsets, where a term for each subset of all variables is less work than a score a set.
+
+    So it is for BDeu of few variables, whose bound stops late, on tables without weights; else None.
+    """
+    n, data = problem.n, kernel_data(problem)
+    if n > SUBSET_VARIABLES or not refines(data, n):
+        return None
+    pays = 4 * count_sets(first_levels(problem, limit)) > int(2**n) * n
+    return int(data[0].shape[1]) << n if pays else None
+
+
 class Enumeration:
     """Parent sets by rising size, all children in turn; `steps` yields about once a second."""
 
@@ -117,8 +150,9 @@ class Enumeration:
         bound: Any = problem.score.score
         self._bound = bound
         self._ceilings = ceilings_of(bound, problem.rules)
-        self._levels = [self._first_level(child, limit) for child in range(problem.n)]
-        self._data = bound.for_kernel() if hasattr(bound, "for_kernel") else None
+        self._levels = first_levels(problem, limit)
+        self._data = kernel_data(problem)
+        self._together = rows_of_subsets(problem, limit) is not None
         self._rows = PLAIN_ROWS if self._data is None else int(bound.statistics.n_rows)
         self._work = 0
         self._check_unbounded()
@@ -129,7 +163,7 @@ class Enumeration:
         for level in self._levels:
             self._begin(level)
         yield
-        if self._few_variables():
+        if self._together:
             yield from self._by_subsets()
         while True:
             growing = [level for level in self._levels if level.room and len(level.members)]
@@ -189,21 +223,6 @@ class Enumeration:
             level.room, level.members = 0, level.members[:0]
 
     # ---- few variables
-
-    def rows_of_subsets(self) -> int | None:
-        """Rows times subsets of the variables, where families are scored by these; else None."""
-        return self._rows << self.problem.n if self._few_variables() else None
-
-    def _few_variables(self) -> bool:
-        """Whether a term for each subset of all variables is less work than a score for each set.
-
-        So it is for BDeu, whose bound stops late, on tables without weights.
-        """
-        n = self.problem.n
-        if n > SUBSET_VARIABLES or not refines(self._data, n):
-            return False
-        sets = sum(math.comb(len(lv.free), k) for lv in self._levels for k in range(lv.room + 1))
-        return 4 * sets > int(2**n) * n
 
     def _by_subsets(self) -> Iterator[None]:
         """The undominated sets from a term for each subset, subsets with the same beginning together."""
@@ -341,18 +360,10 @@ class Enumeration:
 
     # ---- sizes
 
-    def _first_level(self, child: int, limit: int | None) -> Level:
-        rules = self.problem.rules
-        base = rules.required_parents[child]
-        free = np.flatnonzero(rules.allowed[:, child] & ~rules.required[:, child])
-        most = int(rules.max_parents[child]) if limit is None else min(limit, int(rules.max_parents[child]))
-        room = min(max(0, most - len(base)), len(free))
-        return Level(child, base, free, room, np.zeros((1, 0), dtype=np.int64), np.empty(0))
-
     def _check_unbounded(self) -> None:
         """Without a bound the number of sets is known before the work."""
         levels = [(lv, c) for lv, c in zip(self._levels, self._ceilings, strict=True) if not c.stops]
-        total = sum(math.comb(len(lv.free), k) for lv, _ in levels for k in range(lv.room + 1))
+        total = count_sets([lv for lv, _ in levels])
         if total <= MOST_SCORED:
             return
         fits = _largest_that_fits([len(lv.free) for lv, _ in levels])

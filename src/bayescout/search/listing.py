@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayescout.search.candidates import Enumeration, Masks, masks_of, members_of
+from bayescout.search.candidates import Enumeration, Masks, masks_of, members_of, rows_of_subsets
 from bayescout.search.problem import ParentSets, Problem
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.families import Family, Floats, Ints
@@ -160,7 +160,7 @@ def _size_limit(problem: Problem) -> tuple[int, bool]:
     rules = problem.rules
     required = rules.required.sum(axis=0)
     allowed = rules.allowed.sum(axis=0)
-    together = Enumeration(problem).rows_of_subsets()
+    together = rows_of_subsets(problem)
     if together is not None and SUBSET_COST * together <= LISTED_WORK:
         return int(np.minimum(rules.max_parents, allowed).max()), True
     largest = np.minimum(rules.max_parents, allowed)
