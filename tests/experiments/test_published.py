@@ -42,7 +42,11 @@ HELD = {
         "I-map's adjacency F is little different from that of GES.",
         "False acceptance falls as rows grow; false discovery stays low.",
     ],
-    "blanco": ["With the order the best networks are closer to the generating one than without."],
+    "blanco": [
+        "Without an order PBIL's scores are not significantly below UMDA's",
+        "With a less strict stopping rule the GA could do better with the order",
+        "With the order the best networks are closer to the generating one than without.",
+    ],
     "maua": [
         "Multiple restarts improve on a single climb.",
         "Networks with a better training score generalise better",
