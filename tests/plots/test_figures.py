@@ -76,6 +76,11 @@ FIGURES = {
     ),
     "log": Lines("l", "By rows", "rows", "KL", gaps(500.0, 1000.0, 8000.0), log_x=True),
     "log with zero": Lines("l", "", "rows", "KL", gaps(0.0, 10.0, 100.0), log_x=True),
+    "wide numbers": Lines(
+        "l", "Three", "evaluations", "K2",
+        tuple(Panel("", (Series("s", floats(range(0, most, 999)), normal(-(-most // 999))),))
+              for most in (300_000, 340_000, 2_600_000)),
+    ),
     "one point": Lines("l", "One", "x", "y", (Panel("", (Series("s", (1.0,), (2.0,), (1.0,), (3.0,)),)),)),
     "no lines": Lines("l", "None", "x", "y", (Panel("empty", (EMPTY,), REFERENCES), Panel("", ()))),
     "no panels": Lines("l", "None", "x", "y", ()),

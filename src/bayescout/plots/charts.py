@@ -24,6 +24,8 @@ MAX_COLUMNS = 3
 MAX_BINS = 40
 MAX_ARCS = 40
 """How many arcs the chart of strengths shows; the strongest."""
+X_TICKS = 5
+"""Steps between ticks along a panel, at most: more numbers of six digits would run into each other."""
 REFERENCE_DASHES: tuple[tuple[float, ...], ...] = ((4, 2), (1, 1.5), (6, 2, 1, 2), (9, 3))
 
 
@@ -52,8 +54,10 @@ def entitled(figure: Any, title: str) -> None:
 
 def numbers(axis: Any) -> None:
     """Ticks as whole numbers: `-106,084`, and no offset to be added in the head."""
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    if axis.axis_name == "x" and axis.get_scale() == "linear":
+        axis.set_major_locator(MaxNLocator(nbins=X_TICKS, steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.7g}".replace("-", "\N{MINUS SIGN}")))
 
 
