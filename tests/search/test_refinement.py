@@ -9,11 +9,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayescout.kernels.refining import _begin, _ceiling, _score
+from bayescout.kernels.refining import (
+    _at,
+    _begin,
+    _ceilings,
+    _count_cells,
+    _divide,
+    _reaches,
+    _score,
+    _scratch,
+    _stack,
+)
 from bayescout.scores import BDeu, bind
 from bayescout.search import Knowledge, candidates, refinement
 from bayescout.search.candidates import candidate_sets
-from bayescout.search.refinement import _suffix_classes, _xlogx, refines
+from bayescout.search.refinement import refines, what_may_be_added
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, knowledge_for
 from tests.search.test_candidates import every_set, listed, problem_of, undominated
@@ -42,18 +52,27 @@ def drawn(seed, n=6):
     return table_of(columns, cards.tolist())
 
 
-def grouped(data, members):
-    """The rows grouped by some variables, as the kernels hold them."""
+def grouped(data, members, alike):
+    """The rows grouped by some variables, as the kernels hold them; and scratch for more."""
     codes, cards = data[0], data[3][0]
     n = codes.shape[1]
-    rows, starts = np.empty((1, n), dtype=np.int32), np.empty((1, n // 2 + 2), dtype=np.int32)
-    sizes, configurations = np.zeros((1, 3), dtype=np.int64), np.ones(1)
-    _begin(codes, cards, np.array(members, dtype=np.int64), rows, starts, sizes, configurations)
-    return (rows[0], starts[0], sizes[0]), configurations[0]
+    stack, scratch = _stack(2, n), _scratch(n, cards.max(), cards.max())
+    members = np.array(members, dtype=np.int64)
+    configurations = _begin(codes, cards, members, alike, stack, scratch)
+    return stack, scratch, configurations
+
+
+def mask_of(members):
+    return np.uint64(sum(1 << v for v in members))
+
+
+def cells_of(data, variables):
+    """How many of the variables' joint states occur."""
+    return len(np.unique(data[0][list(variables)], axis=1).T)
 
 
 @pytest.mark.parametrize("first", range(0, 240, 40))
-def test_the_bound_holds_for_every_superset(first):
+def test_the_bounds_hold_for_every_superset(first):
     """Of every set and everything that may still be added to it, by trying all."""
     tight = 0
     for seed in range(first, first + 40):
@@ -62,26 +81,45 @@ def test_the_bound_holds_for_every_superset(first):
         data, child = bound.for_kernel(), seed % 5
         if not refines(data, 5):  # equal rows were merged, and have weights
             continue
-        xlogx = _xlogx(data[0].shape[1])
         others = [v for v in range(5) if v != child]
         scores = {own: bound.local(child, own) for k in range(5) for own in itertools.combinations(others, k)}
-        for own, known in scores.items():
-            groups, configurations = grouped(data, own)
-            score, _ = _score(data, child, groups, configurations)
-            assert score == known
+        for own in scores:
             free = [v for v in others if v not in own]
-            for size in range(1, len(free) + 1):
-                for rest in itertools.combinations(free, size):
-                    order = np.array(rest, dtype=np.int64)
-                    classes = _suffix_classes(data[0], data[3][0], order)[0]
-                    fewest = configurations * int(data[3][0][order].min())
-                    counts = np.zeros(data[0].shape[1] * int(data[3][0][child]), dtype=np.int64)
-                    top = _ceiling(data, child, groups, fewest, classes, xlogx, counts)
-                    within = [s for some, s in scores.items() if set(own) < set(some) <= {*own, *rest}]
-                    assert top >= max(within) - 1e-7
-                    assert not counts.any()
-                    tight += top < max(within) + 3
+            for order in (some for k in range(1, len(free) + 1) for some in itertools.permutations(free, k)):
+                tight += check_bounds(data, child, own, order, scores)
     assert tight > 100
+
+
+def check_bounds(data, child, own, order, scores):
+    """The bounds of a set, and of it with the first of some variables, where all of them may be added."""
+    cards, log_r = data[3][0], np.log(data[3][0][child])
+    rest = what_may_be_added(data[0], cards, np.array(order, dtype=np.int64), child)
+    stack, scratch, configurations = grouped(data, own, rest[0][0])
+    prior, first = data[5][5] / configurations, int(cards[order[0]])
+    fewest = min([int(cards[v]) for v in order[1:]], default=1)
+    columns = rest[0][0], rest[1][0], data[0][child], cards[child]
+    priors = prior / first, prior / first / fewest, prior
+    here, top, shared = _ceilings(_at(stack, 0), columns, priors, rest[4], scratch)
+    assert not scratch[0].any()
+    cells = np.zeros(len(order) + 1, dtype=np.int64)
+    _count_cells(_at(stack, 0), rest[2], rest[3], 0, cells)
+    assert cells.tolist() == [
+        *(cells_of(data, (child, *own, v)) for v in order),
+        cells_of(data, (child, *own)),
+    ]
+    within = {some: s for some, s in scores.items() if set(own) <= set(some) <= {*own, *order}}
+    from_first = {some: s for some, s in within.items() if order[0] in some}
+    with_it = tuple(sorted((*own, order[0])))
+    assert here >= max(from_first.values()) - 1e-7
+    assert top >= max([s for some, s in from_first.items() if some != with_it], default=-np.inf) - 1e-7
+    above = max(s for some, s in within.items() if some != own)
+    assert shared - log_r * cells[-1] >= above - 1e-7
+    _divide(data[0][order[0]], cards[order[0]], rest[0][0], stack, 0, scratch)
+    assert _score(data, child, mask_of(with_it), scratch) == scores[with_it]
+    groups = _at(stack, 1)
+    assert groups[1][: groups[3][0]].sum() <= data[0].shape[1]
+    assert _reaches(data, child, groups, configurations * first, scores[with_it] - 1e-7)
+    return here < max(from_first.values()) + 3
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -89,7 +127,7 @@ def test_the_bound_holds_for_every_superset(first):
 def test_depth_first_finds_exactly_the_undominated_sets(data, monkeypatch):
     monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     monkeypatch.setattr(candidates, "BEGIN_SIZE", data.draw(st.sampled_from([1, 2, 3])))
-    monkeypatch.setattr(refinement, "SIZES", data.draw(st.sampled_from([1, 2, 5])))
+    monkeypatch.setattr(refinement, "ROOTS", data.draw(st.sampled_from([1, 2, 3])))
     monkeypatch.setattr(refinement, "TOGETHER", data.draw(st.sampled_from([1, 3, 16])))
     monkeypatch.setattr(refinement, "ROOM", data.draw(st.sampled_from([1, 1000])))
     table = drawn(data.draw(st.integers(0, 100_000)))

@@ -216,7 +216,8 @@ class Enumeration:
             for some in refinement.parts():
                 self._run(refinement.look_above, some)
                 yield
-            level.masks, level.scores = [refinement.known[0][:, None]], [refinement.known[1]]
+            masks, scores = refinement.found()
+            level.masks, level.scores = [masks[:, None]], [scores]
             self.scored += refinement.looked_at
             self.problem.score.asked += refinement.looked_at
             self.problem.score.compiled += refinement.looked_at

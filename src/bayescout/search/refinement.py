@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,11 +40,14 @@ BEGIN_SIZE = 3
 MASK_BITS = 64
 """Variables up to which a set is one word."""
 
-TOGETHER = 16
-"""Sets above which one thread looks at a time."""
+ROOTS = 2
+"""Free parents of the sets above which one thread looks at a time."""
 
-SIZES = 2
-"""How much larger the sets are that are looked at before what was found is known to all."""
+TOGETHER = 4
+"""Such sets for each call of a kernel, and calls for each step."""
+
+TELLING = 3.0
+"""What information about the child counts for against entropy, when variables are ordered."""
 
 ROOM = 1 << 14
 """Sets found above them for which there is room at first."""
@@ -61,63 +65,52 @@ def refines(data: Any, n: int) -> bool:
 
 
 class Refinement:
-    """The sets of one child above those of a level, a few sizes at a time.
+    """The sets of one child that are larger than those of a level.
 
-    What is found above some sets depends on them and on what was known before, so threads do not matter.
+    What is found above a few sets depends on them and on what is known from the level, so threads do not
+    matter.
     """
 
     def __init__(self, data: Any, level: Level) -> None:
         self.data = data
-        self.level = level
         self.looked_at = 0
         codes, cards = data[0], data[3][0]
-        self.order = level.free[np.argsort(-_entropies(codes[level.free], cards[level.free]), kind="stable")]
-        self.suffix = _suffix_classes(codes, cards, self.order), _xlogx(codes.shape[1])
+        order = level.free[np.argsort(-_dividing(codes, cards, level), kind="stable")]
+        self.order = order
+        self.rest = what_may_be_added(codes, cards, order, level.child)
         self.known = np.concatenate(level.masks)[:, 0], np.concatenate(level.scores)
-        own = level.free[level.members]
-        fixed = np.tile(np.array(level.base, dtype=np.int64), (len(own), 1))
-        self.sets = np.concatenate([fixed, own], axis=1)
-        self.most = self.sets.shape[1] + level.room
-        self.place = np.full(codes.shape[0], -1)
-        self.place[self.order] = np.arange(len(self.order))
-        self.slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
-        self._found: dict[int, tuple[Any, ...]] = {}
+        places = np.array(list(combinations(range(len(order)), min(ROOTS, level.size))), dtype=np.int64)
+        self.last = places[:, -1].copy()
+        fixed = np.tile(np.array(level.base, dtype=np.int64), (len(places), 1))
+        self.sets = np.concatenate([fixed, order[places]], axis=1)
+        most = len(level.base) + level.size + level.room
+        slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
+        self.limits = np.array([level.child, most, slack])
+        self._found: dict[int, tuple[Masks, Floats]] = {}
 
     def parts(self) -> Iterator[list[slice]]:
-        """Slices of the sets to go on from, some for each step."""
-        while len(self.sets):
-            every = [slice(begin, begin + TOGETHER) for begin in range(0, len(self.sets), TOGETHER)]
-            for begin in range(0, len(every), TOGETHER):
-                yield every[begin : begin + TOGETHER]
-            self._go_on()
+        """Slices of the sets above which to look, some for each step."""
+        every = [slice(begin, begin + TOGETHER) for begin in range(0, len(self.sets), TOGETHER)]
+        for begin in range(0, len(every), TOGETHER):
+            yield every[begin : begin + TOGETHER]
 
     def look_above(self, some: slice) -> None:
         from bayescout.kernels.refining import sets_above
 
-        sets = self.sets[some]
-        last = self.place[sets].max(axis=1)
-        until = min(self.most, sets.shape[1] + SIZES)
-        limits = np.array([self.level.child, until, self.most, self.slack])
-        totals, room = np.array([0, ROOM, ROOM]), (0, 0)
-        while totals[1] > room[0] or totals[2] > room[1]:
-            room = int(totals[1]), int(totals[2])
-            found = np.empty(room[0], dtype=np.uint64), np.empty(room[0]), np.empty(room[1], dtype=np.uint64)
-            sets_above(self.data, limits, self.order, sets, last, self.suffix, self.known, (*found, totals))
-        looked_at, met, ends = totals.tolist()
-        self._found[some.start] = looked_at, found[0][:met], found[1][:met], found[2][:ends]
+        totals, room = np.array([0, ROOM]), 0
+        while totals[1] > room:
+            room = int(totals[1])
+            found = np.empty(room, dtype=np.uint64), np.empty(room)
+            asked = self.sets[some], self.last[some], self.rest, self.known
+            sets_above(self.data, self.limits, self.order, *asked, (*found, totals))
+        looked_at, met = totals.tolist()
+        self.looked_at += looked_at
+        self._found[some.start] = found[0][:met], found[1][:met]
 
-    def _go_on(self) -> None:
-        """Know what was found, and go on from the largest sets."""
-        pieces = [self._found[start] for start in sorted(self._found)]
-        self._found = {}
-        self.looked_at += sum(piece[0] for piece in pieces)
-        masks = np.concatenate([self.known[0], *(piece[1] for piece in pieces)])
-        scores = np.concatenate([self.known[1], *(piece[2] for piece in pieces)])
-        self.known = _undominated(masks, scores)
-        size = self.sets.shape[1] + SIZES
-        ends = np.concatenate([piece[3] for piece in pieces])
-        raw = np.unpackbits(ends.astype("<u8")[:, None].view(np.uint8), axis=1, bitorder="little")
-        self.sets = raw.nonzero()[1].reshape(len(ends), size)
+    def found(self) -> tuple[Masks, Floats]:
+        """All sets, those of the level and those found above them."""
+        pieces = [self.known, *(self._found[start] for start in sorted(self._found))]
+        return _undominated(*(np.concatenate(piece) for piece in zip(*pieces, strict=True)))
 
 
 def _undominated(masks: Masks, scores: Floats) -> tuple[Masks, Floats]:
@@ -131,26 +124,66 @@ def _undominated(masks: Masks, scores: Floats) -> tuple[Masks, Floats]:
     return masks[kept], scores[kept]
 
 
-def _entropies(codes: Any, cards: Ints) -> Floats:
-    """The entropy of each variable by itself, in nats."""
-    found = np.zeros(len(codes))
-    for i, (column, states) in enumerate(zip(codes, cards, strict=True)):
-        share = np.bincount(column, minlength=states) / len(column)
-        found[i] = -float(np.sum(share[share > 0] * np.log(share[share > 0])))
+def _dividing(codes: Any, cards: Ints, level: Level) -> Floats:
+    """How soon each free variable should be added: its entropy and thrice what it tells about the child."""
+    found = np.zeros(len(level.free))
+    of_child = _entropy(codes[level.child])
+    for i, variable in enumerate(level.free.tolist()):
+        own = _entropy(codes[variable])
+        both = _entropy(codes[variable].astype(np.int64) * cards[level.child] + codes[level.child])
+        found[i] = own + TELLING * (own + of_child - both)
     return found
 
 
-def _xlogx(most: int) -> Floats:
-    """N log N for every N up to the most."""
-    counts = np.arange(most + 1, dtype=np.float64)
-    found: Floats = counts * np.log(np.maximum(counts, 1))
-    return found
+def _entropy(column: Any) -> float:
+    share = np.bincount(column) / len(column)
+    return -float(np.sum(share[share > 0] * np.log(share[share > 0])))
 
 
-def _suffix_classes(codes: Any, cards: Ints, order: Ints) -> Ints:
-    """The class of each row by the variables from each place of an order on; one class after the last."""
-    classes = np.zeros((len(order) + 1, codes.shape[1]), dtype=np.int64)
+def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple[Any, ...]:
+    """What `kernels.refining` has to know of the variables of an order, as `rest`."""
+    rows, states = codes.shape[1], int(cards[child])
+    together, alone = (np.empty((len(order), rows), dtype=np.int32) for _ in range(2))
+    classes = np.zeros(rows, dtype=np.int64)
     for place in range(len(order) - 1, -1, -1):
-        both = classes[place + 1] * cards[order[place]] + codes[order[place]]
-        classes[place] = np.unique(both, return_inverse=True)[1].ravel()
-    return classes
+        variable = order[place]
+        both = classes * cards[variable] + codes[variable]
+        classes = np.unique(both, return_inverse=True)[1].ravel()
+        cells = classes * states + codes[child]
+        kinds = (np.bincount(cells, minlength=(classes.max() + 1) * states).reshape(-1, states) > 0).sum(
+            axis=1
+        )
+        together[place] = np.where(kinds[classes] > 1, cells, -1 - cells)
+        alone[place] = codes[variable].astype(np.int32) * states + codes[child]
+    counts = np.arange(rows + 1, dtype=np.float64)
+    return (
+        together,
+        alone,
+        *_fields(alone, cards[order] * states, codes[child], states),
+        counts * np.log(np.maximum(counts, 1)),
+    )
+
+
+def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Masks, Ints]:
+    """A row of bits for each row of the table, and the parts of it that belong to each place.
+
+    The last place is the child by itself.
+    """
+    parts, word, bit, first = [], 0, 0, []
+    for place, width in enumerate([*widths.tolist(), states]):
+        if bit + min(width, 64) > 64:
+            word, bit = word + 1, 0
+        first.append(64 * word + bit)
+        left = width
+        while left:
+            some = min(left, 64 - bit)
+            parts.append((word, ((1 << some) - 1) << bit, place))
+            left, bit = left - some, bit + some
+            if bit == 64 and left:
+                word, bit = word + 1, 0
+    bits = np.zeros((alone.shape[1], word + 1), dtype=np.uint64)
+    for place, begin in enumerate(first):
+        where = begin + (alone[place] if place < len(alone) else own.astype(np.int64))
+        bits[np.arange(len(bits)), where >> 6] |= np.uint64(1) << (where & 63).astype(np.uint64)
+    fields = np.array(parts, dtype=np.uint64).reshape(-1, 3).T
+    return bits, np.ascontiguousarray(fields).view(np.int64)
