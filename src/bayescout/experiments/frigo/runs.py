@@ -86,24 +86,21 @@ def compared(
 
 def rates_of(result: Result, truth: DiscreteNetwork | GaussianNetwork) -> Measures:
     """False discovery and false acceptance of the tests that a search made; None where nothing was found."""
-    from bayescout.graph.separation import d_connected
+    from bayescout.evaluate import error_rates
+    from bayescout.statistics.independence import Question
 
-    assert result.dependencies is not None
-    reached: dict[Any, list[bool]] = {}
-    counts = {True: {"dependent": 0, "independent": 0}, False: {"dependent": 0, "independent": 0}}
-    for one in result.dependencies.entries:
-        if one.answer == "inconclusive":
-            continue
-        given = tuple(sorted(truth.dag.index(label) for label in one.given))
-        key = (truth.dag.index(one.a), given)
-        if key not in reached:
-            reached[key] = d_connected(truth.dag, [key[0]], given)
-        counts[reached[key][truth.dag.index(one.b)]][one.answer] += 1
-    discovered = counts[True]["dependent"] + counts[False]["dependent"]
-    real = counts[True]["dependent"] + counts[True]["independent"]
+    made, place = result.dependencies, truth.dag.index
+    assert made is not None
+    questions = [
+        Question(place(one.a), place(one.b), tuple(place(label) for label in one.given))
+        for one in made.entries
+    ]
+    rates = error_rates(questions, made.entries, truth)
+    found = rates.true_dependences + rates.false_dependences
+    real = rates.true_dependences + rates.false_independences
     return {
-        "fdr": counts[False]["dependent"] / discovered if discovered else None,
-        "far": counts[True]["independent"] / real if real else None,
-        "tested": result.dependencies.tested,
-        "inconclusive": result.dependencies.inconclusive,
+        "fdr": rates.false_discovery_rate if found else None,
+        "far": rates.false_acceptance_rate if real else None,
+        "tested": made.tested,
+        "inconclusive": made.inconclusive,
     }
