@@ -14,7 +14,7 @@ from bayescout.errors import SettingError
 from bayescout.graph.separation import d_connected, d_separated
 from bayescout.scores import bind
 from bayescout.search import CountingScore, Imap, ImapPruned, Knowledge, Problem
-from bayescout.search.classes import Extension, mask_of
+from bayescout.search.classes import mask_of
 from bayescout.search.driver import Limits, drive, generator
 from bayescout.search.hypotheses import Hypotheses
 from bayescout.search.imap import GROW, SHRINK
@@ -55,7 +55,7 @@ def test_coverage_is_d_connection(parents, data):
         a, b = sorted(order[:2])
         known = tuple(sorted(order[2 : 2 + data.draw(st.integers(0, n - 2))]))
         made.append(CachedTest(a, b, known, 0.01, data.draw(st.sampled_from(["dependent", "independent"]))))
-    covered = Hypotheses(made).covered(Extension([mask_of(own) for own in parents], []))
+    covered = Hypotheses(made).covered([mask_of(own) for own in parents])
     expected = [d_connected(dag, [one.a], one.given)[one.b] for one in made if one.answer == "dependent"]
     assert covered.tolist() == expected
 
