@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.scores import bind
 from bayescout.search import Boss, CountingScore, HillClimb, Knowledge, Problem, trees
 from bayescout.search.boss import MOVING, order_near, reach
-from bayescout.search.driver import generator
 from bayescout.search.problem import random_order
 from bayescout.search.trees import Trees
 from tests.reference.orders import best_total, network_of, shifts

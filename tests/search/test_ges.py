@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.equivalence import consistent_extension, cpdag
 from bayescout.graph.pdag import Pdag
@@ -31,7 +32,7 @@ from bayescout.search.classes import (
     member_keeping,
     semi_directed_path,
 )
-from bayescout.search.driver import Limits, drive, generator
+from bayescout.search.driver import Limits, drive
 from bayescout.search.ges import PHASES, Ges
 from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step
 from bayescout.search.turns import Turns

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.separation import d_connected, d_separated
 from bayescout.scores import bind
 from bayescout.search import CountingScore, Imap, ImapPruned, Knowledge, Problem
 from bayescout.search.classes import mask_of
-from bayescout.search.driver import Limits, drive, generator
+from bayescout.search.driver import Limits, drive
 from bayescout.search.hypotheses import Hypotheses
 from bayescout.search.imap import GROW, SHRINK
 from bayescout.statistics.dependencies import CachedTest

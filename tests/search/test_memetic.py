@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.kernels.insertions import choose_rows, climb_order, index_lists, undominated
 from bayescout.scores import bind
 from bayescout.search import CountingScore, HillClimb, Knowledge, Memetic, Problem, listing
 from bayescout.search.candidates import masks_of, members_of
-from bayescout.search.driver import generator
 from bayescout.search.listing import Listing
 from bayescout.search.memetic import crossed, perturbed
 from bayescout.search.problem import random_order

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from bayescout.checks import require_count
+from bayescout.checks import generator, require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures
 
@@ -34,12 +34,10 @@ def drawn_arcs(nodes: int, seed: int) -> int:
     So every graph within the bound has the same chance under its order, and most come close to it: as from
     the uniform generator of Tetrad, which the document uses.
     """
-    import numpy as np
-
     pairs = nodes * (nodes - 1) // 2
     sets = [math.comb(pairs, arcs) for arcs in range(min(2 * nodes, pairs) + 1)]
     sets[0] = 0  # without an arc there is nothing to learn
-    place = np.random.Generator(np.random.PCG64([seed, nodes])).random() * sum(sets)
+    place = generator(seed, nodes).random() * sum(sets)
     return next(arcs for arcs, below in enumerate(accumulate(sets)) if below > place)
 
 
