@@ -39,13 +39,8 @@ from bayescout.search.turns import Turns
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, table_of
-from tests.search.drawn_problems import entangled, gaussian, knowledge_for
+from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of
 from tests.search.test_searches import keeps, untimed
-
-
-def problem_of(table, score="bic", knowledge=None):
-    rules = (knowledge or Knowledge()).compile(table.names)
-    return Problem(CountingScore(bind(score, table)), rules)
 
 
 @st.composite
