@@ -17,6 +17,7 @@ import time
 import numpy as np
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.scores import bind
 from bayescout.search import (
     CountingScore,
@@ -32,7 +33,7 @@ from bayescout.search import (
     Problem,
     Umda,
 )
-from bayescout.search.driver import Limits, drive, generator
+from bayescout.search.driver import Limits, drive
 
 BLANCO = {
     "elitist-ga": ElitistGa(),

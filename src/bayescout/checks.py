@@ -1,11 +1,14 @@
-"""Settings that are numbers: what is none, or out of range, is refused in one sentence."""
+"""Settings that are numbers, a seed among them: what is none, or out of range, is refused in one sentence."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayescout.errors import SettingError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def require_count(name: str, value: Any, least: int = 0, hint: str = "") -> int:
@@ -34,6 +37,17 @@ def require_flag(name: str, value: Any) -> None:
     """True or False, and nothing that only counts as one of them."""
     if not isinstance(value, bool):
         raise SettingError(f"{name} must be True or False, not {value!r}")
+
+
+def generator(seed: Any, *stream: int) -> np.random.Generator:
+    """The random numbers of a seed, or of a stream of its own under that seed, the same on every machine.
+
+    PCG64 by name, so that a new default of NumPy changes nothing.
+    """
+    import numpy as np
+
+    first = require_count("seed", seed, hint="the same seed gives the same answer")
+    return np.random.Generator(np.random.PCG64([first, *stream]))
 
 
 def _is_real(value: Any) -> bool:

@@ -11,7 +11,7 @@ from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
-from bayescout.search.knowledge import Knowledge
+from bayescout.search.knowledge import Rules
 from bayescout.statistics.dependencies import CachedTest
 
 Label = Hashable
@@ -53,7 +53,7 @@ class Explanation:
     def __str__(self) -> str:
         arc = f"{self.parent} -> {self.child}"
         path = " -> ".join(str(label) for label in self.cycle)
-        tested = "".join(f"; {_told(one)}" for one in self.tests)
+        tested = "".join(f"; {one.told(', '.join(map(str, one.given)))}" for one in self.tests)
         if not self.present:
             worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
             known = " and the knowledge forbids it" if self.forbidden else ""
@@ -68,14 +68,6 @@ class Explanation:
         )
 
 
-def _told(test: CachedTest) -> str:
-    """A test in a few words."""
-    given = f" given {', '.join(map(str, test.given))}" if test.given else ""
-    covered = "" if test.covered is None else ", in the graph too" if test.covered else ", not in the graph"
-    answer = "inconclusive for want of rows" if test.answer == "inconclusive" else test.answer
-    return f"{answer}{given} (p {test.p_value:.2g}{covered})"
-
-
 def explain(
     dag: Dag,
     cpdag: Pdag,
@@ -83,10 +75,10 @@ def explain(
     scores: LocalScores,
     a: Label,
     b: Label,
+    rules: Rules,
     tests: tuple[CachedTest, ...] = (),
-    knowledge: Knowledge | None = None,
 ) -> Explanation:
-    """The explanation of the pair; `scores` speaks of the columns of `table`."""
+    """The explanation of the pair; `scores` speaks of the columns of `table`, `rules` of the nodes."""
     if a == b:
         raise GraphError(f"an arc joins two variables, not {a!r} with itself")
     present = dag.has_arc(a, b) or dag.has_arc(b, a)
@@ -95,7 +87,6 @@ def explain(
     def local(node: Label, parents: tuple[Label, ...]) -> float:
         return scores.local(table.index(node), tuple(sorted(table.index(p) for p in parents)))
 
-    rules = (knowledge or Knowledge()).compile(dag.nodes)
     tail, head = dag.index(parent), dag.index(child)
     required = bool(present and rules.required[tail, head])
     forbidden = not (rules.allowed[head, tail] and not required if present else rules.allowed[tail, head])

@@ -8,6 +8,7 @@ from dataclasses import asdict, is_dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from bayescout.checks import generator
 from bayescout.errors import DataError, GraphError, SettingError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def learn(
     from bayescout.scores import bind
     from bayescout.search import CountingScore, Knowledge, Problem, name_of, search_named
     from bayescout.search.checkpoint import Checkpoint
-    from bayescout.search.driver import Limits, drive, generator
+    from bayescout.search.driver import Limits, drive
 
     begin = time.perf_counter()
     method = search_named(search) if isinstance(search, str) else _instance(search)

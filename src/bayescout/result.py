@@ -21,7 +21,7 @@ from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
 from bayescout.search.driver import Run, Step
-from bayescout.search.knowledge import Knowledge
+from bayescout.search.knowledge import Knowledge, Rules
 from bayescout.search.problem import Edges, ParentSets, Problem
 from bayescout.statistics.dependencies import CachedTest, DependencyCache
 
@@ -176,13 +176,18 @@ class Result:
         return self.found_class is not None
 
     @cached_property
+    def _rules(self) -> Rules:
+        """The knowledge in positions of the graph's nodes."""
+        return self.settings.knowledge.compile(self.dag.nodes)
+
+    @cached_property
     def cpdag(self) -> Pdag:
         """The equivalence class, with every edge directed that the knowledge directs."""
         known = self.settings.knowledge
         found = self.found_class or self.dag.cpdag()
         if known.is_empty or not found.undirected:
             return found
-        rules = known.compile(self.dag.nodes)
+        rules = self._rules
         fixed = set()
         for one, two in found.undirected:
             parent, child = (one, two) if one in self.dag.parents[two] else (two, one)
@@ -198,7 +203,7 @@ class Result:
         """What the arc between two variables, or its absence, is worth, and the counts behind it."""
         table, scores = self._evidence()
         tests = () if self.dependencies is None else self.dependencies.about(a, b)
-        return explain(self.dag, self.cpdag, table, scores, a, b, tests, self.settings.knowledge)
+        return explain(self.dag, self.cpdag, table, scores, a, b, self._rules, tests)
 
     def fit(self, data: Any = None, prior: str = "mle", **options: Any) -> Any:
         """The network with parameters, from the data it was learned from unless other data are given."""

@@ -10,7 +10,7 @@ from scipy.stats import mannwhitneyu
 
 import bayescout as bs
 from bayescout.errors import SettingError
-from bayescout.experiments import Records, run_study, study_named
+from bayescout.experiments import Records
 from bayescout.experiments.blanco import Blanco, figures, findings, printed, tables
 from bayescout.experiments.blanco.study import (
     ALGORITHMS,
@@ -26,15 +26,14 @@ from bayescout.experiments.blanco.study import (
 from bayescout.experiments.blanco.view import View, reached, shown
 from bayescout.experiments.tools import data_of, score_of
 from bayescout.report.study import markdown
+from tests.experiments.changed_records import changed
 
 TINY = Blanco.of_size("tiny")
 
 
 @pytest.fixture(scope="module")
-def records(tmp_path_factory):
-    ran = run_study(study_named("blanco", "tiny"), tmp_path_factory.mktemp("blanco"), workers=1)
-    assert not ran.failures
-    return ran.records
+def records(tiny_studies):
+    return tiny_studies("blanco")[1].records
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +41,9 @@ def view(records):
     return View(TINY, records)
 
 
-def changed(records, change, **choose):
-    """The records with other measures where they were declared so; a seed-dependent jitter keeps ranks."""
-    chosen = records.where(**choose)
-    keys = {record.key for record in chosen}
-    return View(
-        TINY,
-        Records(
-            replace(record, measures={**record.measures, **change(record)}) if record.key in keys else record
-            for record in records
-        ),
-    )
+def seen(records, change, **declared):
+    """A view of the records with other measures where they were declared so."""
+    return View(TINY, changed(records, change, **declared))
 
 
 # ---- what is run
@@ -213,31 +204,31 @@ def test_findings_follow_the_records(records):
     def at(distance):
         return lambda record: {"score": record.measures["reference"] + distance}
 
-    low, high = (changed(records, at(d), settings=DOCUMENT) for d in (-5.0, 5.0))
+    low, high = (seen(records, at(d), settings=DOCUMENT) for d in (-5.0, 5.0))
     assert not findings.always_reach(low).holds
     assert findings.always_reach(high).holds
     assert "16 of 16 (100%)" in findings.always_reach(high).ours
     assert not findings.better_settings(low).holds
     assert findings.better_settings(high).holds
-    slow = changed(records, lambda r: {"iterations": 500}, algorithm="PBIL", order="none")
-    quick = changed(records, lambda r: {"iterations": 1}, algorithm="PBIL", order="none")
+    slow = seen(records, lambda r: {"iterations": 500}, algorithm="PBIL", order="none")
+    quick = seen(records, lambda r: {"iterations": 1}, algorithm="PBIL", order="none")
     assert not findings.pbil_is_fastest(slow).holds
     assert findings.pbil_is_fastest(quick).holds
-    behind = changed(records, lambda r: {"iterations": 500}, algorithm="GA", order="given")
+    behind = seen(records, lambda r: {"iterations": 500}, algorithm="GA", order="given")
     assert findings.fewer_generations_with_order(behind).holds
-    better = changed(records, at(100.0), algorithm="GA", order="none")
+    better = seen(records, at(100.0), algorithm="GA", order="none")
     assert findings.ga_prefers_no_order(better).holds
-    assert not findings.ga_prefers_no_order(changed(records, at(100.0), algorithm="GA", order="given")).holds
+    assert not findings.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="given")).holds
     assert not findings.entropy_has_no_charge(View(TINY, records)).holds
-    sparse = changed(records, lambda r: {"arcs": 3}, settings=UNBOUNDED)
+    sparse = seen(records, lambda r: {"arcs": 3}, settings=UNBOUNDED)
     assert findings.entropy_has_no_charge(sparse).holds
-    near = changed(records, lambda r: {"hamming": 0 if r.run["order"] == "given" else 9})
+    near = seen(records, lambda r: {"hamming": 0 if r.run["order"] == "given" else 9})
     assert findings.closer_with_order(near).holds
-    assert not findings.closer_with_order(changed(records, lambda r: {"hamming": 4})).holds
+    assert not findings.closer_with_order(seen(records, lambda r: {"hamming": 4})).holds
 
 
 def test_a_best_network_is_the_closest_of_equals(records):
-    same = changed(records, lambda r: {"score": -1.0, "hamming": 3 + r.run["seed"]})
+    same = seen(records, lambda r: {"score": -1.0, "hamming": 3 + r.run["seed"]})
     assert same.best("asia", "k2", "given").measures["hamming"] == 3
 
 

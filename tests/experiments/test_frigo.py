@@ -41,6 +41,13 @@ def test_rates_count_what_d_separation_says():
     assert missed > 0
 
 
+def test_rates_of_nothing_found_are_left_open():
+    truth = bs.random_network(4, arcs=4, seed=1)
+    rates = rates_of(bs.learn(truth.sample(5, seed=1), "imap"), truth)
+    assert rates["tested"] == rates["inconclusive"] > 0
+    assert rates["fdr"] is rates["far"] is None
+
+
 def test_searches_are_measured_on_the_same_rows():
     truth = bs.random_network(5, arcs=6, seed=2)
     table = truth.sample(400, seed=2)

@@ -17,6 +17,7 @@ from bayescout.experiments.lau import data as sets
 from bayescout.experiments.lau.study import ASCENTS, BEST_OF_16, CLIMB, EQUAL_WORK, best_ascent
 from bayescout.experiments.lau.view import CORRECTED, View
 from bayescout.experiments.runner import keyed
+from tests.experiments.changed_records import changed
 from tests.experiments.outcome_checks import check_outcome, tables_of
 
 
@@ -128,17 +129,6 @@ def test_local_maxima_are_counted_by_start(records):
 # ---- findings follow the records
 
 
-def changed(records, change, **declared):
-    """The records with a measure of some of them changed."""
-    chosen = {record.key for record in records.where(**declared)}
-    return Records(
-        replace(record, measures={**record.measures, **change(record.measures)})
-        if record.key in chosen
-        else record
-        for record in records
-    )
-
-
 CHANGES = [
     ("faster_with_bic", "iterations", {"score": "k2"}, 1000, 0),
     ("simpler_with_bic", "parameters", {"score": "k2"}, 1000, 0),
@@ -169,7 +159,7 @@ def test_which_start_is_better_is_what_the_records_say(records):
 
 def test_catching_up_is_what_the_traces_say(records):
     def first(scores):
-        return lambda measures: {"trace": {**measures["trace"], "score": scores}}
+        return lambda record: {"trace": {**record.measures["trace"], "score": scores}}
 
     late = changed(records, first([-9.0, -8.0, -7.0, -1.0]), method=CLIMB, start="empty", score=CORRECTED)
     late = changed(late, first([-5.0, -4.0, -3.0, -2.0]), method=CLIMB, start="random", score=CORRECTED)

@@ -10,20 +10,19 @@ import pytest
 import bayescout as bs
 from bayescout.data.write import write_table
 from bayescout.errors import SettingError
-from bayescout.experiments import Records, run_study, study_named
+from bayescout.experiments import Records, run_study
 from bayescout.experiments.maua import Maua, findings, tables
 from bayescout.experiments.maua.study import APPROACHES, CLIMBING, HANDCRAFTED, RESTARTS, SAMPLING, on_unseen
 from bayescout.experiments.maua.view import View, bests, pooled
 from bayescout.report.study import markdown
+from tests.experiments.changed_records import changed
 
 TINY = Maua.of_size("tiny")
 
 
 @pytest.fixture(scope="module")
-def records(tmp_path_factory):
-    ran = run_study(study_named("maua", "tiny"), tmp_path_factory.mktemp("maua"), workers=1)
-    assert not ran.failures
-    return ran.records
+def records(tiny_studies):
+    return tiny_studies("maua")[1].records
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +30,9 @@ def view(records):
     return View(TINY, records)
 
 
-def changed(records, change, **choose):
-    keys = {record.key for record in records.where(**choose)}
-    return View(
-        TINY,
-        Records(
-            replace(record, measures={**record.measures, **change(record)}) if record.key in keys else record
-            for record in records
-        ),
-    )
+def seen(records, change, **declared):
+    """A view of the records with other measures where they were declared so."""
+    return View(TINY, changed(records, change, **declared))
 
 
 # ---- what is run
@@ -167,42 +160,40 @@ def test_findings_follow_the_records(records):
     def moved(by, *names):
         return lambda r: {name: [x + by for x in r.measures[name]] for name in names}
 
-    far = changed(records, moved(-1e4, "train"), approach=HANDCRAFTED)
-    near = changed(records, moved(1e4, "train"), approach=HANDCRAFTED)
+    far = seen(records, moved(-1e4, "train"), approach=HANDCRAFTED)
+    near = seen(records, moved(1e4, "train"), approach=HANDCRAFTED)
     assert findings.is_correct(far).holds
     assert not findings.is_correct(near).holds
     assert not findings.learned_reach_handcrafted(
-        changed(records, moved(1e4, "test"), approach=HANDCRAFTED)
+        seen(records, moved(1e4, "test"), approach=HANDCRAFTED)
     ).holds
-    assert findings.learned_reach_handcrafted(
-        changed(records, moved(-1e4, "test"), approach=HANDCRAFTED)
-    ).holds
-    same = changed(records, lambda r: {"test": list(r.measures["train"])})
-    turned = changed(records, lambda r: {"test": [-x for x in r.measures["train"]]})
+    assert findings.learned_reach_handcrafted(seen(records, moved(-1e4, "test"), approach=HANDCRAFTED)).holds
+    same = seen(records, lambda r: {"test": list(r.measures["train"])})
+    turned = seen(records, lambda r: {"test": [-x for x in r.measures["train"]]})
     assert findings.training_predicts(same).holds
     assert not findings.training_predicts(turned).holds
     assert findings.always_finite(
-        changed(records, lambda r: {"impossible": [0] * len(r.measures["train"])})
+        seen(records, lambda r: {"impossible": [0] * len(r.measures["train"])})
     ).holds
     assert not findings.always_finite(
-        changed(records, lambda r: {"impossible": [1] * len(r.measures["train"])})
+        seen(records, lambda r: {"impossible": [1] * len(r.measures["train"])})
     ).holds
-    rich = changed(records, lambda r: {"own": r.measures["test"][0]}, approach=HANDCRAFTED)
-    poor = changed(records, lambda r: {"own": r.measures["test"][0] + 300.0}, approach=HANDCRAFTED)
+    rich = seen(records, lambda r: {"own": r.measures["test"][0]}, approach=HANDCRAFTED)
+    poor = seen(records, lambda r: {"own": r.measures["test"][0] + 300.0}, approach=HANDCRAFTED)
     assert findings.enough_data(rich).holds
     assert not findings.enough_data(poor).holds
 
 
 def test_an_approach_is_ahead_only_by_more_than_chance(records):
     """Two runs a side are never significant; eight are when they do not overlap."""
-    ahead = changed(records, lambda r: {n: [x + 1e4 for x in r.measures[n]] for n in ("train", "test")},
-                    approach=RESTARTS)  # fmt: skip
+    ahead = seen(records, lambda r: {n: [x + 1e4 for x in r.measures[n]] for n in ("train", "test")},
+                 approach=RESTARTS)  # fmt: skip
     assert not findings.restarts_help(ahead).holds
     many = [replace(record, key=f"{record.key}{i}") for record in ahead.records for i in range(4)]
     assert findings.restarts_help(View(TINY, Records(many))).holds
     assert not findings.climbing_beats_sampling(
-        changed(records, lambda r: {n: [x - 1e4 for x in r.measures[n]] for n in ("train", "test")},
-                approach=CLIMBING)
+        seen(records, lambda r: {n: [x - 1e4 for x in r.measures[n]] for n in ("train", "test")},
+             approach=CLIMBING)
     ).holds  # fmt: skip
 
 

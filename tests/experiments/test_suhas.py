@@ -12,13 +12,13 @@ from hypothesis.extra import numpy as arrays
 
 import bayescout as bs
 from bayescout.errors import SettingError
-from bayescout.experiments import Records
 from bayescout.experiments.suhas import Suhas, findings
 from bayescout.experiments.suhas.population import Watched, arc_rates, rates
 from bayescout.experiments.suhas.study import ALPHAS, BY_ALPHA, EXTENSIONS, FITNESS
 from bayescout.experiments.suhas.view import View, beats, reached
 from bayescout.experiments.tools import data_of, network_of, score_of
 from bayescout.search.population.generation import living_of
+from tests.experiments.changed_records import changed
 
 TINY = Suhas.of_size("tiny")
 
@@ -109,13 +109,6 @@ def test_values_of_alpha_span_those_of_the_full_study():
     assert Suhas(alphas=99).chosen_alphas("mi-bic") == ALPHAS["mi-bic"]
 
 
-def changed(records, change, choose):
-    return Records(
-        replace(record, measures={**record.measures, **change(record)}) if choose(record) else record
-        for record in records
-    )
-
-
 def finding(name, records, *arguments):
     return getattr(findings, name)(View(TINY, records), *arguments)
 
@@ -130,7 +123,7 @@ def test_the_effect_of_alpha_is_what_the_records_say(records):
                 "population_recall": down if rising else up,
             }
 
-        return changed(records, change, lambda record: record.run["part"] == BY_ALPHA)
+        return changed(records, change, part=BY_ALPHA)
 
     assert finding("alpha_trades", by_alpha(True), "mi-bic").holds
     opposite = finding("alpha_trades", by_alpha(False), "mi-bic")
@@ -146,17 +139,17 @@ def test_a_falling_maximum_is_found(records):
         trace = record.measures["trace"]
         return {"trace": {**trace, "best_in_population": [*trace["best_in_population"][:-1], -1e9]}}
 
-    broken = changed(records, fall, lambda record: record.key == first.key)
+    broken = changed(records, fall, **first.run)
     assert not finding("maximum_never_falls", broken).holds
 
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_findings_on_fitness_are_what_the_records_say(records, holds):
     value = 1e6 if holds else -1e6
-    some = changed(records, lambda _: {"score": value, "precision": 0.9 if holds else 0.1}, lambda _: True)
+    some = changed(records, lambda _: {"score": value, "precision": 0.9 if holds else 0.1})
     for name in ("approaches_reference", "sometimes_better", "precision_is_good"):
         assert finding(name, some).holds is holds
-    full = changed(records, lambda _: {"arcs": 6 if holds else 3}, lambda _: True)
+    full = changed(records, lambda _: {"arcs": 6 if holds else 3})
     assert finding("fills_with_rows", full).holds is holds
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import bayescout as bs
+from bayescout.statistics.dependencies import CachedTest, DependencyCache
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 NASTY = (
@@ -77,40 +78,14 @@ def asia(rows=800, **options):
     return bs.learn(bs.load_network("asia").sample(rows, seed=4), **(usual | options))
 
 
-@dataclass(frozen=True)
-class Test:
-    """One test of independence, as a search that makes them keeps it."""
-
-    a: object
-    b: object
-    given: tuple
-    p_value: float
-    answer: str
-
-
-@dataclass(frozen=True)
-class Tests:
-    """The account that such a search gives."""
-
-    tested: int
-    rejected: int
-    inconclusive: int
-    covered: int | None
-    entries: tuple
-
-    def about(self, a, b):
-        return tuple(test for test in self.entries if {test.a, test.b} == {a, b})
-
-
 def with_tests(result):
     """The same result as if tests had been made."""
     entries = (
-        Test("dysp", "asia", (), 0.001, "dependent"),
-        Test("asia", "dysp", ("tub", "lung"), 0.25, "independent"),
-        Test("tub", "lung", (), 0.02, "dependent"),
+        CachedTest("dysp", "asia", (), 0.001, "dependent", covered=False),
+        CachedTest("asia", "dysp", ("tub", "lung"), 0.25, "independent"),
+        CachedTest("tub", "lung", (), 0.02, "dependent", covered=True),
     )
-    object.__setattr__(result, "dependencies", Tests(3, 2, 0, 1, entries))
-    return result
+    return replace(result, dependencies=DependencyCache(3, 2, 0, 1, entries))
 
 
 def nasty():

@@ -1,11 +1,12 @@
-"""Tables and knowledge that searches are tested on."""
+"""Tables, knowledge and scores that searches are tested on."""
 
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
 
-from bayescout.search import Knowledge
+from bayescout.scores import bind
+from bayescout.search import CountingScore, Knowledge, Problem
 from tests.scores.drawn_data import continuous_table, table_of
 
 
@@ -50,3 +51,42 @@ def knowledge_for(draw, names):
         order=tuple(order) if ordered else None,
         max_parents=limit,
     )
+
+
+def problem_of(table, score="bic", knowledge=None, start="empty", workers=None):
+    rules = (knowledge or Knowledge()).compile(table.names)
+    return Problem(CountingScore(bind(score, table, workers)), rules, start)
+
+
+@st.composite
+def problems(draw, rows=(6, 40, 300), continuous=("bic", "bge")):
+    """A table, discrete or continuous, short or long, with knowledge, and a score for it."""
+    n, seed, length = draw(st.integers(1, 6)), draw(st.integers(0, 1000)), draw(st.sampled_from(rows))
+    if draw(st.booleans()):
+        table = entangled(n, length, seed, states=draw(st.integers(2, 3)))
+        scores = ("bic", "aic", "k2", "bdeu")
+    else:
+        table, scores = gaussian(n, length, seed), continuous
+    knowledge = draw(knowledge_for(table.names)) if n >= 4 and draw(st.booleans()) else Knowledge()
+    return problem_of(table, draw(st.sampled_from(scores)), knowledge)
+
+
+def degenerate_tables():
+    """One column, constant columns, columns that are the same, and more columns than rows."""
+    rng = np.random.default_rng(1)
+    base = rng.normal(size=30)
+    return [
+        table_of([[0, 1, 0, 1]], [2]),
+        table_of([[0] * 10, [1] * 10, [0, 1] * 5], [1, 2, 2]),
+        table_of([[0, 1] * 20] * 4, [2] * 4),
+        continuous_table([base]),
+        continuous_table([base, base, -base, rng.normal(size=30)]),
+        continuous_table(rng.normal(size=(6, 4))),
+    ]
+
+
+class OneParent:
+    """A score of a user's own: a parent is worth 1, and a family with more cannot be scored."""
+
+    def local(self, child, parents):
+        return -np.inf if len(parents) > 1 else float(len(parents))

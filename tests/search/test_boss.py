@@ -8,43 +8,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.scores import bind
-from bayescout.search import Boss, CountingScore, HillClimb, Knowledge, Problem, trees
+from bayescout.search import Boss, HillClimb, Knowledge, trees
 from bayescout.search.boss import MOVING, order_near, reach
-from bayescout.search.driver import generator
 from bayescout.search.problem import random_order
 from bayescout.search.trees import Trees
 from tests.reference.orders import best_total, network_of, shifts
-from tests.scores.drawn_data import continuous_table, table_of
-from tests.search.drawn_problems import entangled, gaussian, knowledge_for
+from tests.search.drawn_problems import (
+    OneParent,
+    degenerate_tables,
+    entangled,
+    gaussian,
+    knowledge_for,
+    problem_of,
+    problems,
+)
 from tests.search.test_ges import missed
 from tests.search.test_searches import keeps, untimed
 
-
-def problem_of(table, score="bic", knowledge=None):
-    rules = (knowledge or Knowledge()).compile(table.names)
-    return Problem(CountingScore(bind(score, table)), rules)
-
-
-@st.composite
-def problems(draw):
-    """A table, discrete or continuous, short or long, with knowledge, and a score for it."""
-    n, seed = draw(st.integers(1, 6)), draw(st.integers(0, 1000))
-    rows = draw(st.sampled_from([3, 6, 40, 300]))
-    if draw(st.booleans()):
-        table, scores = entangled(n, rows, seed, states=draw(st.integers(2, 3))), ["bic", "aic", "k2", "bdeu"]
-    else:
-        table, scores = gaussian(n, rows, seed), ["bic", "aic", "bge"]
-    knowledge = draw(knowledge_for(table.names)) if n >= 4 and draw(st.booleans()) else Knowledge()
-    return problem_of(table, draw(st.sampled_from(scores)), knowledge)
+PROBLEMS = problems(rows=(3, 6, 40, 300), continuous=("bic", "aic", "bge"))
 
 
 # ---- trees
 
 
 @settings(max_examples=60)
-@given(problem=problems(), seed=st.integers(0, 1000))
+@given(problem=PROBLEMS, seed=st.integers(0, 1000))
 def test_trees_answer_what_growing_and_shrinking_anew_does(problem, seed):
     """Several orders in turn, so that what is remembered is walked again."""
     remembered, rng = Trees(problem), generator(seed)
@@ -57,7 +48,7 @@ def test_trees_answer_what_growing_and_shrinking_anew_does(problem, seed):
 
 
 @settings(max_examples=60)
-@given(problem=problems(), seed=st.integers(0, 1000), data=st.data())
+@given(problem=PROBLEMS, seed=st.integers(0, 1000), data=st.data())
 def test_every_place_has_the_score_of_the_order_laid_out_anew(problem, seed, data):
     order = list(random_order(problem.rules, generator(seed)))
     grown = Trees(problem)
@@ -98,7 +89,7 @@ def test_batches_of_regressions_are_the_single_ones():
 
 
 @settings(max_examples=40)
-@given(problem=problems(), seed=st.integers(0, 100))
+@given(problem=PROBLEMS, seed=st.integers(0, 100))
 def test_each_variable_in_turn_goes_to_its_best_place_until_none_has_a_better_one(problem, seed):
     """The whole run of moves, by definition: every place of every variable laid out anew."""
     search, rng = Boss(), generator(seed)
@@ -214,28 +205,14 @@ def test_more_restarts_are_never_worse():
 
 
 def test_degenerate_tables():
-    rng = np.random.default_rng(1)
-    base = rng.normal(size=30)
-    tables = [
-        table_of([[0, 1, 0, 1]], [2]),
-        table_of([[0] * 10, [1] * 10, [0, 1] * 5], [1, 2, 2]),
-        table_of([[0, 1] * 20] * 4, [2] * 4),
-        continuous_table([base]),
-        continuous_table([base, base, -base, rng.normal(size=30)]),
-        continuous_table(rng.normal(size=(6, 4))),
-    ]
-    for table in tables:
+    for table in degenerate_tables():
         result = bs.learn(table, Boss(restarts=1))
         assert np.isfinite(result.score)
         assert result.score >= bs.score(bs.Dag.empty(table.names), table) - 1e-6
 
 
 def test_a_users_own_score_is_used_and_families_that_cannot_be_scored_are_never_entered():
-    class Own:
-        def local(self, child, parents):
-            return -np.inf if len(parents) > 1 else float(len(parents))
-
-    result = bs.learn(entangled(4), Boss(), Own())
+    result = bs.learn(entangled(4), Boss(), OneParent())
     assert (result.dag.n_arcs, max(map(len, result.dag.parents))) == (3, 1)
 
 

@@ -11,19 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayescout.errors import TooLargeError
-from bayescout.scores import BDeu, Bic, bind
-from bayescout.search import CountingScore, Knowledge, Problem, candidates
+from bayescout.scores import BDeu, Bic
+from bayescout.search import Knowledge, candidates
 from bayescout.search.candidates import Enumeration, candidate_sets, masks_of, members_of
 from tests.scores.drawn_data import table_of
-from tests.search.drawn_problems import entangled, gaussian, knowledge_for
+from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of
 
 DISCRETE = ["bic", "aic", "ebic", "loglik", "bdeu", "bds", "k2", "bic-laplace", "mi-bic", "fnml", "entropy"]
-
-
-def problem_of(table, score="bic", knowledge=None, workers=None):
-    return Problem(
-        CountingScore(bind(score, table, workers)), (knowledge or Knowledge()).compile(table.names)
-    )
 
 
 def every_set(problem, child):

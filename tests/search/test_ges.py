@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.equivalence import consistent_extension, cpdag
 from bayescout.graph.pdag import Pdag
@@ -31,20 +32,15 @@ from bayescout.search.classes import (
     member_keeping,
     semi_directed_path,
 )
-from bayescout.search.driver import Limits, drive, generator
+from bayescout.search.driver import Limits, drive
 from bayescout.search.ges import PHASES, Ges
 from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step
 from bayescout.search.turns import Turns
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, table_of
-from tests.search.drawn_problems import entangled, gaussian, knowledge_for
+from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of
 from tests.search.test_searches import keeps, untimed
-
-
-def problem_of(table, score="bic", knowledge=None):
-    rules = (knowledge or Knowledge()).compile(table.names)
-    return Problem(CountingScore(bind(score, table)), rules)
 
 
 @st.composite

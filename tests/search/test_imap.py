@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.separation import d_connected, d_separated
 from bayescout.scores import bind
 from bayescout.search import CountingScore, Imap, ImapPruned, Knowledge, Problem
-from bayescout.search.classes import Extension, mask_of
-from bayescout.search.driver import Limits, drive, generator
+from bayescout.search.classes import mask_of
+from bayescout.search.driver import Limits, drive
 from bayescout.search.hypotheses import Hypotheses
 from bayescout.search.imap import GROW, SHRINK
 from bayescout.statistics.dependencies import CachedTest
@@ -55,7 +56,7 @@ def test_coverage_is_d_connection(parents, data):
         a, b = sorted(order[:2])
         known = tuple(sorted(order[2 : 2 + data.draw(st.integers(0, n - 2))]))
         made.append(CachedTest(a, b, known, 0.01, data.draw(st.sampled_from(["dependent", "independent"]))))
-    covered = Hypotheses(made).covered(Extension([mask_of(own) for own in parents], []))
+    covered = Hypotheses(made).covered([mask_of(own) for own in parents])
     expected = [d_connected(dag, [one.a], one.given)[one.b] for one in made if one.answer == "dependent"]
     assert covered.tolist() == expected
 

@@ -10,39 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.kernels.insertions import choose_rows, climb_order, index_lists, undominated
-from bayescout.scores import bind
-from bayescout.search import CountingScore, HillClimb, Knowledge, Memetic, Problem, listing
+from bayescout.search import HillClimb, Knowledge, Memetic, listing
 from bayescout.search.candidates import masks_of, members_of
-from bayescout.search.driver import generator
 from bayescout.search.listing import Listing
 from bayescout.search.memetic import crossed, perturbed
 from bayescout.search.problem import random_order
 from tests.reference.orders import best_parents, best_total, shifts
-from tests.scores.drawn_data import continuous_table, table_of
-from tests.search.drawn_problems import entangled, gaussian, knowledge_for
+from tests.search.drawn_problems import (
+    OneParent,
+    degenerate_tables,
+    entangled,
+    gaussian,
+    knowledge_for,
+    problem_of,
+    problems,
+)
 from tests.search.test_searches import keeps, untimed
 
 QUICK = Memetic(population=4, patience=3)
-
-
-def problem_of(table, score="bic", knowledge=None):
-    rules = (knowledge or Knowledge()).compile(table.names)
-    return Problem(CountingScore(bind(score, table)), rules)
-
-
-@st.composite
-def problems(draw):
-    """A table, discrete or continuous, with knowledge, and a score for it."""
-    n, seed = draw(st.integers(1, 6)), draw(st.integers(0, 1000))
-    rows = draw(st.sampled_from([6, 40, 300]))
-    if draw(st.booleans()):
-        table, scores = entangled(n, rows, seed, states=draw(st.integers(2, 3))), ["bic", "aic", "k2", "bdeu"]
-    else:
-        table, scores = gaussian(n, rows, seed), ["bic", "bge"]
-    knowledge = draw(knowledge_for(table.names)) if n >= 4 and draw(st.booleans()) else Knowledge()
-    return problem_of(table, draw(st.sampled_from(scores)), knowledge)
 
 
 def order_total(problem, order):
@@ -277,28 +265,14 @@ def test_a_start_graph_is_never_lost():
 
 
 def test_degenerate_tables():
-    rng = np.random.default_rng(1)
-    base = rng.normal(size=30)
-    tables = [
-        table_of([[0, 1, 0, 1]], [2]),
-        table_of([[0] * 10, [1] * 10, [0, 1] * 5], [1, 2, 2]),
-        table_of([[0, 1] * 20] * 4, [2] * 4),
-        continuous_table([base]),
-        continuous_table([base, base, -base, rng.normal(size=30)]),
-        continuous_table(rng.normal(size=(6, 4))),
-    ]
-    for table in tables:
+    for table in degenerate_tables():
         result = bs.learn(table, QUICK)
         assert np.isfinite(result.score)
         assert result.score >= bs.score(bs.Dag.empty(table.names), table) - 1e-6
 
 
 def test_families_that_cannot_be_scored_are_never_entered():
-    class Own:
-        def local(self, child, parents):
-            return -np.inf if len(parents) > 1 else float(len(parents))
-
-    result = bs.learn(entangled(4), QUICK, Own())
+    result = bs.learn(entangled(4), QUICK, OneParent())
     assert (result.dag.n_arcs, max(map(len, result.dag.parents))) == (3, 1)
 
 

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.equivalence import cpdag
 from bayescout.scores import bind
 from bayescout.search import CountingScore, Knowledge, Problem
 from bayescout.search.classes import Pattern, bits
-from bayescout.search.driver import Limits, drive, generator
+from bayescout.search.driver import Limits, drive
 from bayescout.search.pc import Cpc, Pc, forced_extension, given_sets
 from bayescout.statistics.independence import Finding, Oracle, Question, independence_tests
 from tests.graph.drawn_graphs import parent_sets

@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.graph.orders import peel_roots
-from bayescout.scores import bind
 from bayescout.search import (
-    CountingScore,
     ElitistGa,
     Genetic,
     GeneticGreedy,
     Holland,
     Knowledge,
     Pbil,
-    Problem,
     Umda,
 )
 from bayescout.search.moves import Moves
@@ -33,7 +30,7 @@ from bayescout.search.population.genome import Genome, from_hex, to_hex
 from bayescout.search.population.lau import improve, wander
 from bayescout.search.population.suhas import fitness
 from tests.scores.drawn_data import table_of
-from tests.search.drawn_problems import entangled, knowledge_for
+from tests.search.drawn_problems import entangled, knowledge_for, problem_of
 
 SIX = [
     GeneticGreedy(population=8, promoted=2, dropped=1),
@@ -71,11 +68,6 @@ def text(genes):
 
 def rules_of(names="abcd", **known):
     return Knowledge(**known).compile(names)
-
-
-def problem_of(table, knowledge=None, score="bic", start="empty"):
-    rules = (knowledge or Knowledge()).compile(table.names)
-    return Problem(CountingScore(bind(score, table)), rules, start)
 
 
 def run(search, problem, seed=0, steps=10_000):
@@ -345,7 +337,7 @@ def test_every_individual_is_legal_and_the_best_is_never_lost(search, data):
     table = entangled(n_variables=5, rows=80, seed=data.draw(st.integers(0, 3)))
     knowledge = data.draw(knowledge_for(table.names))
     start = data.draw(st.sampled_from(["empty", "random"]))
-    problem = problem_of(table, knowledge, start=start)
+    problem = problem_of(table, knowledge=knowledge, start=start)
     states = run(search, problem, data.draw(st.integers(0, 9)), steps=12)
     for earlier, later in itertools.pairwise(states):
         assert later.score >= earlier.score

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.checks import require_count
+from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.evaluate.resampling import check_options, learned, spread, table_of
 from bayescout.evaluate.strengths import ArcStrengths
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
-from bayescout.network.sampling import generator
 
 if TYPE_CHECKING:
     from bayescout.scores import ScoreLike
@@ -59,7 +58,7 @@ def bootstrap(
     settings = {**options, "search": search, "score": score}
 
     def one(run: int) -> Pdag | Dag:
-        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence((int(seed), run))))
+        rng = generator(seed, run)
         drawn = resampled(table, size, rng)
         result = learned(drawn, int(rng.integers(2**32)), settings, f"resample {run} of {runs}")
         return result.cpdag if cpdag else result.dag

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.checks import require_count
+from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.evaluate.plain import plain, plain_label
@@ -23,7 +23,6 @@ from bayescout.evaluate.unseen import (
     mean_and_error,
 )
 from bayescout.graph.dag import Dag
-from bayescout.network.sampling import generator
 
 if TYPE_CHECKING:
     from bayescout.scores import ScoreLike

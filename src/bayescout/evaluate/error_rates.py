@@ -11,6 +11,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
 from bayescout.graph.separation import d_connected
 from bayescout.network.fit import as_dag
+from bayescout.statistics.dependencies import CachedTest
 from bayescout.statistics.independence import Finding, Question
 
 
@@ -83,15 +84,15 @@ class ErrorRates:
 
 def error_rates(
     questions: Sequence[Question],
-    findings: Sequence[Finding],
+    findings: Sequence[Finding | CachedTest],
     truth: Any,
     names: Sequence[Label] | None = None,
 ) -> ErrorRates:
     """Judge the findings of independence tests by d-separation in the true graph.
 
-    `questions` speak of positions: those of the columns `names`, or of the truth's own nodes. `truth` is a
-    graph, or anything with a `dag`. Frigo (2009) reports two of the rates: false discovery (type I)
-    and false acceptance (type II).
+    `questions` speak of positions: those of the columns `names`, or of the truth's own nodes. `findings` are
+    those of tests, or the tests that a search kept. `truth` is a graph, or anything with a `dag`.
+    Frigo (2009) reports two of the rates: false discovery (type I) and false acceptance (type II).
     """
     if len(questions) != len(findings):
         raise SettingError(

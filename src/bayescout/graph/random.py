@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import generator, require_count
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, check_nodes, counted
@@ -36,7 +37,7 @@ def random_dag(
     over orders is not uniform over DAGs: a graph that fits more orders comes more often.
     """
     labels = _labels(nodes)
-    rng = np.random.default_rng(_whole("seed", seed, "the same seed gives the same graph"))
+    rng = generator(seed)
     return Dag(labels, draw_parents(rng, len(labels), arcs, density, max_parents))
 
 
@@ -139,18 +140,22 @@ def _draw(rng: np.random.Generator, cumulative: NDArray[np.float64]) -> Degrees:
 def _labels(nodes: int | Iterable[Label]) -> tuple[Label, ...]:
     if isinstance(nodes, Iterable):
         return check_nodes(nodes)
-    count = _whole("nodes", nodes, "give a number of nodes or a list of labels")
+    count = require_count("nodes", nodes, hint="give a number of nodes or a list of labels")
     return tuple(f"X{k + 1}" for k in range(count))
 
 
 def _limit(n: int, max_parents: int | None) -> int:
-    return n if max_parents is None else min(n, _whole("max_parents", max_parents, "None is no limit"))
+    return (
+        n
+        if max_parents is None
+        else min(n, require_count("max_parents", max_parents, hint="None is no limit"))
+    )
 
 
 def _check_arcs(arcs: int, density: float | None, n: int, most: int, max_parents: int | None) -> None:
     if density is not None:
         raise SettingError("give either arcs or density, not both")
-    if _whole("arcs", arcs, "for a share use density") > most:
+    if require_count("arcs", arcs, hint="for a share use density") > most:
         limit = "" if max_parents is None else f" with at most {max_parents} parents each"
         raise SettingError(
             f"{counted(int(arcs), 'arc')} will not fit: there is room for {most} among "
@@ -165,9 +170,3 @@ def _density(n: int, density: float | None) -> float:
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
         raise SettingError(f"density must be a number from 0 to 1, not {density!r}; for a count use arcs")
     return float(share)
-
-
-def _whole(name: str, value: object, hint: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
-        raise SettingError(f"{name} must be a whole number, 0 or more, not {value!r}; {hint}")
-    return int(value)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import generator
 from bayescout.data.table import MAX_STATES, Label
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
@@ -16,7 +17,6 @@ from bayescout.graph.random import random_dag
 from bayescout.network.discrete import DiscreteNetwork
 from bayescout.network.fit import as_dag, is_number, refuse_large
 from bayescout.network.gaussian import GaussianNetwork
-from bayescout.network.sampling import generator
 
 PARAMETERS = 1
 """Added to the seed's entropy, so that parameters and graph use unrelated random numbers."""
@@ -47,9 +47,8 @@ def random_network(
     coefficients   of a Gaussian network: uniform in this range; intercepts are 0
     variances      of the noise: one number for all, or a range to draw from
     """
-    generator(seed)
+    rng = generator(seed, PARAMETERS)
     graph = _graph(dag, seed, nodes=nodes, arcs=arcs, density=density, max_parents=max_parents)
-    rng = np.random.Generator(np.random.PCG64([int(seed), PARAMETERS]))
     if kind == "discrete":
         return _discrete(graph, states, concentration, rng)
     if kind == "gaussian":

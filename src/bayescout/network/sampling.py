@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import generator, require_count
 from bayescout.data.table import narrowest
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.errors import TooLargeError
 from bayescout.graph.labels import counted
 from bayescout.network.likelihood import configurations
 
@@ -26,24 +27,16 @@ MAX_SAMPLE = 2**36
 """The most bytes a sample may take (64 GiB): 1.8 thousand million rows of alarm."""
 
 
-def generator(seed: int) -> np.random.Generator:
-    """The random numbers of a seed: PCG64 by name, so that a new NumPy default changes nothing."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise SettingError(f"seed must be an integer from 0 up, not {seed!r}")
-    return np.random.Generator(np.random.PCG64(int(seed)))
-
-
 def room_for(n: int, columns: int, kind: type[Any]) -> NDArray[Any]:
     """An empty (columns, n) array for the sample, or a refusal with its size."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-        raise SettingError(f"the number of rows to sample must be an integer from 0 up, not {n!r}")
-    size = max(1, columns) * int(n) * np.dtype(kind).itemsize
-    needs = f"a sample of {int(n):,} rows of {counted(columns, 'column')} needs {size / 2**30:,.1f} GiB"
+    rows = require_count("the number of rows to sample", n)
+    size = max(1, columns) * rows * np.dtype(kind).itemsize
+    needs = f"a sample of {rows:,} rows of {counted(columns, 'column')} needs {size / 2**30:,.1f} GiB"
     way_out = "draw fewer rows, or parts of them with different seeds"
     if size > MAX_SAMPLE:
         raise TooLargeError(f"{needs}, over the limit of {MAX_SAMPLE / 2**30:,.0f} GiB; {way_out}")
     try:
-        return np.empty((columns, int(n)), dtype=kind)
+        return np.empty((columns, rows), dtype=kind)
     except MemoryError:
         raise TooLargeError(f"{needs}, more than this machine can give; {way_out}") from None
 

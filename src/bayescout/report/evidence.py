@@ -28,7 +28,5 @@ def tests_data(result: Result, names: tuple[str, ...]) -> dict[str, list[str]]:
         lines = found.setdefault(f"{one},{two}", [])
         if len(lines) < MOST_OF_A_PAIR:
             given = ", ".join(names[result.dag.index(label)] for label in test.given)
-            lines.append(
-                short(f"{test.answer}{f' given {given}' if given else ''}") + f" (p = {test.p_value:.2g})"
-            )
+            lines.append(test.told(short(given)))
     return found

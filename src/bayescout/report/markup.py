@@ -133,6 +133,11 @@ def resource(name: str) -> Html:
     return Html((files("bayescout.report") / "files" / name).read_text(encoding="utf-8"))
 
 
-def filled(template: str, parts: Mapping[str, object]) -> str:
+def page(body: str, parts: Mapping[str, object]) -> str:
+    """The head that all pages have, and a body; "script_source" is the hash of its script, or none."""
+    return _filled("head.html", parts) + _filled(body, parts)
+
+
+def _filled(template: str, parts: Mapping[str, object]) -> str:
     """The template with every {{name}} replaced, once: what is put in is not looked at again."""
     return _PLACE.sub(lambda place: html(parts[place[1]]), resource(template))

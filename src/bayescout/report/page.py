@@ -16,7 +16,7 @@ from bayescout.graph.labels import counted, graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.report import data_part, made, parameters
 from bayescout.report.evidence import tests_data, tests_tile
-from bayescout.report.markup import Html, embedded, filled, grid, html, join, number, resource, shown, tag
+from bayescout.report.markup import Html, embedded, grid, html, join, number, page, resource, shown, tag
 from bayescout.report.views import MOST_TOP, against, as_reference, graph_data, trace_data
 from bayescout.report.worth import Worth, worth
 from bayescout.result import Result
@@ -57,7 +57,7 @@ def write_report(
         "version": made.version("bayescout"),
         "style": Html(resource("style.css") + resource("report.css")),
         "script": script,
-        "script_hash": "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "script_source": "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "lead": _lead(result),
         "headline": _headline(subject),
         "graph_label": f"The learned network: {graph_size(len(result.dag), result.dag.n_arcs)}",
@@ -70,7 +70,7 @@ def write_report(
         "made": made.section(result),
         "json": embedded(_json(subject)),
     }
-    write_text(path, filled("report.html", parts))
+    write_text(path, page("report.html", parts))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bayescout.formats.text import write_text
 from bayescout.graph.labels import counted
 from bayescout.plots.style import matplotlib
 from bayescout.report.made import version
-from bayescout.report.markup import Html, filled, grid, join, pairs, resource, tag
+from bayescout.report.markup import Html, grid, join, page, pairs, resource, tag
 
 TABLES, FIGURES, PAGE = "tables", "figures", "index.html"
 MOST_ROWS = 500
@@ -55,13 +55,14 @@ def write_study(outcome: Outcome, folder: str | os.PathLike[str], records: Itera
         "source": outcome.source,
         "version": version("bayescout"),
         "style": Html(resource("style.css") + resource("study.css")),
+        "script_source": "none",
         "contents": _contents(outcome),
         "introduction": _prose(outcome.introduction),
         "findings": _findings(outcome.findings),
         "sections": join(sections),
         "run": _how(outcome, list(records)),
     }
-    write_text(target / PAGE, filled("study.html", parts))
+    write_text(target / PAGE, page("study.html", parts))
     return target / PAGE
 
 

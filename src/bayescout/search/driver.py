@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.search.checkpoint import Checkpoint
@@ -234,8 +232,3 @@ def _resumed(
 
 def as_graph(lists: Sequence[Sequence[int]]) -> ParentSets:
     return tuple(tuple(own) for own in lists)
-
-
-def generator(seed: int) -> Generator:
-    """The stream of random numbers of a seed, the same on every machine."""
-    return np.random.Generator(np.random.PCG64(require_count("seed", seed)))

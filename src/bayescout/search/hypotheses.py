@@ -1,4 +1,7 @@
-"""Hypotheses of independence as searches put them: to the data behind a score, each one once."""
+"""Hypotheses of independence as searches put them: to the data behind a score, each one once.
+
+A graph is the parents of each node, as sets of bits.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import SettingError
-from bayescout.search.classes import Extension, bits
+from bayescout.search.classes import bits
 from bayescout.search.problem import Problem
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
@@ -64,9 +67,9 @@ def children_of(parents: Sequence[int]) -> list[int]:
     return children
 
 
-def blanket_questions(dag: Extension, nodes: Iterable[int]) -> list[Question]:
+def blanket_questions(parents: Sequence[int], nodes: Iterable[int]) -> list[Question]:
     """Is each of these nodes independent of every other outside its Markov blanket, given that?"""
-    parents, children = dag.parents, children_of(dag.parents)
+    children = children_of(parents)
     questions = []
     for node in nodes:
         given = blanket(parents, children, node)
@@ -107,24 +110,23 @@ class Hypotheses:
             group = self._groups.setdefault((one.a, one.given), len(self._groups))
             self._found.append((group, one.b))
 
-    def covered(self, dag: Extension) -> NDArray[np.bool_]:
+    def covered(self, parents: Sequence[int]) -> NDArray[np.bool_]:
         """For each dependency found whether the graph has it too: its ends are d-connected."""
         if not self._found:
             return np.zeros(0, dtype=bool)
         from bayescout.kernels.separation import connect
 
-        parents, children = _lists(dag.parents), _lists(children_of(dag.parents))
         sources = np.array([source for source, _ in self._groups], dtype=np.int64)
         given = _joined([known for _, known in self._groups])
-        reached = np.zeros((len(sources), len(dag.parents)), dtype=np.bool_)
-        connect(*parents, *children, sources, *given, reached)
+        reached = np.zeros((len(sources), len(parents)), dtype=np.bool_)
+        connect(*_lists(parents), *_lists(children_of(parents)), sources, *given, reached)
         group, other = np.array(self._found).T
         found: NDArray[np.bool_] = reached[group, other]
         return found
 
-    def entries(self, dag: Extension) -> tuple[CachedTest, ...]:
+    def entries(self, parents: Sequence[int]) -> tuple[CachedTest, ...]:
         """Every test, sorted, with what the graph covers of the dependencies."""
-        covered = iter(self.covered(dag).tolist())
+        covered = iter(self.covered(parents).tolist())
         told = [
             one._replace(covered=next(covered) if one.answer == "dependent" else None) for one in self.made
         ]

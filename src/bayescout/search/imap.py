@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.search.classes import Extension, bits, class_of, mask_of
+from bayescout.search.classes import bits, class_of, mask_of
 from bayescout.search.ges import Work, require_equivalent
 from bayescout.search.hypotheses import Hypotheses, blanket_questions, children_of, data_tests, require_test
 from bayescout.search.operators import MIN_GAIN, Step
@@ -52,7 +52,7 @@ class ImapState(State):
         return class_of(self.parents).pairs()
 
     def dependencies(self) -> DependencyCache:
-        entries = Hypotheses(self.made).entries(dag_of(self.parents))
+        entries = Hypotheses(self.made).entries([mask_of(own) for own in self.parents])
         return DependencyCache(len(self.made), self.rejected, self.inconclusive, self.covered, entries)
 
 
@@ -148,7 +148,7 @@ class _Walk:
 
     def covered(self) -> NDArray[np.bool_]:
         """Which of the dependencies found the graph in hand covers."""
-        return self.hypotheses.covered(dag_of(self.work.graph))
+        return self.hypotheses.covered(self.work.masks)
 
     def growing(self) -> Step | None:
         """The best insertion that raises the score, where that counts, or else the best that covers more."""
@@ -158,9 +158,8 @@ class _Walk:
         now = self.covered()
         if now.all():
             return None
-        more = (
-            s for s in self.work.operators.ranked() if self.hypotheses.covered(s.member).sum() > now.sum()
-        )
+        ranked = self.work.operators.ranked()
+        more = (s for s in ranked if self.hypotheses.covered(s.member.parents).sum() > now.sum())
         return next(more, None)
 
     def shrinking(self) -> Step | None:
@@ -169,7 +168,7 @@ class _Walk:
         for step in self.work.operators.ranked():
             if not step.gain > MIN_GAIN:
                 return None
-            if not (self.hypotheses.covered(step.member) >= now).all():
+            if not (self.hypotheses.covered(step.member.parents) >= now).all():
                 continue
             known = self.hypotheses.rejected
             self._ask_about(step)
@@ -189,7 +188,7 @@ class _Walk:
         around = 1 << step.x | 1 << step.y
         for end in (step.x, step.y):
             around |= parents[end] | children[end]
-        self.ask(blanket_questions(step.member, bits(around)))
+        self.ask(blanket_questions(parents, bits(around)))
 
     def prune(self) -> None:
         """Remove the arcs whose ends a test finds independent, given nothing or all other variables."""
@@ -223,10 +222,6 @@ class _Walk:
             covered=int(self.covered().sum()),
             made=tuple(self.hypotheses.made),
         )
-
-
-def dag_of(graph: ParentSets) -> Extension:
-    return Extension([mask_of(own) for own in graph], [])
 
 
 def _walk(search: Imap, problem: Problem, state: ImapState) -> _Walk:

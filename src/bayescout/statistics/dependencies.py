@@ -23,6 +23,12 @@ class CachedTest(NamedTuple):
     answer: Answer
     covered: bool | None = None
 
+    def told(self, given: str) -> str:
+        """What was found, in a few words; `given` names the others."""
+        answer = "inconclusive for want of rows" if self.answer == "inconclusive" else self.answer
+        agrees = {None: "", True: ", in the graph too", False: ", not in the graph"}[self.covered]
+        return f"{answer}{f' given {given}' if given else ''} (p = {self.p_value:.2g}{agrees})"
+
 
 @dataclass(frozen=True)
 class DependencyCache:

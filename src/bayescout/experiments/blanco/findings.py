@@ -12,7 +12,7 @@ from bayescout.experiments.blanco.figures import followed, typical
 from bayescout.experiments.blanco.study import DOCUMENT, K2, OURS, UNBOUNDED
 from bayescout.experiments.blanco.view import SCORE_TITLES, View, reached, shown
 from bayescout.experiments.comparisons import DAGGER, daggers, mann_whitney
-from bayescout.experiments.parts import share
+from bayescout.experiments.parts import finding, share
 from bayescout.experiments.records import Records
 from bayescout.experiments.summary import Finding
 
@@ -51,15 +51,11 @@ def findings(view: View) -> tuple[Finding, ...]:
     return tuple(_with_size(view, one) for one in found if one is not None)
 
 
-def _with_size(view: View, finding: Finding) -> Finding:
+def _with_size(view: View, one: Finding) -> Finding:
     """Where populations are not the document's size, that is a first reason for any difference."""
-    if finding.holds or view.study.individuals >= INDIVIDUALS:
-        return finding
-    return replace(finding, why=f"{finding.why} Populations here are smaller than the document's.".strip())
-
-
-def _finding(claim: str, ours: str, holds: bool, why: str = "") -> Finding:
-    return Finding(claim, ours, holds, "" if holds else why)
+    if one.holds or view.study.individuals >= INDIVIDUALS:
+        return one
+    return replace(one, why=f"{one.why} Populations here are smaller than the document's.".strip())
 
 
 def _columns(view: View) -> Iterator[Column]:
@@ -95,7 +91,7 @@ def units_of_bic(view: View) -> Finding | None:
         one.append(abs(single / said - 1))
         two.append(abs(mixed / said - 1))
         parts.append(f"{name}: printed {said:,.0f}; {single:,.0f} and {mixed:,.0f}")
-    return _finding(
+    return finding(
         "BIC charges ½ log N for each parameter.",
         "The generating networks' BIC with base 10 in both parts, and with base 10 in the log-likelihood and "
         f"base 2 in the charge: {'; '.join(parts)}.",
@@ -113,7 +109,7 @@ def entropy_has_no_charge(view: View) -> Finding:
         nodes, arcs = record.run["nodes"], record.measures["arcs"]
         full.append(2 * arcs / (nodes * (nodes - 1)))
         parts.append(f"{name} {arcs:,} of {nodes * (nodes - 1) // 2:,}")
-    return _finding(
+    return finding(
         "Entropy finds sparse networks (asia: 7 arcs; with the order, no better than the generating "
         "network).",
         f"Arcs of the K2 algorithm with the order and no limit on parents: {'; '.join(parts)}.",
@@ -132,7 +128,7 @@ def ahead_with_order(view: View) -> Finding:
         return marks["GA"] == DAGGER and all(_mean(trio[name]) > _mean(trio["GA"]) for name in COUPLES)
 
     text, holds = _cases(view, behind)
-    return _finding(
+    return finding(
         "With the order UMDA and PBIL score higher than the GA, which differs from the best in every column.",
         f"So in {text}.",
         holds,
@@ -148,7 +144,7 @@ def fewer_generations_with_order(view: View) -> Finding:
         return max(counts["UMDA"], counts["PBIL"]) < counts["GA"]
 
     text, holds = _cases(view, fewer)
-    return _finding(
+    return finding(
         "With the order UMDA and PBIL need fewer generations than the GA (but for water with BIC).",
         f"So in {text}.",
         holds,
@@ -163,7 +159,7 @@ def reach_with_order(view: View) -> Finding:
         return min(found) >= target - 1e-9 * abs(target)
 
     text, holds = _cases(view, improve)
-    return _finding(
+    return finding(
         "With the order the means of UMDA and PBIL are at least the score of the generating network and of "
         "the K2 algorithm (but for water with BIC).",
         f"So in {text}.",
@@ -180,7 +176,7 @@ def umda_is_best(view: View) -> Finding:
         return marks["UMDA"] != DAGGER
 
     text, holds = _cases(view, best)
-    return _finding(
+    return finding(
         "Without an order UMDA has the best scores, or does not differ from the best.",
         f"So in {text}.",
         holds,
@@ -195,7 +191,7 @@ def pbil_is_fastest(view: View) -> Finding:
         return counts["PBIL"] <= min(counts.values())
 
     text, holds = _cases(view, fastest)
-    return _finding(
+    return finding(
         "Without an order PBIL needs the fewest generations in all cases (its own table 1 says otherwise of "
         "asia).",
         f"So in {text}.",
@@ -212,7 +208,7 @@ def pbil_is_as_good(view: View) -> Finding:
         return mean(pbil) >= mean(umda) or mann_whitney(umda, pbil) >= 0.05
 
     text, holds = _cases(view, same)
-    return _finding(
+    return finding(
         "Without an order PBIL's scores are not significantly below UMDA's (its own table 2 says otherwise "
         "of alarm with K2).",
         f"So in {text}.",
@@ -228,7 +224,7 @@ def better_than_random_orders(view: View) -> Finding:
     text, holds = _cases(view, better)
     alarm = followed(view)
     top = max(view.scores(alarm, "k2", "none", K2)) - view.reference(alarm, "k2")
-    return _finding(
+    return finding(
         "Without an order UMDA and PBIL are better in the mean than the K2 algorithm with random orders.",
         f"So in {text}. The best of the random orders is at {top:+,.1f} of the generating network on {alarm} "
         f"with K2.",
@@ -242,7 +238,7 @@ def ga_prefers_no_order(view: View) -> Finding:
         return without > with_
 
     text, holds = _cases(view, prefers)
-    return _finding(
+    return finding(
         "The GA scores higher without an order than with it, in all cases.",
         f"So in {text}.",
         holds,
@@ -260,7 +256,7 @@ def ga_stops_early(view: View) -> Finding:
 
     columns = [column for column in _columns(view) if column[1] != "entropy"]
     others = [_title(column) for column in columns if not better(*column)]
-    return _finding(
+    return finding(
         "With a less strict stopping rule the GA could do better with the order (supposed, not run).",
         f"With distinct individuals and a patience of 3 generations its mean is at least as high in "
         f"{len(columns) - len(others)} of {len(columns)} columns{_but(others)}; both were changed at once, "
@@ -279,7 +275,7 @@ def closer_with_order(view: View) -> Finding:
         return bool(hamming["given"] < hamming["none"])
 
     text, holds = _cases(view, closer)
-    return _finding(
+    return finding(
         "With the order the best networks are closer to the generating one than without.",
         f"By Hamming distance, so in {text}.",
         holds,
@@ -294,7 +290,7 @@ def asia_recovered(view: View) -> Finding | None:
     k2, bic = (view.best("asia", by, "given") for by in ("k2", "bic-printed"))
     lost = [f"{a} → {b}" for a, b in _missing(bic)]
     holds = k2.measures["hamming"] == 0 and lost == ["asia → tub"] and not bic.measures["extra"]
-    return _finding(
+    return finding(
         "With the order the asia network is recovered with K2; with BIC only visit to asia → tuberculosis is "
         "missing.",
         f"K2: {k2.measures['missing']} missing and {k2.measures['extra']} extra arcs; BIC as printed: "
@@ -321,7 +317,7 @@ def alarm_recovered(view: View) -> Finding | None:
         own = view.best("alarm", by, "given").measures
         counts[by] = (own["missing"], own["extra"])
     shown_ = "; ".join(f"{SCORE_TITLES[by]}: {m} missing, {e} extra" for by, (m, e) in counts.items())
-    return _finding(
+    return finding(
         "With the order the best alarm network lacks a single arc.",
         f"{shown_}.",
         counts["k2"] == (1, 0),
@@ -338,7 +334,7 @@ def fast_at_first(view: View) -> Finding:
         gain = own["best"][-1] - own["best"][0]
         shares.append((early - own["best"][0]) / gain if gain > 0 else 1.0)
         parts.append(f"{name} {SCORE_TITLES[by]} {100 * shares[-1]:.0f}%")
-    return _finding(
+    return finding(
         f"With the order UMDA and PBIL make most of their improvement in the first {EARLY:,} evaluations "
         f"(alarm).",
         f"Of the gain of a typical run on {network}, there: {'; '.join(parts)} (a considerable share: "
@@ -361,7 +357,7 @@ def always_reach(view: View) -> Finding:
         number = sum(map(reached, some))
         holds = holds and number == len(some)
         parts.append(f"{said} an order in {share(number, len(some))} runs")
-    return _finding(
+    return finding(
         "UMDA and PBIL always improve on the generating network's score.",
         f"They reach it {' and '.join(parts)} under BIC as printed and K2 (entropy apart, which any arc "
         f"raises).",
@@ -383,7 +379,7 @@ def better_settings(view: View) -> Finding:
         listed = ", ".join(f"{name} {gap:+,.1f}" for name, gap in zip(COUPLES, gaps, strict=True))
         parts.append(f"with {title} settings {listed}, {share(counts[settings], len(both))} runs reaching it")
     said = printed.mean_of(printed.TABLES["alarm", "none", "UMDA"][2])
-    return _finding(
+    return finding(
         f"Without an order UMDA ends at the generating network's K2 score on alarm ({said:,.1f}; "
         f"{printed.REFERENCES['alarm']['k2']:,.2f}).",
         f"Mean distance from it on {network}: {'; '.join(parts)}.",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.discrete import COLLIDER, SCORES, SEARCHES
 from bayescout.experiments.frigo.printed import KLD_OF_GES
-from bayescout.experiments.frigo.view import View, finding, gain, line, numbers, of, plain
+from bayescout.experiments.frigo.view import View, gain, line, numbers, of, plain
+from bayescout.experiments.parts import finding
 from bayescout.experiments.records import Records, mean
 from bayescout.experiments.summary import Cell, Finding, Lines, Outcome, Panel, Section, SummaryTable
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.gaussian import SEARCHES
 from bayescout.experiments.frigo.printed import F_OF_GES
-from bayescout.experiments.frigo.view import Measure, View, finding, gain, line, numbers, of, plain
+from bayescout.experiments.frigo.view import Measure, View, gain, line, numbers, of, plain
+from bayescout.experiments.parts import finding
 from bayescout.experiments.records import Records, mean
 from bayescout.experiments.summary import Boxes, Finding, Histograms, Lines, Outcome, Panel, Section
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from bayescout.checks import require_count
+from bayescout.checks import generator, require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures
 
@@ -34,12 +34,10 @@ def drawn_arcs(nodes: int, seed: int) -> int:
     So every graph within the bound has the same chance under its order, and most come close to it: as from
     the uniform generator of Tetrad, which the document uses.
     """
-    import numpy as np
-
     pairs = nodes * (nodes - 1) // 2
     sets = [math.comb(pairs, arcs) for arcs in range(min(2 * nodes, pairs) + 1)]
     sets[0] = 0  # without an arc there is nothing to learn
-    place = np.random.Generator(np.random.PCG64([seed, nodes])).random() * sum(sets)
+    place = generator(seed, nodes).random() * sum(sets)
     return next(arcs for arcs, below in enumerate(accumulate(sets)) if below > place)
 
 
@@ -86,24 +84,21 @@ def compared(
 
 def rates_of(result: Result, truth: DiscreteNetwork | GaussianNetwork) -> Measures:
     """False discovery and false acceptance of the tests that a search made; None where nothing was found."""
-    from bayescout.graph.separation import d_connected
+    from bayescout.evaluate import error_rates
+    from bayescout.statistics.independence import Question
 
-    assert result.dependencies is not None
-    reached: dict[Any, list[bool]] = {}
-    counts = {True: {"dependent": 0, "independent": 0}, False: {"dependent": 0, "independent": 0}}
-    for one in result.dependencies.entries:
-        if one.answer == "inconclusive":
-            continue
-        given = tuple(sorted(truth.dag.index(label) for label in one.given))
-        key = (truth.dag.index(one.a), given)
-        if key not in reached:
-            reached[key] = d_connected(truth.dag, [key[0]], given)
-        counts[reached[key][truth.dag.index(one.b)]][one.answer] += 1
-    discovered = counts[True]["dependent"] + counts[False]["dependent"]
-    real = counts[True]["dependent"] + counts[True]["independent"]
+    made, place = result.dependencies, truth.dag.index
+    assert made is not None
+    questions = [
+        Question(place(one.a), place(one.b), tuple(place(label) for label in one.given))
+        for one in made.entries
+    ]
+    rates = error_rates(questions, made.entries, truth)
+    found = rates.true_dependences + rates.false_dependences
+    real = rates.true_dependences + rates.false_independences
     return {
-        "fdr": counts[False]["dependent"] / discovered if discovered else None,
-        "far": counts[True]["independent"] / real if real else None,
-        "tested": result.dependencies.tested,
-        "inconclusive": result.dependencies.inconclusive,
+        "fdr": rates.false_discovery_rate if found else None,
+        "far": rates.false_acceptance_rate if real else None,
+        "tested": made.tested,
+        "inconclusive": made.inconclusive,
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bayescout.experiments.frigo.runs import KNOWN, RANDOM
 from bayescout.experiments.records import Record, Records, mean
-from bayescout.experiments.summary import Boxes, Cell, Finding, Lines, Panel, Series, SummaryTable
+from bayescout.experiments.summary import Boxes, Cell, Lines, Panel, Series, SummaryTable
 
 Measure = Callable[[Record], float | None]
 
@@ -169,11 +169,6 @@ def numbers(records: Records, measure: Measure) -> tuple[float, ...]:
 def line(label: str, places: Sequence[int], values: Sequence[float | None], faint: bool = False) -> Series:
     known = [(float(x), y) for x, y in zip(places, values, strict=True) if y is not None]
     return Series(label, tuple(x for x, _ in known), tuple(y for _, y in known), faint=faint)
-
-
-def finding(claim: str, ours: str, holds: bool, why_not: str) -> Finding:
-    """A statement, with the reason where it does not hold."""
-    return Finding(claim, ours, holds, "" if holds else why_not)
 
 
 def shown(value: float | None, digits: int) -> str:

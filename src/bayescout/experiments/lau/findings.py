@@ -7,7 +7,7 @@ from statistics import mean, median
 
 from bayescout.experiments.lau.study import BEST_OF_16, CLIMB, bits
 from bayescout.experiments.lau.view import BD, CORRECTED, NAMES, View, in_bits
-from bayescout.experiments.parts import held, share
+from bayescout.experiments.parts import finding, held, share
 from bayescout.experiments.records import Records, deviation
 from bayescout.experiments.summary import Finding
 from bayescout.experiments.tools import scored
@@ -47,10 +47,6 @@ def _mean(measure: str) -> Callable[[Records], float]:
     return lambda some: mean(some.numbers(measure))
 
 
-def _finding(claim: str, ours: str, holds: bool, why: str = OTHER_DATA) -> Finding:
-    return Finding(claim, ours, holds, "" if holds else why)
-
-
 def corrected_reference(view: View) -> Finding | None:
     """Section 4.2: the search finds better networks than the given ones."""
     parts, holds = [], True
@@ -61,7 +57,7 @@ def corrected_reference(view: View) -> Finding | None:
         own, best = bits(scored(dag, view.table(name), CORRECTED)), bits(view.best(name, CORRECTED))
         holds = holds and best > own + 1e-6
         parts.append(f"{name}: best found {best:,.2f}, generating structure {own:,.2f} bits")
-    return _finding(
+    return finding(
         "The search finds networks that score higher, with Bayesian correction, than the ones given with the "
         "data (A: -219.811 bits; B: at least 2,780 bits more, 8%).",
         "; ".join(parts) + ".",
@@ -75,20 +71,22 @@ def few_maxima(view: View) -> Finding:
     """Section 4.4.1, A."""
     found = len(view.maxima("A", CORRECTED))
     runs = len(view.climbs("A"))
-    return _finding(
+    return finding(
         "On A all 100 runs end in the same 3 structures.",
         f"{runs} runs end in {found} structures.",
         found == 3,
+        OTHER_DATA,
     )
 
 
 def many_maxima(view: View) -> Finding:
     """Section 4.4.1, B."""
     small, large = (len(view.maxima(name, CORRECTED)) for name in NAMES)
-    return _finding(
+    return finding(
         "B has substantially more local maxima than A.",
         f"{small} structures on A, {large} on B.",
         large > 2 * small,
+        OTHER_DATA,
     )
 
 
@@ -96,10 +94,11 @@ def better_start(view: View, name: str, start: str) -> Finding:
     """Section 4.4.1: which start ends higher."""
     empty, random = _by_start(view, name, lambda some: mean(in_bits(some)))
     said = "unconnected" if start == "empty" else "random"
-    return _finding(
+    return finding(
         f"On {name} the {said} start tends to end in higher scores.",
         f"Mean final score {empty:,.3f} from unconnected, {random:,.3f} bits from random starts.",
         empty > random if start == "empty" else random > empty,
+        OTHER_DATA,
     )
 
 
@@ -109,10 +108,11 @@ def spread_of_iterations(view: View) -> Finding:
         _by_start(view, name, lambda some: deviation(some.numbers("iterations")) or 0.0) for name in NAMES
     ]
     shown = [f"{n}: {e:.2f} and {r:.2f}" for n, (e, r) in zip(NAMES, pairs, strict=True)]
-    return _finding(
+    return finding(
         "The number of iterations varies more from random starts than from the unconnected one, on A and B.",
         f"Standard deviations from unconnected and random: {'; '.join(shown)}.",
         all(random > empty for empty, random in pairs),
+        OTHER_DATA,
     )
 
 
@@ -122,7 +122,7 @@ def more_effort(view: View, name: str) -> Finding:
         _by_start(view, name, _mean(measure)) for measure in ("iterations", "operations")
     )
     printed = {"A": "6.00 against 5.52 and 89 against 75", "B": "25.94 against 21.04 and 762 against 698"}
-    return _finding(
+    return finding(
         f"On {name} random starts need more iterations and operations than unconnected ones "
         f"({printed[name]}).",
         f"{iterations[1]:.2f} against {iterations[0]:.2f} and {operations[1]:.0f} against "
@@ -140,11 +140,12 @@ def operations_an_iteration(view: View) -> Finding:
         return sum(some.numbers("operations")) / sum(some.numbers("iterations"))
 
     (a_empty, a_random), (b_empty, b_random) = (_by_start(view, name, quotient) for name in NAMES)
-    return _finding(
+    return finding(
         "Operations an iteration: more from random than from unconnected starts on A (14.83, 13.57), "
         "fewer on B (29.38, 33.19).",
         f"A: {a_random:.2f} and {a_empty:.2f}; B: {b_random:.2f} and {b_empty:.2f}.",
         a_random > a_empty and b_random < b_empty,
+        OTHER_DATA,
     )
 
 
@@ -158,7 +159,7 @@ def random_start_is_better(view: View) -> Finding:
     for name in NAMES:
         (empty, *_), random = _first_scores(view, name, "empty"), _first_scores(view, name, "random")
         better, total = better + sum(x > empty for x in random), total + len(random)
-    return _finding(
+    return finding(
         "Every random start scores higher than the unconnected network, on A and B.",
         f"{share(better, total)} do.",
         better == total,
@@ -176,11 +177,12 @@ def catches_up(view: View, name: str, by: int) -> Finding:
     begin = empty[0] < random[0]
     caught = next((i for i in range(length) if empty[i] >= random[i]), None)
     when = "has not caught up" if caught is None else f"has caught up at iteration {caught}"
-    return _finding(
+    return finding(
         f"On {name} the mean score from the unconnected start begins lower and catches up after {by} "
         f"iterations.",
         f"It begins {'lower' if begin else 'no lower'} and {when}.",
         begin and caught is not None and caught <= 2 * by,
+        OTHER_DATA,
     )
 
 
@@ -197,10 +199,11 @@ def faster_with_bic(view: View) -> Finding:
     """Section 5.2.1."""
     pairs = [tuple(map(mean, _of_scores(view, name, "iterations"))) for name in NAMES]
     shown = [f"{n}: {bic:.2f} and {bd:.2f}" for n, (bic, bd) in zip(NAMES, pairs, strict=True)]
-    return _finding(
+    return finding(
         "With BIC the search ends in fewer iterations than with BD (A: about 5 and 7; B: about the same).",
         f"Mean iterations with BIC and BD: {'; '.join(shown)}.",
         all(bic <= bd for bic, bd in pairs),
+        OTHER_DATA,
     )
 
 
@@ -208,11 +211,12 @@ def simpler_with_bic(view: View) -> Finding:
     """Section 5.2.2."""
     pairs = [tuple(map(median, _of_scores(view, name, "parameters"))) for name in NAMES]
     shown = [f"{n}: {bic:g} and {bd:g}" for n, (bic, bd) in zip(NAMES, pairs, strict=True)]
-    return _finding(
+    return finding(
         "BIC finds networks with fewer parameters than BD (A: 7 against 8 or 9; B: medians of 20 or 21 "
         "against 22 or 21).",
         f"Median parameters with BIC and BD: {'; '.join(shown)}.",
         all(bic < bd for bic, bd in pairs),
+        OTHER_DATA,
     )
 
 
@@ -220,10 +224,11 @@ def fits_better_with_bd(view: View) -> Finding:
     """Section 5.2.3."""
     pairs = [tuple(bits(mean(x)) for x in _of_scores(view, name, "log_likelihood")) for name in NAMES]
     shown = [f"{n}: {bic:,.2f} and {bd:,.2f}" for n, (bic, bd) in zip(NAMES, pairs, strict=True)]
-    return _finding(
+    return finding(
         "BD finds networks with a higher log-likelihood than BIC.",
         f"Mean log-likelihood in bits with BIC and BD: {'; '.join(shown)}.",
         all(bd > bic for bic, bd in pairs),
+        OTHER_DATA,
     )
 
 
@@ -237,7 +242,7 @@ def genetic_finds_the_best(view: View) -> Finding:
     found = {name: _shares(view, name, "genetic-greedy") for name in NAMES}
     alone = _shares(view, "B", CLIMB)
     shaken = _shares(view, "B", "genetic-greedy, shaken")
-    return _finding(
+    return finding(
         "The genetic algorithm always finds the best network; a single first ascent does in 10% of the "
         "runs on B.",
         f"Genetic-greedy: {'; '.join(f'{n}: {share(*found[n])}' for n in NAMES)}; a first ascent on B: "
@@ -258,17 +263,18 @@ def genetic_is_slower(view: View) -> Finding:
         for name in NAMES
     ]
     shown = [f"{n}: {gene / one:.1f} times" for n, (gene, one) in zip(NAMES, pairs, strict=True)]
-    return _finding(
+    return finding(
         "The genetic algorithm takes much longer than a first ascent.",
         f"The operations of a first ascent, {'; '.join(shown)}.",
         all(gene > 2 * one for gene, one in pairs),
+        OTHER_DATA,
     )
 
 
 def best_of_sixteen(view: View) -> Finding:
     """Section 6.5, the comparison that the document proposes."""
     sixteen, gene = (_shares(view, "B", method) for method in (BEST_OF_16, "genetic-greedy"))
-    return _finding(
+    return finding(
         "The best of 16 first ascents has a high probability of being the best network of B (proposed, not "
         "run; 81% if one finds it in 10%).",
         f"Best of 16: {share(*sixteen)}; genetic-greedy: {share(*gene)}.",

@@ -8,7 +8,7 @@ from statistics import mean
 from bayescout.experiments.comparisons import LEVEL, mann_whitney
 from bayescout.experiments.maua.study import APPROACHES, CLIMBING, INSERTION, RESTARTS, SAMPLING
 from bayescout.experiments.maua.view import View, bests, pooled, title
-from bayescout.experiments.parts import share
+from bayescout.experiments.parts import finding, share
 from bayescout.experiments.study import Declared
 from bayescout.experiments.summary import Finding
 
@@ -38,10 +38,6 @@ def findings(view: View) -> tuple[Finding, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def _finding(claim: str, ours: str, holds: bool, why: str = "") -> Finding:
-    return Finding(claim, ours, holds, "" if holds else why)
-
-
 def is_correct(view: View) -> Finding | None:
     """On simulated data the generating network is what should be found."""
     parts, holds = [], True
@@ -53,7 +49,7 @@ def is_correct(view: View) -> Finding | None:
         theirs = max(best[a] for a in THEIRS)
         holds = holds and theirs >= own
         parts.append(f"{title(data)}: {theirs - own:+,.1f}, with insertions {best[INSERTION] - own:+,.1f}")
-    return _finding(
+    return finding(
         "On simulated data the outcome should indicate that the implementation is correct: the generating "
         "network's BIC should be reached.",
         f"The best BIC that sampling, climbing or restarts found less the generating network's, in nats: "
@@ -86,7 +82,7 @@ def _duel(view: View, one: str, other: str) -> tuple[str, bool]:
 
 def climbing_beats_sampling(view: View) -> Finding:
     text, holds = _duel(view, CLIMBING, SAMPLING)
-    return _finding(
+    return finding(
         f"Greedy search over orders is better than sampling them: a single climb than "
         f"{view.study.orders:,} sampled orders.",
         text,
@@ -97,7 +93,7 @@ def climbing_beats_sampling(view: View) -> Finding:
 
 def restarts_beat_sampling(view: View) -> Finding:
     text, holds = _duel(view, RESTARTS, SAMPLING)
-    return _finding(
+    return finding(
         f"Greedy search with {view.study.restarts:,} restarts is better than {view.study.orders:,} sampled "
         f"orders.",
         text,
@@ -108,12 +104,12 @@ def restarts_beat_sampling(view: View) -> Finding:
 
 def restarts_help(view: View) -> Finding:
     text, holds = _duel(view, RESTARTS, CLIMBING)
-    return _finding("Multiple restarts improve on a single climb.", text, holds, BETTER)
+    return finding("Multiple restarts improve on a single climb.", text, holds, BETTER)
 
 
 def insertion_helps(view: View) -> Finding:
     text, holds = _duel(view, INSERTION, RESTARTS)
-    return _finding(
+    return finding(
         f"Results can be improved: letting a node move to any place of the order ({view.study.insertions} "
         f"restarts) is better than swaps of neighbours ({view.study.restarts:,} restarts).",
         text,
@@ -129,7 +125,7 @@ def training_predicts(view: View) -> Finding:
         rho = rank_correlation(train, test)
         least = min(least, rho)
         parts.append(f"{title(data)}: {rho:.2f}")
-    return _finding(
+    return finding(
         "Networks with a better training score generalise better: the score is a guide to unseen data.",
         f"Rank correlation of BIC and test log-likelihood over all networks kept: {'; '.join(parts)}.",
         least >= CORRELATED,
@@ -160,7 +156,7 @@ def learned_reach_handcrafted(view: View) -> Finding | None:
         holds = holds and min(rates.values()) > 0.5
         most = max(rates, key=lambda approach: rates[approach])
         parts.append(f"{title(data)}: {100 * rates[most]:.0f}% of {most}, the most of any approach")
-    return _finding(
+    return finding(
         "The learned networks are as good as the handcrafted one on unseen data (more than half of those "
         "kept, of every approach).",
         f"At least as good are {'; '.join(parts)}.",
@@ -184,7 +180,7 @@ def enough_data(view: View) -> Finding | None:
         losses[title(data)] = (own["own"] - own["test"][0]) / own["test_rows"]
         parts.append(f"{title(data)}: {losses[title(data)]:.4f}, {own['unseen'][0]} unseen rows")
     largest = [title(data) for data in view.largest()]
-    return _finding(
+    return finding(
         "There are enough data: with parameters from the largest training set the handcrafted network loses "
         f"at most {ENOUGH:g} nats a test row against its own.",
         f"Loss in nats a row: {'; '.join(parts)}.",
@@ -198,7 +194,7 @@ def always_finite(view: View) -> Finding:
     for data in view.sets():
         impossible = _all(view, data, "impossible")
         infinite, total = infinite + sum(x > 0 for x in impossible), total + len(impossible)
-    return _finding(
+    return finding(
         "The test log-likelihood with N_ijk / N_ij from the training rows compares networks.",
         f"It is −∞ for {share(infinite, total)} networks kept, so it does not rank them; with Laplace's "
         f"correction it is finite for all.",

@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import mean
 
 from bayescout.experiments.comparisons import LEVEL, mann_whitney
-from bayescout.experiments.parts import share
+from bayescout.experiments.parts import finding, share
 from bayescout.experiments.suhas.study import EXTENSIONS, FORMS
 from bayescout.experiments.suhas.view import FORM_TITLES, View, beats, reached
 from bayescout.experiments.summary import Finding
@@ -32,10 +32,6 @@ def findings(view: View) -> tuple[Finding, ...]:
     )
 
 
-def _finding(claim: str, ours: str, holds: bool, why: str = "") -> Finding:
-    return Finding(claim, ours, holds, "" if holds else why)
-
-
 def _smallest(view: View) -> int:
     return view.nodes[0]
 
@@ -47,7 +43,7 @@ def mean_rises(view: View) -> Finding:
     ]
     rose = sum(trace[-1] > trace[0] for trace in traces)
     falls = sum(any(b < a for a, b in pairwise(trace)) for trace in traces)
-    return _finding(
+    return finding(
         "The average fitness rises with the generations, with slumps at some intervals.",
         f"It ends higher than it began in {share(rose, len(traces))} runs, and falls at times in "
         f"{share(falls, len(traces))}.",
@@ -64,7 +60,7 @@ def maximum_never_falls(view: View) -> Finding:
         for record in view.fitness(nodes, form)
     ]
     never = sum(all(b >= a for a, b in pairwise(trace)) for trace in traces)
-    return _finding(
+    return finding(
         "The maximum fitness never falls.",
         f"It never falls in {share(never, len(traces))} runs (the fittest individual is always kept).",
         never == len(traces),
@@ -79,7 +75,7 @@ def approaches_reference(view: View) -> Finding:
         if some:
             means.append(mean(some))
             parts.append(f"{FORM_TITLES[form]}: {100 * means[-1]:.1f}%")
-    return _finding(
+    return finding(
         "The networks approach the fitness of the reference network (9.90 in the document).",
         f"Of the way from the unconnected network to the reference, {'; '.join(parts) or 'unknown'}.",
         bool(means) and min(means) >= ALMOST,
@@ -90,7 +86,7 @@ def sometimes_better(view: View) -> Finding:
     """The text under figure 5."""
     some = [record for form in FORMS for record in view.fitness(_smallest(view), form)]
     better = sum(map(beats, some))
-    return _finding(
+    return finding(
         "In some runs the fittest network is at least as fit as the reference.",
         f"In {share(better, len(some))}.",
         better > 0,
@@ -108,7 +104,7 @@ def alpha_trades(view: View, form: str) -> Finding:
     points = [(a, p, r) for a, p, r in known if p is not None and r is not None]
     (low, p_low, r_low), (high, p_high, r_high) = points[0], points[-1]
     middle = max(points, key=lambda point: point[1])
-    return _finding(
+    return finding(
         f"Increasing α lowers recall and raises precision ({FORM_TITLES[form]}).",
         f"From α = {low:g} to {high:g} recall goes from {r_low:.2f} to {r_high:.2f} and precision from "
         f"{p_low:.2f} to {p_high:.2f}, with the highest, {middle[1]:.2f}, at {middle[0]:g}.",
@@ -123,7 +119,7 @@ def precision_is_good(view: View) -> Finding:
     form = FORMS[0]
     rates = {nodes: view.fitness(nodes, form).mean("precision") for nodes in view.nodes}
     shown = "; ".join(f"{n} nodes: {'-' if p is None else format(p, '.2f')}" for n, p in rates.items())
-    return _finding(
+    return finding(
         "The solutions have very good precision on average (the sample network: 0.8).",
         f"{shown}.",
         all(p is not None and p >= GOOD_PRECISION for p in rates.values()),
@@ -144,7 +140,7 @@ def fills_with_rows(view: View) -> Finding:
         f"{many:,}"
         for form in FORMS
     )
-    return _finding(
+    return finding(
         "On really large data sets the standard form converges to fully connected networks.",
         f"{shown}; a full graph has {full:g}.",
         standard >= 0.95 * full,
@@ -166,7 +162,7 @@ def extensions_help(view: View) -> Finding:
         if some and none and mean(some) > mean(none) and mann_whitney(some, none) < LEVEL
     ]
     shown = ", ".join(f"{name} {100 * mean(some):.1f}%" for name, some in groups.items() if some)
-    return _finding(
+    return finding(
         "Variable population size, time to live and epidemics would improve the method (proposed, not run).",
         f"Reached on {nodes} nodes: {shown}; better than without by more than chance: "
         f"{', '.join(better) or 'none'}.",
