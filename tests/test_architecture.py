@@ -27,6 +27,7 @@ LAYERS = [
     {"experiments"},
     {"plots", "report"},
     {"cli"},
+    {"__main__"},
 ]
 REACHING_UP = {
     *(

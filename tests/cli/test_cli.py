@@ -165,6 +165,13 @@ def test_scores_lists_every_score():
     assert "$" not in out  # formulas belong to the documentation
 
 
+def test_the_package_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "bayescout", "--version"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == f"bayescout {bs.__version__}\n"
+
+
 # ---- mistakes
 
 
