@@ -167,7 +167,11 @@ def test_scores_lists_every_score():
 
 def test_the_package_runs_as_a_module():
     done = subprocess.run(
-        [sys.executable, "-m", "bayescout", "--version"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "bayescout", "--version"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout == f"bayescout {bs.__version__}\n"
 

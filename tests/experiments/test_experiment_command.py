@@ -89,7 +89,10 @@ def test_failed_runs_are_told(small, tmp_path):
     ("arguments", "message"),
     [
         (["lao"], "unknown study 'lao'; did you mean 'lau'"),
-        (["lau", "--option", "repeat=3"], "study 'lau' has no setting 'repeat'; its settings: repeats"),
+        (
+            ["lau", "--option", "repeat=3"],
+            "study 'lau' has no setting 'repeat'; did you mean 'repeats'\\? its settings: repeats",
+        ),
         (["lau", "--option", "repeats"], "an option is key=value"),
         (["none.toml"], "none.toml: there is no such file"),
         (["lau", "--out", "{file}"], "is a file; give a folder with --out"),

@@ -143,9 +143,13 @@ WRONG = [
     (
         "title =",
         "tilte =",
-        "the study: unknown key 'tilte'; known: title, seeds, data, searches, scores, starts",
+        "the study: unknown key 'tilte'; did you mean 'title'\\? known: title, seeds, data, searches, scores, starts",
     ),
-    ("rows = 100", "row = 100", "data 1: unknown key 'row'; known: network, rows, seeds"),
+    (
+        "rows = 100",
+        "row = 100",
+        "data 1: unknown key 'row'; did you mean 'rows'\\? known: network, rows, seeds",
+    ),
     ("rows = 100", "", "data 1: rows is missing"),
     ("rows = 100", "rows = [100, 1]", "data 1: rows must be whole numbers of at least 2, not 1"),
     ('network = "asia"', 'network = "asio"', "unknown shipped network 'asio'"),
@@ -155,7 +159,11 @@ WRONG = [
         "data 1: give one of network, random and file",
     ),
     ('network = "asia"', "", "data 1: give one of network, random and file; it has none"),
-    ('network = "asia"', "random = {node = 3}", "data 1: random: unknown key 'node'; known: nodes, arcs"),
+    (
+        'network = "asia"',
+        "random = {node = 3}",
+        "data 1: random: unknown key 'node'; did you mean 'nodes'\\? known: nodes, arcs",
+    ),
     ('network = "asia"', "random = {nodes = -3}", "nodes"),
     ('network = "asia"', "random = 3", "data 1: random must be a table"),
     ('file = "own.csv"', 'file = "none.csv"', "data 2: .*none.csv"),
@@ -165,7 +173,7 @@ WRONG = [
     (
         '{name = "first-ascent"}',
         '{name = "tabu", legnth = 3}',
-        "searches 2: search 'tabu' has no setting 'legnth'",
+        "searches 2: search 'tabu' has no setting 'legnth'; did you mean 'length'\\? its settings",
     ),
     (
         '{name = "first-ascent"}',
@@ -186,10 +194,18 @@ WRONG = [
     ),
     ("seeds = 2", "seeds = [1, 1]", "seeds must be how many"),
     ("seeds = [3, 4]", "seeds = true", "data 1: seeds must be how many"),
-    ("max_parents = 2", "max_parent = 2", "knowledge: unknown key 'max_parent'; known: required, forbidden"),
+    (
+        "max_parents = 2",
+        "max_parent = 2",
+        "knowledge: unknown key 'max_parent'; did you mean 'max_parents'\\? known: required, forbidden",
+    ),
     ("max_parents = 2", "max_parents = -2", "knowledge: max_parents must be a whole number"),
     ("max_parents = 2", 'forbidden = [["smoke", "lung"]]', "data .*own.csv: unknown variable 'smoke'"),
-    ("max_steps = 100", "max_step = 100", "limits: unknown key 'max_step'; known: max_time, max_steps"),
+    (
+        "max_steps = 100",
+        "max_step = 100",
+        "limits: unknown key 'max_step'; did you mean 'max_steps'\\? known: max_time, max_steps",
+    ),
     ("max_steps = 100", "max_steps = 1.5", "limits: max_steps must be a positive whole number, not 1.5"),
     ("max_steps = 100", "max_seconds = 0", "limits: max_seconds must be a positive number, not 0"),
     ('title = "Small"', "title = 3", "title must be text, not 3"),

@@ -25,7 +25,7 @@ from bayescout.data.encode import DeclaredStates, Kinds, chosen, listed, split_w
 from bayescout.data.pieces import add_polars
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
-from bayescout.errors import DataError, FormatError, SettingError
+from bayescout.errors import DataError, FormatError, SettingError, did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,8 +129,15 @@ def _text_format(path: Path, separator: str | None) -> TextFormat | None:
         return TextFormat(path, separator or "\t", quotes=False, loose=True)
     if suffix in COLUMNAR:
         return None
-    known = ", ".join([*SEPARATORS, *COLUMNAR, *DATA_FILES])
-    raise FormatError(f"unknown extension {path.suffix!r}; known: {known}, and .csv.gz, .tsv.gz", path=path)
+    raise unknown_extension(path)
+
+
+def unknown_extension(path: Path) -> FormatError:
+    """The error for a file whose name says no format that is known."""
+    known = [*SEPARATORS, *COLUMNAR, *DATA_FILES]
+    hint = did_you_mean(path.suffix, known)
+    said = f"unknown extension {path.suffix!r}; {hint}known: {', '.join(known)}, and .csv.gz, .tsv.gz"
+    return FormatError(said, path=path)
 
 
 def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Column]]:

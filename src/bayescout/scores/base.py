@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from bayescout.data.table import Table
-from bayescout.errors import DataError, GraphError, SettingError, UnknownNameError
+from bayescout.errors import DataError, GraphError, SettingError, UnknownNameError, did_you_mean
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.families import Family, FamilyTables, Floats, Grid, Ints
@@ -98,7 +98,8 @@ def make_named(kind: str, registry: Mapping[str, Any], name: str, settings: Mapp
     for setting in settings:
         if setting not in known:
             shown = ", ".join(known) or "none"
-            raise SettingError(f"{kind} {name!r} has no setting {setting!r}; its settings: {shown}")
+            hint = did_you_mean(setting, known)
+            raise SettingError(f"{kind} {name!r} has no setting {setting!r}; {hint}its settings: {shown}")
     return registry[name](**settings)
 
 

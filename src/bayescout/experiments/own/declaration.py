@@ -31,7 +31,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayescout.errors import BayescoutError, FormatError
+from bayescout.errors import BayescoutError, FormatError, did_you_mean
 from bayescout.experiments.own.study import Own
 from bayescout.experiments.study import canonical
 from bayescout.experiments.tools import data_of, file_data, score_of, search_of, truth_of
@@ -209,7 +209,8 @@ def known(where: str, table: Mapping[str, Any], keys: Sequence[str]) -> None:
     """Refuse a key that means nothing here, and list those that do."""
     for key in table:
         if key not in keys:
-            raise Wrong(f"{where}: unknown key {key!r}; known: {', '.join(keys)}")
+            hint = did_you_mean(key, keys)
+            raise Wrong(f"{where}: unknown key {key!r}; {hint}known: {', '.join(keys)}")
 
 
 def _section(declared: Mapping[str, Any], name: str, keys: Sequence[str]) -> dict[str, Any]:
