@@ -240,6 +240,76 @@ def test_every_mistake_says_where_and_what(tmp_path):
     assert not list(tmp_path.glob("*.bif.*"))
 
 
+@pytest.fixture
+def awkward(tmp_path):
+    """Tables that need an option each."""
+    number = [f"{i * 7 % 23 / 8:.3f}" for i in range(40)]
+    texts = {
+        "gaps": "A,B\n" + "x,u\ny,v\n,u\nx,v\n" * 5,
+        "marks": "A,B\n" + "1.5,2\nabsent,3\n2.5,1\n" * 9,
+        "mixed": "A,B\n" + "".join(f"{number[i]},{'uv'[i % 2]}\n" for i in range(40)),
+        "numbers": "A,B\n" + "".join(f"{number[i]},{number[3 * i % 40]}\n" for i in range(40)),
+        "whole": "A,B\n" + "".join(f"{i % 3},{number[i]}\n" for i in range(40)),
+        "ids": "id,A,B\n" + "".join(f"name{i},{i % 2},{i % 3}\n" for i in range(30)),
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "way_out"),
+    [
+        ("gaps", [], "--missing drop"),
+        ("gaps", [], "--missing state"),
+        ("marks", ["--kind", "continuous"], "--na absent"),
+        ("mixed", [], "--discretise 3"),
+        ("mixed", [], "--kind discrete"),
+        ("numbers", ["--score", "k2"], "--discretise 3"),
+        ("whole", ["--score", "bge"], "--kind continuous"),
+        ("ids", [], "--drop id"),
+        ("ids", [], "--kind id=discrete"),
+    ],
+)
+def test_the_way_out_of_a_mistake_is_an_option_that_works(awkward, name, asked, way_out):
+    data = awkward / f"{name}.csv"
+    with pytest.raises(BayescoutError) as caught:
+        run("learn", data, *asked)
+    assert way_out in str(caught.value)
+    more = ["--missing", "drop"] if name == "marks" else []
+    code, _ = run("learn", data, *asked, *way_out.split(), *more)
+    assert code == 0
+
+
+def test_python_is_told_of_calls_again_after_a_command(awkward):
+    with pytest.raises(BayescoutError, match="--missing drop"):
+        run("learn", awkward / "gaps.csv")
+    with pytest.raises(BayescoutError, match=r"as_table\(data, missing='drop'\)"):
+        bs.learn(awkward / "gaps.csv")
+
+
+def test_kinds_are_said_of_all_columns_and_of_one(awkward):
+    """What is said of one column wins, wherever it stands."""
+    one = ["--kind", "B=discrete", "--kind", "continuous"]
+    with pytest.raises(BayescoutError, match="mixes discrete and continuous"):
+        run("learn", awkward / "whole.csv", *one)
+    for wrong, said in (
+        ("nothing", "such as age=continuous"),
+        ("C=discrete", "unknown name 'C'"),
+        ("=discrete", "such as"),
+    ):
+        with pytest.raises(BayescoutError, match=said):
+            run("learn", awkward / "whole.csv", "--kind", wrong)
+
+
+def test_cut_columns_are_those_of_python(awkward):
+    table = bs.discretise(awkward / "numbers.csv", bins=4)
+    found = run_json("score", "[A][B|A]", awkward / "numbers.csv", "--score", "k2", "--discretise", 4)
+    assert found["scores"][0]["score"] == bs.score(bs.Dag.from_arcs([("A", "B")]), table, "k2")
+    fitted = run_json("fit", "[A][B|A]", awkward / "numbers.csv", "--discretise", 4)
+    assert (fitted["kind"], fitted["parameters"]) == ("discrete", 3 + 4 * 3)
+
+
 def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(tmp_path):
     done = command("show", "alram", "--json")
     assert done.returncode == 2

@@ -69,6 +69,18 @@ def test_runs_are_every_combination(folder):
     assert {run["data"].get("seed") for run in runs} == {3, 4, None}
 
 
+def test_a_way_out_is_spelled_as_in_the_file(folder):
+    (folder / "gaps.csv").write_text("a,b\n1,x\n,y\n2,x\n2,y\n")
+    text = SMALL.replace('file = "own.csv"\ntruth = "own.json"', 'file = "gaps.csv"')
+    with pytest.raises(BayescoutError, match='missing = "drop" leaves'):
+        read_study(written(folder, text))
+    text = text.replace('file = "gaps.csv"', 'file = "gaps.csv"\nmissing = "drop"')
+    assert read_study(written(folder, text))
+    assert declaration.in_toml("max_parents", 3) == "[knowledge] max_parents = 3"
+    assert declaration.in_toml("kinds", {"a": "continuous"}) == 'kinds = {"a" = "continuous"}'
+    assert declaration.in_toml("bins", 3) == "discretise(data, bins=3)"
+
+
 def test_the_summary_is_that_of_plain_calls(folder):
     study = read_study(written(folder))
     ran = run_study(study, folder / "out", workers=1)

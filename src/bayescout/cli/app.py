@@ -5,6 +5,8 @@ from __future__ import annotations
 import typer
 
 from bayescout.cli import experiments, learning, networks, scoring
+from bayescout.cli.spelling import as_option
+from bayescout.spelling import spelled_by
 
 app = typer.Typer(
     name="bayescout",
@@ -19,8 +21,10 @@ for command in (*learning.COMMANDS, *networks.COMMANDS, *scoring.COMMANDS, *expe
 
 @app.callback(invoke_without_command=True)
 def _version(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
 ) -> None:
+    context.with_resource(spelled_by(as_option))
     if version:
         from bayescout import __version__
 

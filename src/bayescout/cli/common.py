@@ -11,24 +11,25 @@ from typing import Annotated, Any
 
 import typer
 
+from bayescout.data import as_table, discretise
+from bayescout.data.encode import column_names
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.scores.whole import aligned
 
 Network = DiscreteNetwork | GaussianNetwork
+
+
+KINDS = ("discrete", "continuous")
 
 
 class Missing(StrEnum):
     error = "error"
     drop = "drop"
     state = "state"
-
-
-class Kind(StrEnum):
-    discrete = "discrete"
-    continuous = "continuous"
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -40,7 +41,19 @@ MissingValues = Annotated[
     list[str] | None,
     typer.Option("--na", help="A text that also means missing, such as ? or NA; may be repeated."),
 ]
-KindOption = Annotated[Kind | None, typer.Option("--kind", help="Read every column as this kind.")]
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind", help="discrete or continuous for all columns, or for one: age=continuous; may be repeated."
+    ),
+]
+Discretise = Annotated[
+    int | None,
+    typer.Option(min=2, help="Cut continuous columns into so many intervals of about equally many rows."),
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="A column to leave out, such as an identifier; may be repeated.")
+]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", help="The file to write; its ending says the format.")
 ]
@@ -54,13 +67,46 @@ def open_graph(text: str) -> Network | Dag:
         return open_structure(text)
 
 
-def table_options(missing: Missing, na: list[str] | None, kind: Kind | None) -> dict[str, Any]:
+def table_options(
+    data: str, missing: Missing, na: list[str] | None, kind: list[str] | None, drop: list[str] | None = None
+) -> dict[str, Any]:
     """The options of a table as `as_table` takes them."""
-    return {
-        "missing": missing.value,
-        "missing_values": tuple(na or ()),
-        "kinds": None if kind is None else kind.value,
-    }
+    options: dict[str, Any] = {"missing": missing.value, "missing_values": tuple(na or ())}
+    if kind:
+        options["kinds"] = _kinds(kind, data)
+    if drop:
+        names = column_names(data)
+        dropped = {label_named(text, names) for text in drop}
+        options["columns"] = [name for name in names if name not in dropped]
+    return options
+
+
+def _kinds(texts: list[str], data: str) -> dict[Any, str]:
+    """The kind of each column it was said of; a name may itself hold an equals sign."""
+    names = column_names(data)
+    found: dict[Any, str] = {}
+    for text in sorted(texts, key=KINDS.__contains__, reverse=True):  # what is said of all comes first
+        name, _, kind = text.rpartition("=")
+        if kind not in KINDS or (text not in KINDS and not name):
+            raise SettingError(f"--kind is discrete or continuous, or such as age=continuous, not {text!r}")
+        found |= dict.fromkeys(names if text in KINDS else [label_named(name.strip(), names)], kind)
+    return found
+
+
+def open_table(data: str, bins: int | None, options: Mapping[str, Any]) -> Table:
+    """The table of a file, its continuous columns cut where that is asked for."""
+    table = as_table(data, **options)
+    return table if bins is None else discretise(table, bins=bins)
+
+
+def open_aligned(
+    structure: str, data: str, bins: int | None, options: Mapping[str, Any]
+) -> tuple[Dag, Table]:
+    """A structure, and the data with its nodes as columns."""
+    graph = open_graph(structure)
+    if bins is None:
+        return aligned(graph, data, **options)
+    return aligned(graph, open_table(data, bins, options))
 
 
 def missing_facts(table: Table) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    Discretise,
+    Drop,
     Json,
     KindOption,
     Missing,
@@ -18,6 +20,7 @@ from bayescout.cli.common import (
     Output,
     as_setting,
     missing_facts,
+    open_table,
     print_json,
     say_missing,
     split_arc,
@@ -74,6 +77,8 @@ def learn(
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
+    discretise: Discretise = None,
+    drop: Drop = None,
     output: Output = None,
     report: Annotated[
         str | None, typer.Option(help="An HTML page to write, to look at and explore the result with.")
@@ -82,7 +87,6 @@ def learn(
 ) -> None:
     """Learn the structure of a network from data."""
     from bayescout.cli.render import console, result_grids
-    from bayescout.data import as_table
     from bayescout.learn import learn as learn_structure
     from bayescout.scores import formula_named
     from bayescout.search import search_named
@@ -93,7 +97,7 @@ def learn(
         raise SettingError(f"--gap must be a positive number of seconds, not {gap:g}")
     method = search_named(search, **settings_given(option))
     formula = formula_named(score, **settings_given(score_option))
-    table = as_table(data, **table_options(missing, na, kind))
+    table = open_table(data, discretise, table_options(data, missing, na, kind, drop))
     result = learn_structure(
         table,
         search=method,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    Discretise,
     Json,
     KindOption,
     Missing,
@@ -17,6 +18,7 @@ from bayescout.cli.common import (
     Output,
     label_named,
     missing_facts,
+    open_aligned,
     open_graph,
     print_json,
     say_missing,
@@ -53,12 +55,11 @@ def fit(
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
+    discretise: Discretise = None,
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a given structure from data."""
-    from bayescout.scores.whole import aligned
-
-    dag, table = aligned(open_graph(structure), data, **table_options(missing, na, kind))
+    dag, table = open_aligned(structure, data, discretise, table_options(data, missing, na, kind))
     model = fit_network(dag, table, prior=prior, ess=ess)
     if output:
         write_network(model, output)

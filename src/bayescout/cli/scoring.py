@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    Discretise,
     Json,
     KindOption,
     Missing,
     MissingOption,
     MissingValues,
     missing_facts,
-    open_graph,
+    open_aligned,
     print_json,
     say_missing,
     table_options,
@@ -40,13 +41,13 @@ def score(
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
+    discretise: Discretise = None,
     json: Json = False,
 ) -> None:
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
-    from bayescout.scores.whole import aligned, score_parts
+    from bayescout.scores.whole import score_parts
 
-    graph = open_graph(structure)
-    dag, table = aligned(graph, data, **table_options(missing, na, kind))
+    dag, table = open_aligned(structure, data, discretise, table_options(data, missing, na, kind))
     names = [name.strip() for name in scores.split(",") if name.strip()]
     if not names:
         raise SettingError("--score names no score; such as --score bic,k2,bdeu")

@@ -17,7 +17,7 @@ from bayescout.data.files import atomic_write
 from bayescout.data.numerals import typed
 from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS, unknown_extension
 from bayescout.data.table import Label, States, Table
-from bayescout.errors import DataError, FormatError
+from bayescout.errors import DataError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -85,7 +85,7 @@ def read_network(path: PathLike) -> Network:
     return value
 
 
-_NO_PARAMETERS = "holds a structure without parameters; fit it to data, or read it with read_structure"
+_NO_PARAMETERS = "holds a structure without parameters; fit it to data first, or read it as a structure"
 
 
 def write_network(network: Network, path: PathLike) -> None:
@@ -97,7 +97,7 @@ def write_network(network: Network, path: PathLike) -> None:
         )
     if entry.holds == "structure":
         raise FormatError(
-            "a format without parameters; write .bif or .json, or only its .dag with write_structure",
+            "a format without parameters; write .bif or .json, or write its structure alone",
             path,
         )
     _write(entry, network, path)

@@ -35,6 +35,7 @@ from bayescout.errors import BayescoutError, FormatError, did_you_mean
 from bayescout.experiments.own.study import Own
 from bayescout.experiments.study import canonical
 from bayescout.experiments.tools import data_of, file_data, score_of, search_of, truth_of
+from bayescout.spelling import in_python, spelled_by
 
 KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
 SOURCES: dict[str, tuple[str, ...]] = {
@@ -65,9 +66,21 @@ def read_study(path: str | Path) -> Own:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FormatError(f"cannot be read as TOML: {error}", path) from None
     try:
-        return Own(canonical(checked(declared, path)))
+        with spelled_by(in_toml):
+            return Own(canonical(checked(declared, path)))
     except Wrong as error:
         raise FormatError(str(error), path) from None
+
+
+def in_toml(name: str, value: Any) -> str:
+    """A setting as the file has it; what the file cannot say is said as in Python."""
+    section = {"max_parents": "[knowledge] ", "order": "[knowledge] "}.get(name, "")
+    if not section and name not in SOURCES["file"]:
+        return in_python(name, value)
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{canonical(key)} = {canonical(item)}" for key, item in value.items())
+        return f"{name} = {{{inside}}}"
+    return f"{section}{name} = {'[...]' if value is ... else canonical(value)}"
 
 
 def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
