@@ -449,6 +449,8 @@ def test_learning_mistakes_are_named(asia):
         (["--require", "asia=>tub"], "parent->child"),
         (["--require", "asia->tubs"], "tub"),
         (["--require", "asia->tub", "--require", "tub->asia"], "cycle"),
+        (["--forbid", "asia->asia"], "forbidden arc asia -> asia is a loop"),
+        (["--require", "asia->asia"], "required arc asia -> asia is a loop"),
         (["--tiers", "nowhere.txt"], "nowhere.txt"),
         (["--search", "k2"], "order"),
         (["--start", "full"], "full"),

@@ -155,7 +155,7 @@ WRONG = [
     (
         "title =",
         "tilte =",
-        "the study: unknown key 'tilte'; did you mean 'title'\\? known: title, seeds, data, searches, scores, starts",
+        "the study: unknown key 'tilte'; did you mean 'title'\\? known: title, seeds, data",
     ),
     (
         "rows = 100",
@@ -211,6 +211,8 @@ WRONG = [
         "max_parent = 2",
         "knowledge: unknown key 'max_parent'; did you mean 'max_parents'\\? known: required, forbidden",
     ),
+    ("max_parents = 2", 'forbidden = [["dysp", "dysp"]]', "knowledge: forbidden arc dysp -> dysp is a loop"),
+    ("max_parents = 2", 'tiers = ["dysp", "asia"]', "knowledge: tiers are groups of variables"),
     ("max_parents = 2", "max_parents = -2", "knowledge: max_parents must be a whole number"),
     ("max_parents = 2", 'forbidden = [["smoke", "lung"]]', "data .*own.csv: unknown variable 'smoke'"),
     (
