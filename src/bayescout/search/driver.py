@@ -57,7 +57,10 @@ class Limits:
 
 @dataclass
 class Run:
-    """What a run has come to; plain values, so that it can be saved with its state."""
+    """What a run has come to; plain values, so that it can be saved with its state.
+
+    While it runs, `top` has one more network than is asked for.
+    """
 
     trace: list[Step] = field(default_factory=list)
     top: list[tuple[float, ParentSets]] = field(default_factory=list)
@@ -111,6 +114,7 @@ def drive(
             run.stop_reason = "interrupted"
     assert state is not None
     _conclude(run, search, problem, state)
+    run.top = worth_showing(run.top, problem, limits.top)
     return run
 
 
@@ -173,7 +177,7 @@ def _record(run: Run, state: State, problem: Problem, seconds: float, top: int) 
         run.top = [(state.score, state.parents)]
     else:
         for score, graph in state.visited():
-            _keep(run.top, score, graph, top)
+            _keep(run.top, score, graph, top + 1)  # one to spare, as the start may have to go
     bound = state.upper_bound()
     if bound is not None:
         run.bound = bound if run.bound is None else min(run.bound, bound)
@@ -202,6 +206,14 @@ def _keep(top: list[tuple[float, ParentSets]], score: float, graph: ParentSets, 
         place -= 1
     top.insert(place, (score, graph))
     del top[most:]
+
+
+def worth_showing(
+    top: Sequence[tuple[float, ParentSets]], problem: Problem, most: int
+) -> list[tuple[float, ParentSets]]:
+    """The best, without the graph that the run was told to begin with, unless nothing better was found."""
+    begun = problem.rules.required_parents if isinstance(problem.start, str) else problem.start
+    return [entry for place, entry in enumerate(top) if place == 0 or entry[1] != begun][:most]
 
 
 # ---- checkpoints
