@@ -194,6 +194,7 @@ WRONG = [
     ),
     ('{name = "first-ascent"}', '"hill-climb"', "searches: .* is there twice"),
     ('"bic", ', '"bik", ', "scores 1: unknown score 'bik'"),
+    ('{name = "first-ascent"}', '"k2"', "k2 with bic on asia cannot work.*\\[knowledge\\] order = "),
     ("ess = 5", "ess = -5", "scores 2: "),
     ("ess = 5", 'ess = "five"', "scores 2: "),
     ('"bic", ', '"bge", ', "data asia: "),
@@ -240,6 +241,21 @@ def test_every_mistake_is_named(folder, old, new, message):
         read_study(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("search", "score", "message"),
+    [
+        ("ges", "k2", "ges with k2 on asia cannot work, .* make two files: score K2 differs between graphs"),
+        ("imap", "bds", "imap with bds on asia cannot work"),
+        ('{name = "pc", test = "fisher-z"}', "aic", "pc .*fisher-z.* with bic on asia .*use g2 or chi2"),
+    ],
+)
+def test_combinations_that_cannot_work_are_named(folder, search, score, message):
+    search = search if "{" in search else f'"{search}"'
+    text = SMALL.replace('{name = "first-ascent"}', search).replace('{name = "bdeu", ess = 5}', f'"{score}"')
+    with pytest.raises(BayescoutError, match=message):
+        read_study(written(folder, text))
 
 
 def test_no_file_and_no_text_are_named(tmp_path):

@@ -27,14 +27,16 @@ max_seconds = 300                            # of a run: it is recorded as faile
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bayescout.errors import BayescoutError, FormatError, did_you_mean
-from bayescout.experiments.own.study import Own
+from bayescout.errors import BayescoutError, BayescoutWarning, FormatError, did_you_mean
+from bayescout.experiments.own.study import Own, label_of
 from bayescout.experiments.study import canonical
-from bayescout.experiments.tools import data_of, file_data, score_of, search_of, truth_of
+from bayescout.experiments.tools import data_of, file_data, learned, score_of, search_of, truth_of
 from bayescout.spelling import in_python, spelled_by
 
 KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
@@ -213,6 +215,23 @@ def _fit_together(found: Mapping[str, Any]) -> None:
                 raise Wrong(f"the truth and the data differ in {odd!r}")
             for score in found["scores"]:
                 bind(score_of(score), table)
+    _can_begin(found)
+
+
+def _can_begin(found: Mapping[str, Any]) -> None:
+    """Every search begins with every score, once on each source of data: what cannot work fails there."""
+    sources = {
+        canonical({k: v for k, v in one.items() if k not in ("rows", "seed")}): one for one in found["data"]
+    }
+    for one, search, score in product(sources.values(), found["searches"], found["scores"]):
+        run = {"data": one, "search": search, "score": score, "knowledge": found["knowledge"], "max_steps": 0}
+        where = (
+            f"{label_of(search)} with {label_of(score)} on {_short(one)} cannot work, and a study runs every "
+            f"search with every score; leave one out, or make two files"
+        )
+        with _at(where), warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayescoutWarning)
+            learned(run)
 
 
 # ---- checking
