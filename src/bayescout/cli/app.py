@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bayescout.cli import experiments, learning, networks, scoring
+from bayescout.cli import experiments, learning, networks, resampling, scoring
 from bayescout.cli.spelling import as_option
 from bayescout.spelling import spelled_by
 
@@ -15,7 +15,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (*learning.COMMANDS, *networks.COMMANDS, *scoring.COMMANDS, *experiments.COMMANDS):
+for command in (
+    *learning.COMMANDS,
+    *resampling.COMMANDS,
+    *networks.COMMANDS,
+    *scoring.COMMANDS,
+    *experiments.COMMANDS,
+):
     app.command()(command)
 
 

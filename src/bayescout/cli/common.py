@@ -35,28 +35,42 @@ class Missing(StrEnum):
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 MissingOption = Annotated[
     Missing,
-    typer.Option(help="What to do with missing values: refuse, drop their rows, or give them a state."),
+    typer.Option(help="What to do with missing values: refuse them, drop their rows, or give them a state."),
 ]
 MissingValues = Annotated[
     list[str] | None,
-    typer.Option("--na", help="A text that also means missing, such as ? or NA; may be repeated."),
+    typer.Option(
+        "--na", metavar="TEXT", help="A text that means missing, as an empty cell does; may be repeated."
+    ),
 ]
 KindOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--kind", help="discrete or continuous for all columns, or for one: age=continuous; may be repeated."
+        "--kind",
+        metavar="KIND",
+        help="discrete or continuous, for all columns or for one: age=continuous; may be repeated.",
     ),
 ]
 Discretise = Annotated[
     int | None,
-    typer.Option(min=2, help="Cut continuous columns into so many intervals of about equally many rows."),
+    typer.Option(
+        min=2, metavar="NUMBER", help="Cut continuous columns into so many intervals, of equally many rows."
+    ),
 ]
 Drop = Annotated[
-    list[str] | None, typer.Option(help="A column to leave out, such as an identifier; may be repeated.")
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column to leave out, such as an identifier; may be repeated."),
 ]
 Output = Annotated[
-    str | None, typer.Option("--output", "-o", help="The file to write; its ending says the format.")
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The network to write: .bif or .json; .dot, .txt or .modelstring hold its structure alone.",
+    ),
 ]
+Seed = Annotated[int, typer.Option(min=0, help="Of the random numbers: the same seed, the same answer.")]
 
 
 def open_graph(text: str) -> Network | Dag:
@@ -164,7 +178,10 @@ def split_arc(text: str, names: Sequence[Any]) -> tuple[Any, Any]:
             known = {str(name) for name in names}
             if (parent in known and child in known) or "->" not in child:
                 return label_named(parent, names), label_named(child, names)
-    raise SettingError(f"an arc is written parent->child, not {text!r}")
+    raise SettingError(
+        f"an arc is written parent->child, in quotes that keep > from the shell, such as "
+        f"'{names[0]}->{names[-1]}', not {text!r}"
+    )
 
 
 def as_setting(text: str) -> Any:

@@ -18,6 +18,7 @@ from bayescout.cli.common import (
     MissingOption,
     MissingValues,
     Output,
+    Seed,
     as_setting,
     missing_facts,
     open_table,
@@ -27,52 +28,97 @@ from bayescout.cli.common import (
     table_options,
 )
 from bayescout.cli.networks import DataArgument
+from bayescout.data.table import Table
 from bayescout.errors import SettingError
+from bayescout.graph.dag import Dag
 
 Options = Annotated[
-    list[str] | None, typer.Option("--option", help="A setting of the search, key=value; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="A setting of the search, such as restarts=20; may be repeated.",
+    ),
 ]
 ScoreOptions = Annotated[
     list[str] | None,
-    typer.Option("--score-option", help="A setting of the score, key=value; may be repeated."),
+    typer.Option(
+        "--score-option", metavar="KEY=VALUE", help="A setting of the score, such as ess=10; may be repeated."
+    ),
 ]
-Arcs = Annotated[list[str] | None, typer.Option(help="An arc such as a->b; may be repeated.")]
-FileOption = Annotated[str | None, typer.Option()]
+SearchOption = Annotated[
+    str, typer.Option(help="The search; `bayescout searches` lists them and their settings.")
+]
+ScoreOption = Annotated[
+    str, typer.Option(help="The score; `bayescout scores` lists them and their settings.")
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ARC", help="An arc that must be there, in quotes: 'a->b'; may be repeated."),
+]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ARC", help="An arc that must not be there, in quotes: 'a->b'; may be repeated."),
+]
+Tiers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="One tier a line, names separated by commas, earliest first: no arc leads to an earlier one.",
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="All names, separated by commas or lines, parents before children."),
+]
+MaxParents = Annotated[int | None, typer.Option(metavar="NUMBER", help="The most parents a node may have.")]
+MaxTime = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Stop a search after so long, with the best network so far."),
+]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option(metavar="NUMBER", help="Stop a search after so many steps, with the best network so far."),
+]
+Prior = Annotated[
+    str, typer.Option(help="For the parameters of the network that is written: mle, laplace or bdeu.")
+]
 
 
 def learn(
     data: DataArgument,
-    search: Annotated[str, typer.Option(help="The search; `bayescout searches` lists them.")] = "hill-climb",
-    score: Annotated[str, typer.Option(help="The score; `bayescout scores` lists them.")] = "bic",
+    search: SearchOption = "hill-climb",
+    score: ScoreOption = "bic",
     option: Options = None,
     score_option: ScoreOptions = None,
-    require: Arcs = None,
-    forbid: Arcs = None,
-    tiers: Annotated[
-        str | None,
-        typer.Option(help="A file with one tier a line, names separated by commas, earliest first."),
-    ] = None,
-    order: Annotated[
-        str | None, typer.Option(help="A file with all names in order, by commas or lines, parents first.")
-    ] = None,
-    max_parents: Annotated[int | None, typer.Option(help="The most parents a node may have.")] = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    tiers: Tiers = None,
+    order: Order = None,
+    max_parents: MaxParents = None,
     start: Annotated[
-        str | None, typer.Option(help="Where to begin: empty, random, or a structure or network.")
+        str | None,
+        typer.Option(help="Where to begin: empty (the default), random, or a structure or network file."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
-    max_time: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Stop after so many steps.")] = None,
-    top: Annotated[int, typer.Option(help="How many of the best networks to keep.")] = 1,
-    workers: Annotated[int | None, typer.Option(help="Threads that count; all cores by default.")] = None,
+    seed: Seed = 0,
+    max_time: MaxTime = None,
+    max_steps: MaxSteps = None,
+    top: Annotated[int, typer.Option(min=1, help="How many of the best networks to keep and show.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="NUMBER", help="Threads that count; all cores by default.")
+    ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(help="A file to go on from after a break; written after every step.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Written after every step; if it is there, the run goes on from it."
+        ),
     ] = None,
-    prior: Annotated[
-        str, typer.Option(help="For the parameters of the network written: mle, laplace, bdeu.")
-    ] = "bdeu",
+    prior: Prior = "bdeu",
     gap: Annotated[
         float | None,
-        typer.Option(help="Also find, in so many seconds, how far from optimal the network can be."),
+        typer.Option(
+            metavar="SECONDS", help="Find, in so long at most, how far from optimal the network can be."
+        ),
     ] = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
@@ -81,7 +127,8 @@ def learn(
     drop: Drop = None,
     output: Output = None,
     report: Annotated[
-        str | None, typer.Option(help="An HTML page to write, to look at and explore the result with.")
+        str | None,
+        typer.Option(metavar="FILE", help="An HTML page to write, to look at and explore the result with."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -102,7 +149,7 @@ def learn(
         table,
         search=method,
         score=formula if score_option else score,
-        knowledge=_knowledge(table.names, require, forbid, tiers, order, max_parents),
+        knowledge=knowledge_given(table.names, require, forbid, tiers, order, max_parents),
         start=_start(start),
         seed=seed,
         max_time=max_time,
@@ -114,7 +161,7 @@ def learn(
     )
     found = None if gap is None else _gap(result, gap, sys.stderr.isatty() and not json)
     if output:
-        _write(result, output, prior)
+        write_learned(result.dag, table, output, prior)
     if report:
         result.report(report)
     if json:
@@ -174,7 +221,7 @@ def settings_given(pairs: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _knowledge(
+def knowledge_given(
     names: tuple[Any, ...],
     require: list[str] | None,
     forbid: list[str] | None,
@@ -214,14 +261,15 @@ def _start(start: str | None) -> Any:
     return start if start in (None, "empty", "random") else open_structure(start)
 
 
-def _write(result: Any, output: str, prior: str) -> None:
+def write_learned(dag: Dag, table: Table, output: str, prior: str) -> None:
     """A network with parameters, or the structure alone where the format holds no more."""
     from bayescout.formats import format_of, write_network, write_structure
+    from bayescout.network import fit
 
     if format_of(output).holds == "structure":
-        write_structure(result.dag, output)
+        write_structure(dag, output)
     else:
-        write_network(result.fit(prior=prior if result.table.is_discrete else "mle"), output)
+        write_network(fit(dag, table, prior=prior if table.is_discrete else "mle"), output)
 
 
 def _gap(result: Any, seconds: float, progress: bool) -> Any:

@@ -35,7 +35,10 @@ class Base(StrEnum):
 def score(
     structure: StructureArgument,
     data: DataArgument,
-    scores: Annotated[str, typer.Option("--score", help="Names of scores, separated by commas.")] = "bic",
+    scores: Annotated[
+        str,
+        typer.Option("--score", help="Names of scores, separated by commas; `bayescout scores` lists them."),
+    ] = "bic",
     log_base: Annotated[Base, typer.Option(help="The base of the logarithms shown.")] = Base.e,
     nodes: Annotated[bool, typer.Option("--nodes", help="Show each node's part as well.")] = False,
     missing: MissingOption = Missing.error,
