@@ -27,6 +27,9 @@ from bayescout.statistics.dependencies import CachedTest, DependencyCache
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
+LISTED = "listed"
+"""The name of the score where scored parent sets stand in for data."""
+
 OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
 
 
@@ -225,7 +228,8 @@ class Result:
     def _evidence(self) -> tuple[Table, LocalScores]:
         if self.table is None or self.scores is None:
             raise SettingError(
-                "this result was read from a file and has no data; learn again, or give them: fit(data), "
+                "this result has no data with it, as it was read from a file or learned from scored parent "
+                "sets; give them: fit(data), "
                 "bayescout.gap(result, data=...)"
             )
         return self.table, self.scores

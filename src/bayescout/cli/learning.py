@@ -27,7 +27,6 @@ from bayescout.cli.common import (
     split_arc,
     table_options,
 )
-from bayescout.cli.networks import DataArgument
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
@@ -86,7 +85,12 @@ Prior = Annotated[
 
 
 def learn(
-    data: DataArgument,
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A data file: csv, tsv, parquet, arrow, or white-space separated; or scored sets, .jkl."
+        ),
+    ],
     search: SearchOption = "hill-climb",
     score: ScoreOption = "bic",
     option: Options = None,
@@ -134,6 +138,7 @@ def learn(
 ) -> None:
     """Learn the structure of a network from data."""
     from bayescout.cli.render import console, result_grids
+    from bayescout.formats.jkl import is_jkl, read_jkl
     from bayescout.learn import learn as learn_structure
     from bayescout.scores import formula_named
     from bayescout.search import search_named
@@ -144,12 +149,18 @@ def learn(
         raise SettingError(f"--gap must be a positive number of seconds, not {gap:g}")
     method = search_named(search, **settings_given(option))
     formula = formula_named(score, **settings_given(score_option))
-    table = open_table(data, discretise, table_options(data, missing, na, kind, drop))
+    table: Table | None = None
+    if is_jkl(data):
+        _refuse_for_sets(output, missing is not Missing.error, na, kind, discretise, drop)
+        names: tuple[Any, ...] = read_jkl(data).names
+    else:
+        table = open_table(data, discretise, table_options(data, missing, na, kind, drop))
+        names = table.names
     result = learn_structure(
-        table,
+        data if table is None else table,
         search=method,
         score=formula if score_option else score,
-        knowledge=knowledge_given(table.names, require, forbid, tiers, order, max_parents),
+        knowledge=knowledge_given(names, require, forbid, tiers, order, max_parents),
         start=_start(start),
         seed=seed,
         max_time=max_time,
@@ -169,9 +180,10 @@ def learn(
             {} if found is None else {"bound": found.bound, "gap": found.gap, "certificate": found.to_dict()}
         )
         written = {"output": output, "report": report}
-        print_json(_with_top(result) | facts | missing_facts(table) | written)
+        print_json(_with_top(result) | facts | (missing_facts(table) if table else {}) | written)
     else:
-        say_missing(table)
+        if table is not None:
+            say_missing(table)
         for part in result_grids(result):
             console().print(part)
         if found is not None:
@@ -261,12 +273,32 @@ def _start(start: str | None) -> Any:
     return start if start in (None, "empty", "random") else open_structure(start)
 
 
-def write_learned(dag: Dag, table: Table, output: str, prior: str) -> None:
+def _refuse_for_sets(output: str | None, *given: Any) -> None:
+    """Scored parent sets have no rows: nothing to read in another way, nor to estimate parameters from."""
+    from bayescout.formats import format_of
+
+    if any(given):
+        raise SettingError(
+            "a .jkl file holds scores and no rows; --missing, --na, --kind, --discretise and --drop are for "
+            "tables"
+        )
+    if (
+        output
+        and format_of(output).holds == "network"
+        and not output.lower().removesuffix(".gz").endswith(".json")
+    ):
+        raise SettingError(
+            f"{output}: a .jkl file has no rows to estimate parameters from; write the structure alone, as "
+            f".dot or .txt, and give it and your data to bayescout fit"
+        )
+
+
+def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> None:
     """A network with parameters, or the structure alone where the format holds no more."""
     from bayescout.formats import format_of, write_network, write_structure
     from bayescout.network import fit
 
-    if format_of(output).holds == "structure":
+    if table is None or format_of(output).holds == "structure":
         write_structure(dag, output)
     else:
         write_network(fit(dag, table, prior=prior if table.is_discrete else "mle"), output)
