@@ -17,6 +17,7 @@ HOMES = {
     "missing_values": "as_table(data, {})",
     "kinds": "as_table(data, {})",
     "drop": "drop the column",
+    "separator": "read_table(path, {})",
     "bins": "discretise(data, {})",
     "order": "Knowledge({})",
     "max_parents": "Knowledge({})",

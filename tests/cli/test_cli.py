@@ -245,6 +245,7 @@ def awkward(tmp_path):
     """Tables that need an option each."""
     number = [f"{i * 7 % 23 / 8:.3f}" for i in range(40)]
     texts = {
+        "semicolons": "A;B\n" + "x;1\ny;2\ny;1\n" * 4,
         "gaps": "A,B\n" + "x,u\ny,v\n,u\nx,v\n" * 5,
         "marks": "A,B\n" + "1.5,2\nabsent,3\n2.5,1\n" * 9,
         "mixed": "A,B\n" + "".join(f"{number[i]},{'uv'[i % 2]}\n" for i in range(40)),
@@ -268,6 +269,7 @@ def awkward(tmp_path):
         ("numbers", ["--score", "k2"], "--discretise 3"),
         ("whole", ["--score", "bge"], "--kind continuous"),
         ("ids", [], "--drop id"),
+        ("semicolons", [], "--separator ;"),
         ("ids", [], "--kind id=discrete"),
     ],
 )
@@ -275,7 +277,7 @@ def test_the_way_out_of_a_mistake_is_an_option_that_works(awkward, name, asked, 
     data = awkward / f"{name}.csv"
     with pytest.raises(BayescoutError) as caught:
         run("learn", data, *asked)
-    assert way_out in str(caught.value)
+    assert way_out in str(caught.value).replace("'", "")
     more = ["--missing", "drop"] if name == "marks" else []
     code, _ = run("learn", data, *asked, *way_out.split(), *more)
     assert code == 0
@@ -302,6 +304,32 @@ def test_kinds_are_said_of_all_columns_and_of_one(awkward):
             run("learn", awkward / "whole.csv", "--kind", wrong)
 
 
+def test_other_separators_are_read_by_every_command(tmp_path):
+    network = bs.load_network("asia")
+    network.sample(400, seed=1).save(tmp_path / "comma.csv")
+    (tmp_path / "tab.csv").write_text((tmp_path / "comma.csv").read_text().replace(",", "\t"))
+    for words, more in (
+        (["fit", "asia"], []),
+        (["score", "asia"], []),
+        (["learn"], []),
+        (["cross-validate"], ["--folds", 2]),
+    ):
+        expected = run_json(*words, tmp_path / "comma.csv", *more)
+        found = run_json(*words, tmp_path / "tab.csv", *more, "--separator", "\\t")
+        assert {**found, "seconds": 0} == {**expected, "seconds": 0}
+
+
+def test_only_the_columns_of_the_structure_are_cut(awkward):
+    lines = (awkward / "numbers.csv").read_text().splitlines()
+    more = [f"{line},name{i}" for i, line in enumerate(lines[1:])]
+    (awkward / "more.csv").write_text("\n".join([lines[0] + ",id", *more]) + "\n")
+    cut = ["--score", "k2", "--discretise", 4]
+    found = run_json("score", "[A][B|A]", awkward / "more.csv", *cut)
+    assert found["scores"] == run_json("score", "[A][B|A]", awkward / "numbers.csv", *cut)["scores"]
+    with pytest.raises(BayescoutError, match="no column for node 'C'"):
+        run("score", "[A][B|A][C]", awkward / "more.csv", "--score", "k2", "--discretise", 4)
+
+
 def test_cut_columns_are_those_of_python(awkward):
     table = bs.discretise(awkward / "numbers.csv", bins=4)
     found = run_json("score", "[A][B|A]", awkward / "numbers.csv", "--score", "k2", "--discretise", 4)
@@ -320,7 +348,9 @@ def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(tmp_path):
 
 
 def test_wrong_usage_is_exit_code_2():
-    assert command("fit").returncode == 2
+    done = command("fit")
+    assert done.returncode == 2
+    assert "see bayescout fit --help" in done.stderr
     assert command("nonsense").returncode == 2
     assert command("sample", "asia", "-n", "0").returncode == 2
 

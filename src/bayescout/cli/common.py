@@ -11,14 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
-from bayescout.data import as_table, discretise
-from bayescout.data.encode import column_names
+from bayescout.data import discretise, read_table
+from bayescout.data.read import names_in
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork
 from bayescout.scores.whole import aligned
+from bayescout.statistics.alignment import refuse_missing_nodes
 
 Network = DiscreteNetwork | GaussianNetwork
 
@@ -51,6 +52,10 @@ KindOption = Annotated[
         help="discrete or continuous, for all columns or for one: age=continuous; may be repeated.",
     ),
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(metavar="CHARACTER", help="What separates the cells of a text file, such as ';' or '\\t'."),
+]
 Discretise = Annotated[
     int | None,
     typer.Option(
@@ -82,23 +87,29 @@ def open_graph(text: str) -> Network | Dag:
 
 
 def table_options(
-    data: str, missing: Missing, na: list[str] | None, kind: list[str] | None, drop: list[str] | None = None
+    data: str,
+    separator: str | None,
+    missing: Missing,
+    na: list[str] | None,
+    kind: list[str] | None,
+    drop: list[str] | None = None,
 ) -> dict[str, Any]:
-    """The options of a table as `as_table` takes them."""
+    """The options of a table as `read_table` takes them."""
     options: dict[str, Any] = {"missing": missing.value, "missing_values": tuple(na or ())}
+    if separator is not None:
+        separator = options["separator"] = separator.replace("\\t", "\t")
     if kind:
-        options["kinds"] = _kinds(kind, data)
+        options["kinds"] = _kinds(kind, names_in(data, separator))
     if drop:
-        names = column_names(data)
+        names = names_in(data, separator)
         dropped = {label_named(text, names) for text in drop}
         options["columns"] = [name for name in names if name not in dropped]
     return options
 
 
-def _kinds(texts: list[str], data: str) -> dict[Any, str]:
+def _kinds(texts: list[str], names: list[str]) -> dict[str, str]:
     """The kind of each column it was said of; a name may itself hold an equals sign."""
-    names = column_names(data)
-    found: dict[Any, str] = {}
+    found: dict[str, str] = {}
     for text in sorted(texts, key=KINDS.__contains__, reverse=True):  # what is said of all comes first
         name, _, kind = text.rpartition("=")
         if kind not in KINDS or (text not in KINDS and not name):
@@ -109,7 +120,7 @@ def _kinds(texts: list[str], data: str) -> dict[Any, str]:
 
 def open_table(data: str, bins: int | None, options: Mapping[str, Any]) -> Table:
     """The table of a file, its continuous columns cut where that is asked for."""
-    table = as_table(data, **options)
+    table = read_table(data, **options)
     return table if bins is None else discretise(table, bins=bins)
 
 
@@ -118,9 +129,14 @@ def open_aligned(
 ) -> tuple[Dag, Table]:
     """A structure, and the data with its nodes as columns."""
     graph = open_graph(structure)
-    if bins is None:
+    if bins is None and "separator" not in options:
         return aligned(graph, data, **options)
-    return aligned(graph, open_table(data, bins, options))
+    dag = graph if isinstance(graph, Dag) else graph.dag
+    refuse_missing_nodes(dag, names_in(data, options.get("separator")))
+    chosen: dict[str, Any] = {"columns": list(dag.nodes)}
+    if bins is None and isinstance(graph, DiscreteNetwork):
+        chosen["states"] = dict(zip(graph.nodes, graph.states, strict=True))
+    return aligned(graph, open_table(data, bins, {**options, **chosen}))
 
 
 def missing_facts(table: Table) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from bayescout.cli.common import (
     MissingValues,
     Output,
     Seed,
+    Separator,
     as_setting,
     missing_facts,
     open_table,
@@ -124,6 +125,7 @@ def learn(
             metavar="SECONDS", help="Find, in so long at most, how far from optimal the network can be."
         ),
     ] = None,
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
@@ -151,10 +153,10 @@ def learn(
     formula = formula_named(score, **settings_given(score_option))
     table: Table | None = None
     if is_jkl(data):
-        _refuse_for_sets(output, missing is not Missing.error, na, kind, discretise, drop)
+        _refuse_for_sets(output, separator, missing is not Missing.error, na, kind, discretise, drop)
         names: tuple[Any, ...] = read_jkl(data).names
     else:
-        table = open_table(data, discretise, table_options(data, missing, na, kind, drop))
+        table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
         names = table.names
     result = learn_structure(
         data if table is None else table,
@@ -279,8 +281,8 @@ def _refuse_for_sets(output: str | None, *given: Any) -> None:
 
     if any(given):
         raise SettingError(
-            "a .jkl file holds scores and no rows; --missing, --na, --kind, --discretise and --drop are for "
-            "tables"
+            "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise and "
+            "--drop are for tables"
         )
     if (
         output

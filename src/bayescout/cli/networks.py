@@ -17,6 +17,7 @@ from bayescout.cli.common import (
     Network,
     Output,
     Seed,
+    Separator,
     label_named,
     missing_facts,
     open_aligned,
@@ -58,6 +59,7 @@ def fit(
         ),
     ] = "mle",
     ess: Annotated[float, typer.Option(help="Equivalent sample size of the bdeu prior.")] = 1.0,
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
@@ -65,7 +67,7 @@ def fit(
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a given structure from data."""
-    dag, table = open_aligned(structure, data, discretise, table_options(data, missing, na, kind))
+    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
     model = fit_network(dag, table, prior=prior, ess=ess)
     if output:
         write_network(model, output)

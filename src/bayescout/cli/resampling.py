@@ -18,6 +18,7 @@ from bayescout.cli.common import (
     MissingValues,
     Output,
     Seed,
+    Separator,
     missing_facts,
     open_table,
     print_json,
@@ -77,6 +78,7 @@ def bootstrap(
     ] = None,
     workers: Processes = None,
     prior: Prior = "bdeu",
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
@@ -91,7 +93,7 @@ def bootstrap(
     """Learn from rows drawn again and again: how sure each arc is, and the network most runs agree on."""
     from bayescout.evaluate import bootstrap as resample
 
-    table = open_table(data, discretise, table_options(data, missing, na, kind, drop))
+    table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
     found = resample(
         table,
         runs=runs,
@@ -144,6 +146,7 @@ def cross_validate(
             help="For the parameters: mle, laplace or bdeu; by default laplace, mle for continuous data."
         ),
     ] = None,
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
@@ -154,7 +157,7 @@ def cross_validate(
     """Learn without one part of the rows after the other: how well networks predict rows not learned from."""
     from bayescout.evaluate import cross_validate as validate
 
-    table = open_table(data, discretise, table_options(data, missing, na, kind, drop))
+    table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
     found = validate(
         table,
         search=_search(search, option),

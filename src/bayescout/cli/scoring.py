@@ -16,6 +16,7 @@ from bayescout.cli.common import (
     Missing,
     MissingOption,
     MissingValues,
+    Separator,
     missing_facts,
     open_aligned,
     print_json,
@@ -41,6 +42,7 @@ def score(
     ] = "bic",
     log_base: Annotated[Base, typer.Option(help="The base of the logarithms shown.")] = Base.e,
     nodes: Annotated[bool, typer.Option("--nodes", help="Show each node's part as well.")] = False,
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
@@ -50,7 +52,7 @@ def score(
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
     from bayescout.scores.whole import score_parts
 
-    dag, table = open_aligned(structure, data, discretise, table_options(data, missing, na, kind))
+    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
     names = [name.strip() for name in scores.split(",") if name.strip()]
     if not names:
         raise SettingError("--score names no score; such as --score bic,k2,bdeu")

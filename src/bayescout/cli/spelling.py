@@ -11,6 +11,7 @@ FLAGS = {
     "missing_values": "--na",
     "kinds": "--kind",
     "drop": "--drop",
+    "separator": "--separator",
     "bins": "--discretise",
     "order": "--order",
     "max_parents": "--max-parents",

@@ -220,7 +220,7 @@ def _warn_constant(table: Table, names: Sequence[Label]) -> None:
         discrete = any(table.states[table.index(name)] is not None for name in constant)
         warnings.warn(
             f"constant columns carry no information: {quoted(constant)}"
-            f"{'; declare their states if others can occur' if discrete else ''}",
+            f"{'; leave them out, or declare their states if others can occur' if discrete else ''}",
             BayescoutWarning,
             stacklevel=2,
         )

@@ -26,6 +26,7 @@ from bayescout.data.pieces import add_polars
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError, did_you_mean
+from bayescout.spelling import setting
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,11 +77,11 @@ def read_table(
     return table
 
 
-def names_in(path: str | os.PathLike[str]) -> list[str]:
+def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list[str]:
     """The names of the columns of a file, without reading its rows."""
     path = Path(path)
     check_file(path)
-    form = _text_format(path, None)
+    form = _text_format(path, separator)
     if form is None:
         with _explained(path):
             return _scan(path).collect_schema().names()
@@ -196,7 +197,9 @@ def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
     if len(names) == 1 and not form.loose and not quoted:
         for other in ";\t,|":
             if other in names[0] and other != form.separator:
-                raise form.error(f"only one column, named {names[0]!r}; is it separator={other!r}?", 1)
+                raise form.error(
+                    f"only one column, named {names[0]!r}; is it {setting('separator', other)}?", 1
+                )
 
 
 def _fill(

@@ -184,9 +184,10 @@ def _require_continuous(table: Table) -> None:
     if not table.is_continuous:
         names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is not None]
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        column, are = ("columns", "are") if len(names) > 1 else ("column", "is")
         raise DataError(
-            f"column{'s' if len(names) > 1 else ''} {shown} discrete: a Gaussian score needs continuous "
-            f"columns; "
+            f"{column} {shown} {are} discrete, and a "
+            f"Gaussian score needs continuous columns: "
             f"{setting('kinds', 'continuous')} makes them so; or {setting('bins', 3)} and a discrete score"
         )
 
