@@ -68,7 +68,11 @@ def learn(
     method = search_named(search) if isinstance(search, str) else _instance(search)
     limits = Limits(max_time, max_steps, top)
     rng = generator(seed)
-    knowledge = knowledge or Knowledge()
+    knowledge = Knowledge() if knowledge is None else knowledge
+    if not isinstance(knowledge, Knowledge):
+        raise SettingError(f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}")
+    if callback is not None and not callable(callback):
+        raise SettingError(f"callback must be a function of a step, not {callback!r}")
     listed = _scored_sets(data, score)
     if listed is not None:
         score = ListedScore(listed)

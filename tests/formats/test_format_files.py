@@ -228,3 +228,8 @@ def test_open_structure_of_bad_modelstrings():
         open_structure("[a|b][b|a]")
     with pytest.raises(BayescoutError):
         open_network("[a][b|a]")
+
+
+def test_a_shipped_name_given_for_a_file_is_recognised():
+    with pytest.raises(FormatError, match=r"no ending that says its format; .* is load_network\('asia'\)"):
+        read_network("asia")

@@ -68,6 +68,8 @@ def format_of(path: PathLike) -> Format:
     known = [extension for entry in FORMATS.values() for extension in entry.extensions]
     what = f"the ending {suffix!r} is not known" if suffix else "the name has no ending that says its format"
     hint = did_you_mean(suffix, known)
+    if os.fspath(path) in _shipped():
+        hint = f"the network that comes with bayescout is load_network({os.fspath(path)!r}); "
     raise FormatError(f"{what}; {hint}use one of {', '.join(known)}, or one of these and .gz", path)
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +48,10 @@ class Limits:
     top: int = 1
 
     def __post_init__(self) -> None:
-        if self.max_time is not None and not self.max_time > 0:
-            raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
+        if self.max_time is not None:
+            number = isinstance(self.max_time, Real) and not isinstance(self.max_time, bool)
+            if not number or not self.max_time > 0:
+                raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
         for name, least in (("max_steps", 0), ("top", 1)):
             value = getattr(self, name)
             if value is not None:
