@@ -87,7 +87,7 @@ class Result:
     dag          the best graph met, its nodes in the order of the data's columns
     score        its score, in nats, larger is better
     trace        one `Step` a step of the search
-    top          the best distinct networks met, best first
+    top          the best distinct networks met, best first; not the empty one it began with, if any is better
     counters     iterations, operations, evaluations, computed
     stop_reason  "converged", "max_time", "max_steps", "interrupted" or "callback"
     seconds      from data to result

@@ -8,12 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayescout.checks import require_count
+from bayescout.checks import is_real, require_count
 from bayescout.errors import SettingError
 from bayescout.search.checkpoint import Checkpoint
 from bayescout.search.problem import Generator, ParentSets, Problem, Search, State, arcs_in
@@ -48,10 +47,8 @@ class Limits:
     top: int = 1
 
     def __post_init__(self) -> None:
-        if self.max_time is not None:
-            number = isinstance(self.max_time, Real) and not isinstance(self.max_time, bool)
-            if not number or not self.max_time > 0:
-                raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
+        if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
+            raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
         for name, least in (("max_steps", 0), ("top", 1)):
             value = getattr(self, name)
             if value is not None:
@@ -214,8 +211,11 @@ def _keep(top: list[tuple[float, ParentSets]], score: float, graph: ParentSets, 
 def worth_showing(
     top: Sequence[tuple[float, ParentSets]], problem: Problem, most: int
 ) -> list[tuple[float, ParentSets]]:
-    """The best, without the graph that the run was told to begin with, unless nothing better was found."""
-    begun = problem.rules.required_parents if isinstance(problem.start, str) else problem.start
+    """The best, without the empty graph that the run began with, unless nothing better was found.
+
+    A graph that was given to begin with stays: someone thinks it worth something.
+    """
+    begun = problem.rules.required_parents if problem.start == "empty" else None
     return [entry for place, entry in enumerate(top) if place == 0 or entry[1] != begun][:most]
 
 
