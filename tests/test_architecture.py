@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "bayescout"
 LAYERS = [
-    {"errors"},
+    {"errors", "spelling"},
     {"checks"},
     {"kernels"},
     {"data", "graph"},
@@ -27,6 +27,7 @@ LAYERS = [
     {"experiments"},
     {"plots", "report"},
     {"cli"},
+    {"__main__"},
 ]
 REACHING_UP = {
     *(

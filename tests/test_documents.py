@@ -29,9 +29,9 @@ def test_readme_code_runs(tmp_path, monkeypatch, capsys):
 def test_readme_commands_exist():
     from bayescout.cli.app import app
 
-    known = {command.callback.__name__ for command in app.registered_commands}
+    known = {command.callback.__name__.replace("_", "-") for command in app.registered_commands}
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^    bayescout ([a-z]+)", text, flags=re.MULTILINE))
+    named = set(re.findall(r"^    bayescout ([a-z-]+)", text, flags=re.MULTILINE))
     assert named
     assert named <= known
 

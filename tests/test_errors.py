@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
+import bayescout as bs
 from bayescout import errors
 from bayescout.errors import (
     BayescoutError,
@@ -15,7 +17,10 @@ from bayescout.errors import (
     FormatError,
     MissingExtraError,
     UnknownNameError,
+    nearest,
 )
+from bayescout.experiments import study_named
+from bayescout.search import search_named
 
 MADE = {
     CycleError: CycleError(["a", ("b", 1), "a"], "net.bif: the network"),
@@ -60,3 +65,37 @@ def test_messages_are_one_line_whatever_the_labels(end):
     ]
     for error in made:
         assert len(str(error).splitlines()) == 1, str(error)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("GES", "ges"), ("BDEU", "bdeu"), ("hillclimb", "hill-climb"), ("Hill_Climb", "hill-climb"),
+        ("hil climb", "hill-climb"), ("K2-random", "k2-random"), ("optimum", "optimal"), ("xyz", None),
+    ],
+)  # fmt: skip
+def test_names_that_differ_in_case_or_hyphens_are_recognised(typed, meant):
+    known = ["hill-climb", "k2", "k2-random", "ges", "bdeu", "optimal"]
+    assert nearest(typed, known) == meant
+    said = str(UnknownNameError("search", typed, known))
+    assert (f"did you mean {meant!r}?" if meant else "known: hill-climb, k2,") in said
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda: bs.learn(np.eye(2, dtype=int), search="GES"), "ges"),
+        (lambda: bs.learn(np.eye(2, dtype=int), score="BDEU"), "bdeu"),
+        (lambda: bs.load_network("ALARM"), "alarm"),
+        (lambda: study_named("FrigoDiscrete"), "frigo-discrete"),
+        (lambda: study_named("lau", Repeat=3), "repeats"),
+        (lambda: search_named("tabu", legnth=3), "length"),
+        (lambda: bs.scores.formula_named("bdeu", ES=3), "ess"),
+        (lambda: bs.read_network("x.biff"), ".bif"),
+        (lambda: bs.load_network("asia").sample(3, seed=1).save("x.cvs"), ".csv"),
+    ],
+)
+def test_every_door_offers_the_name_that_was_meant(call, meant):
+    with pytest.raises(BayescoutError) as caught:
+        call()
+    assert f"did you mean {meant!r}?" in str(caught.value)

@@ -21,14 +21,14 @@ def require_count(name: str, value: Any, least: int = 0, hint: str = "") -> int:
 
 def require_share(name: str, value: Any, above: bool = False) -> float:
     """A number from 0 to 1; not 0 where it must be above."""
-    if not _is_real(value) or not 0 <= value <= 1 or (above and value == 0):
+    if not is_real(value) or not 0 <= value <= 1 or (above and value == 0):
         raise SettingError(f"{name} must be a number {'above' if above else 'from'} 0 to 1, not {value!r}")
     return float(value)
 
 
 def require_amount(name: str, value: Any) -> float:
     """A finite number of at least 0."""
-    if not _is_real(value) or not 0 <= value < float("inf"):
+    if not is_real(value) or not 0 <= value < float("inf"):
         raise SettingError(f"{name} must be a number of at least 0, not {value!r}")
     return float(value)
 
@@ -50,5 +50,6 @@ def generator(seed: Any, *stream: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64([first, *stream]))
 
 
-def _is_real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
+    """Whether a setting is a number, which True and False are not meant as."""
     return isinstance(value, Real) and not isinstance(value, bool)

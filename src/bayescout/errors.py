@@ -33,6 +33,25 @@ def _one_line(value: object) -> str:
     return " ".join(str(value).splitlines())
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was most likely meant: case, blanks, hyphens and underscores count for nothing."""
+    folded: dict[str, str] = {}
+    for choice in known:
+        folded.setdefault(_folded(choice), choice)
+    found = get_close_matches(_folded(name), folded, n=1)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question to put before a list of what is known, or nothing where no name comes near."""
+    near = nearest(name, known)
+    return "" if near is None else f"did you mean {near!r}? "
+
+
+def _folded(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter not in "-_ ")
+
+
 class SettingError(BayescoutError, ValueError):
     """A setting, option or argument outside what is allowed."""
 
@@ -66,9 +85,9 @@ class UnknownNameError(BayescoutError, KeyError):
     def __init__(self, kind: str, name: Hashable, known: Iterable[Hashable], where: str = "") -> None:
         self.name = name
         choices = [_one_line(label) for label in known]
-        near = get_close_matches(str(name), choices, n=1)
+        near = nearest(str(name), choices)
         shown = ", ".join(choices[:12]) + (f", ... ({len(choices)} in all)" if len(choices) > 12 else "")
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {shown or 'none'}"
+        hint = f"did you mean {near!r}?" if near is not None else f"known: {shown or 'none'}"
         super().__init__(f"unknown {kind} {name!r}{' in ' + _one_line(where) if where else ''}; {hint}")
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bayescout.errors import SettingError
 from bayescout.learn import learn
 from bayescout.scores.whole import score as whole_score
+from bayescout.spelling import setting
 
 if TYPE_CHECKING:
     from bayescout.formats.jkl import ScoredSets
@@ -71,7 +72,7 @@ class Gap:
         if self.percent > USELESS:
             return (
                 f"no useful bound after {self.seconds:.0f} s (at most {self.gap:,.0f} nats below the best): "
-                f"give more time, or learn with a limit on parents, Knowledge(max_parents=3)"
+                f"give more time, or learn with a limit on parents, {setting('max_parents', 3)}"
             )
         near = f"within {_percent(self.percent)} of optimal"
         if self.better is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from bayescout.errors import DataError, GraphError, SettingError
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
+    from bayescout.formats.jkl import ScoredSets
     from bayescout.graph.dag import Dag
     from bayescout.result import Result
     from bayescout.scores import ScoreLike
@@ -38,7 +39,10 @@ def learn(
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
 
-    data        a frame, an array, a path or a `Table`; `as_table` takes options for kinds and missing values
+    data        a frame, an array, a path or a `Table`; `as_table` takes options for kinds and missing values.
+                Or scored parent sets, of `read_jkl` or as a path to a .jkl file: they have their scores
+                with them, only listed sets are chosen, and searches over whole sets do best (`optimal`,
+                `memetic`)
     search      a name of `bayescout.search.SEARCHES`, or an instance with settings
     score       a name of `bayescout.scores.SCORES`, an instance, a function of counts, or your own object
     knowledge   required and forbidden arcs, tiers, an order, limits on parents; always obeyed
@@ -54,42 +58,69 @@ def learn(
     Column order, row order and names do not change the graph that is learned.
     """
     from bayescout.data import as_table
-    from bayescout.result import Result, Settings
+    from bayescout.result import LISTED, Result, Settings
     from bayescout.scores import bind
     from bayescout.search import CountingScore, Knowledge, Problem, name_of, search_named
     from bayescout.search.checkpoint import Checkpoint
     from bayescout.search.driver import Limits, drive
+    from bayescout.search.scored_sets import ListedScore, narrowed, without_rows
 
     begin = time.perf_counter()
     method = search_named(search) if isinstance(search, str) else _instance(search)
     limits = Limits(max_time, max_steps, top)
     rng = generator(seed)
-    knowledge = knowledge or Knowledge()
-    given = as_table(data)
+    knowledge = Knowledge() if knowledge is None else knowledge
+    if not isinstance(knowledge, Knowledge):
+        raise SettingError(f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}")
+    if callback is not None and not callable(callback):
+        raise SettingError(f"callback must be a function of a step, not {callback!r}")
+    listed = _scored_sets(data, score)
+    if listed is not None:
+        score = ListedScore(listed)
+    given = as_table(data) if listed is None else without_rows(listed)
     table = _canonical(given, score)
     rules = knowledge.compile(table.names)
+    if listed is not None:
+        rules = narrowed(rules, listed)
     bound = bind(score, table, workers)
     problem = Problem(CountingScore(bound), rules, _start(start, table, rules))
     settings = Settings(
         search=name_of(method),
         search_settings=settings_of(method),
-        score=score if isinstance(score, str) else repr(score),
+        score=score if isinstance(score, str) else repr(score) if listed is None else LISTED,
         knowledge=knowledge,
         start="empty" if start is None else start if isinstance(start, str) else "given",
         seed=seed,
     )
     store = None
     if checkpoint is not None:
-        identity = settings.to_json() | {"data": table.fingerprint, "start": repr(problem.start), "top": top}
+        fingerprint = table.fingerprint if listed is None else listed.fingerprint
+        identity = settings.to_json() | {"data": fingerprint, "start": repr(problem.start), "top": top}
         store = Checkpoint(checkpoint, identity)
     with _Shown(progress, callback, limits) as observe:
         run = drive(method, problem, rng, limits, observe, store)
-    return Result.of_run(run, problem, table, given.names, settings, bound, time.perf_counter() - begin)
+    result = Result.of_run(run, problem, table, given.names, settings, bound, time.perf_counter() - begin)
+    return result if listed is None else replace(result, table=None, scores=None)
 
 
 def settings_of(search: Search) -> dict[str, Any]:
     """The settings of a search as a plain dict."""
     return asdict(search) if is_dataclass(search) else {}
+
+
+def _scored_sets(data: Any, score: ScoreLike) -> ScoredSets | None:
+    """The scored parent sets that stand in for data, where that is what was given."""
+    from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
+
+    if isinstance(data, str | PathLike) and is_jkl(data):
+        data = read_jkl(data)
+    if not isinstance(data, ScoredSets):
+        return None
+    if not data.names:
+        raise DataError("the list of parent sets has no variables; there is nothing to learn")
+    if score != "bic":
+        raise SettingError(f"scored parent sets have their scores with them; leave out the score {score!r}")
+    return data
 
 
 def _instance(search: Any) -> Search:

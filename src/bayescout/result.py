@@ -27,6 +27,9 @@ from bayescout.statistics.dependencies import CachedTest, DependencyCache
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
+LISTED = "listed"
+"""The name of the score where scored parent sets stand in for data."""
+
 OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
 
 
@@ -84,7 +87,7 @@ class Result:
     dag          the best graph met, its nodes in the order of the data's columns
     score        its score, in nats, larger is better
     trace        one `Step` a step of the search
-    top          the best distinct networks met, best first
+    top          the best distinct networks met, best first; not the empty one it began with, if any is better
     counters     iterations, operations, evaluations, computed
     stop_reason  "converged", "max_time", "max_steps", "interrupted" or "callback"
     seconds      from data to result
@@ -230,7 +233,8 @@ class Result:
     def _evidence(self) -> tuple[Table, LocalScores]:
         if self.table is None or self.scores is None:
             raise SettingError(
-                "this result was read from a file and has no data; learn again, or give them: fit(data), "
+                "this result has no data with it, as it was read from a file or learned from scored parent "
+                "sets; give them: fit(data), "
                 "bayescout.gap(result, data=...)"
             )
         return self.table, self.scores

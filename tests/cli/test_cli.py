@@ -165,6 +165,17 @@ def test_scores_lists_every_score():
     assert "$" not in out  # formulas belong to the documentation
 
 
+def test_the_package_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "bayescout", "--version"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == f"bayescout {bs.__version__}\n"
+
+
 # ---- mistakes
 
 
@@ -229,6 +240,104 @@ def test_every_mistake_says_where_and_what(tmp_path):
     assert not list(tmp_path.glob("*.bif.*"))
 
 
+@pytest.fixture
+def awkward(tmp_path):
+    """Tables that need an option each."""
+    number = [f"{i * 7 % 23 / 8:.3f}" for i in range(40)]
+    texts = {
+        "semicolons": "A;B\n" + "x;1\ny;2\ny;1\n" * 4,
+        "gaps": "A,B\n" + "x,u\ny,v\n,u\nx,v\n" * 5,
+        "marks": "A,B\n" + "1.5,2\nabsent,3\n2.5,1\n" * 9,
+        "mixed": "A,B\n" + "".join(f"{number[i]},{'uv'[i % 2]}\n" for i in range(40)),
+        "numbers": "A,B\n" + "".join(f"{number[i]},{number[3 * i % 40]}\n" for i in range(40)),
+        "whole": "A,B\n" + "".join(f"{i % 3},{number[i]}\n" for i in range(40)),
+        "ids": "id,A,B\n" + "".join(f"name{i},{i % 2},{i % 3}\n" for i in range(30)),
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "way_out"),
+    [
+        ("gaps", [], "--missing drop"),
+        ("gaps", [], "--missing state"),
+        ("marks", ["--kind", "continuous"], "--na absent"),
+        ("mixed", [], "--discretise 3"),
+        ("mixed", [], "--kind discrete"),
+        ("numbers", ["--score", "k2"], "--discretise 3"),
+        ("whole", ["--score", "bge"], "--kind continuous"),
+        ("ids", [], "--drop id"),
+        ("semicolons", [], "--separator ;"),
+        ("ids", [], "--kind id=discrete"),
+    ],
+)
+def test_the_way_out_of_a_mistake_is_an_option_that_works(awkward, name, asked, way_out):
+    data = awkward / f"{name}.csv"
+    with pytest.raises(BayescoutError) as caught:
+        run("learn", data, *asked)
+    assert way_out in str(caught.value).replace("'", "")
+    more = ["--missing", "drop"] if name == "marks" else []
+    code, _ = run("learn", data, *asked, *way_out.split(), *more)
+    assert code == 0
+
+
+def test_python_is_told_of_calls_again_after_a_command(awkward):
+    with pytest.raises(BayescoutError, match="--missing drop"):
+        run("learn", awkward / "gaps.csv")
+    with pytest.raises(BayescoutError, match=r"as_table\(data, missing='drop'\)"):
+        bs.learn(awkward / "gaps.csv")
+
+
+def test_kinds_are_said_of_all_columns_and_of_one(awkward):
+    """What is said of one column wins, wherever it stands."""
+    one = ["--kind", "B=discrete", "--kind", "continuous"]
+    with pytest.raises(BayescoutError, match="mixes discrete and continuous"):
+        run("learn", awkward / "whole.csv", *one)
+    for wrong, said in (
+        ("nothing", "such as age=continuous"),
+        ("C=discrete", "unknown name 'C'"),
+        ("=discrete", "such as"),
+    ):
+        with pytest.raises(BayescoutError, match=said):
+            run("learn", awkward / "whole.csv", "--kind", wrong)
+
+
+def test_other_separators_are_read_by_every_command(tmp_path):
+    network = bs.load_network("asia")
+    network.sample(400, seed=1).save(tmp_path / "comma.csv")
+    (tmp_path / "tab.csv").write_text((tmp_path / "comma.csv").read_text().replace(",", "\t"))
+    for words, more in (
+        (["fit", "asia"], []),
+        (["score", "asia"], []),
+        (["learn"], []),
+        (["cross-validate"], ["--folds", 2]),
+    ):
+        expected = run_json(*words, tmp_path / "comma.csv", *more)
+        found = run_json(*words, tmp_path / "tab.csv", *more, "--separator", "\\t")
+        assert {**found, "seconds": 0} == {**expected, "seconds": 0}
+
+
+def test_only_the_columns_of_the_structure_are_cut(awkward):
+    lines = (awkward / "numbers.csv").read_text().splitlines()
+    more = [f"{line},name{i}" for i, line in enumerate(lines[1:])]
+    (awkward / "more.csv").write_text("\n".join([lines[0] + ",id", *more]) + "\n")
+    cut = ["--score", "k2", "--discretise", 4]
+    found = run_json("score", "[A][B|A]", awkward / "more.csv", *cut)
+    assert found["scores"] == run_json("score", "[A][B|A]", awkward / "numbers.csv", *cut)["scores"]
+    with pytest.raises(BayescoutError, match="no column for node 'C'"):
+        run("score", "[A][B|A][C]", awkward / "more.csv", "--score", "k2", "--discretise", 4)
+
+
+def test_cut_columns_are_those_of_python(awkward):
+    table = bs.discretise(awkward / "numbers.csv", bins=4)
+    found = run_json("score", "[A][B|A]", awkward / "numbers.csv", "--score", "k2", "--discretise", 4)
+    assert found["scores"][0]["score"] == bs.score(bs.Dag.from_arcs([("A", "B")]), table, "k2")
+    fitted = run_json("fit", "[A][B|A]", awkward / "numbers.csv", "--discretise", 4)
+    assert (fitted["kind"], fitted["parameters"]) == ("discrete", 3 + 4 * 3)
+
+
 def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(tmp_path):
     done = command("show", "alram", "--json")
     assert done.returncode == 2
@@ -239,7 +348,9 @@ def test_a_mistake_is_one_line_on_standard_error_and_exit_code_2(tmp_path):
 
 
 def test_wrong_usage_is_exit_code_2():
-    assert command("fit").returncode == 2
+    done = command("fit")
+    assert done.returncode == 2
+    assert "see bayescout fit --help" in done.stderr
     assert command("nonsense").returncode == 2
     assert command("sample", "asia", "-n", "0").returncode == 2
 
@@ -368,6 +479,8 @@ def test_learning_mistakes_are_named(asia):
         (["--require", "asia=>tub"], "parent->child"),
         (["--require", "asia->tubs"], "tub"),
         (["--require", "asia->tub", "--require", "tub->asia"], "cycle"),
+        (["--forbid", "asia->asia"], "forbidden arc asia -> asia is a loop"),
+        (["--require", "asia->asia"], "required arc asia -> asia is a loop"),
         (["--tiers", "nowhere.txt"], "nowhere.txt"),
         (["--search", "k2"], "order"),
         (["--start", "full"], "full"),
@@ -375,3 +488,93 @@ def test_learning_mistakes_are_named(asia):
         with pytest.raises(BayescoutError) as caught:
             run("learn", asia, *arguments)
         assert said in str(caught.value), str(caught.value)
+
+
+# ---- learning again and again
+
+
+def test_bootstrap_is_that_of_python(asia, tmp_path):
+    options = [
+        "--runs",
+        12,
+        "--score",
+        "bdeu",
+        "--score-option",
+        "ess=5",
+        "--forbid",
+        "smoke->lung",
+        "--seed",
+        2,
+    ]
+    found = run_json("bootstrap", asia, *options)
+    known = bs.Knowledge(forbidden=[("smoke", "lung")])
+    expected = bs.bootstrap(asia, runs=12, score=bs.scores.BDeu(ess=5), seed=2, knowledge=known)
+    assert found["arcs"] == expected.to_dict()["arcs"]
+    assert (found["runs"], found["seed"], found["threshold"]) == (12, 2, expected.threshold())
+    assert [tuple(arc) for arc in found["network"]] == list(expected.averaged().arcs())
+
+
+def test_bootstrap_writes_the_network_and_the_strengths(asia, tmp_path):
+    network, arcs = tmp_path / "agreed.bif", tmp_path / "arcs.csv"
+    code, out = run("bootstrap", asia, "--runs", 8, "--threshold", 0.5, "-o", network, "--strengths", arcs)
+    assert code == 0
+    assert "Over 8 runs" in out
+    assert "Network of the arcs stronger than 0.500" in out
+    expected = bs.bootstrap(asia, runs=8)
+    assert bs.read_network(network).dag == expected.averaged(0.5)
+    lines = arcs.read_text().splitlines()
+    assert lines[0] == "parent,child,strength,direction"
+    assert lines[1:] == [",".join(map(str, row)) for row in expected.table()]
+
+
+def test_bootstrap_shows_each_edge_once_and_the_better_direction(asia):
+    _, out = run("bootstrap", asia, "--runs", 8)
+    expected = bs.bootstrap(asia, runs=8)
+    shown = [line.split() for line in out.splitlines() if " -> " in line or " - " in line]
+    assert len(shown) == len(expected)
+    for parent, arrow, child, *more in shown:
+        assert float(more[-1]) == pytest.approx(expected.direction(parent, child), abs=5e-4)
+        assert float(more[-2]) == pytest.approx(expected.strength(parent, child), abs=5e-4)
+        assert (arrow == "->") == (expected.direction(parent, child) > 0.5)
+        assert expected.direction(parent, child) >= 0.5
+        arcs = set(expected.averaged().arcs())
+        assert ("yes" in more) == (not arcs.isdisjoint({(parent, child), (child, parent)}))
+
+
+def test_cross_validation_is_that_of_python(asia):
+    options = [
+        "--folds",
+        4,
+        "--search",
+        "tabu",
+        "--option",
+        "length=5",
+        "--max-parents",
+        1,
+        "--prior",
+        "bdeu",
+    ]
+    found = run_json("cross-validate", asia, *options)
+    known = bs.Knowledge(max_parents=1)
+    expected = bs.cross_validate(asia, bs.search.Tabu(length=5), folds=4, prior="bdeu", knowledge=known)
+    assert found == expected.to_dict()
+    code, out = run("cross-validate", asia, *options)
+    assert code == 0
+    assert f"{expected.mean:.4f} ± {expected.standard_error:.4f} nats" in out
+    assert len([line for line in out.splitlines() if line.strip()[:1].isdigit()]) == 4
+
+
+def test_every_option_says_what_it_is_for():
+    """Nothing is left to guess: each option and argument of each command has its own words."""
+    import typer
+
+    commands = typer.main.get_command(app).commands
+    assert {"bootstrap", "cross-validate", "learn"} <= set(commands)
+    for name, made in commands.items():
+        assert made.help, name
+        for parameter in made.params:
+            assert parameter.help, f"{name} {parameter.name}"
+    assert "study" in next(p.help for p in commands["experiment"].params if p.name == "option")
+    ways = [p.help for p in commands["learn"].params if p.name in ("require", "forbid")]
+    assert len(set(ways)) == 2
+    assert all("in quotes" in way for way in ways)

@@ -497,7 +497,9 @@ def test_what_has_no_order_of_rows_is_no_column(cells):
 
 
 def test_constant_numbers_are_said():
-    with pytest.warns(BayescoutWarning, match=r"constant columns carry no information: 'c', 's'; declare"):
+    with pytest.warns(
+        BayescoutWarning, match=r"constant columns carry no information: 'c', 's'; leave them out, or declare"
+    ):
         as_table({"c": [1.5, 1.5, 1.5], "x": [1.5, 2.5, 1.5], "s": ["a", "a", "a"]})
     with pytest.warns(BayescoutWarning, match=r"no information: 'c'$"):
         table = as_table({"c": [1.5, 1.5], "x": [1.5, 2.5]})

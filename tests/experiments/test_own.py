@@ -69,6 +69,18 @@ def test_runs_are_every_combination(folder):
     assert {run["data"].get("seed") for run in runs} == {3, 4, None}
 
 
+def test_a_way_out_is_spelled_as_in_the_file(folder):
+    (folder / "gaps.csv").write_text("a,b\n1,x\n,y\n2,x\n2,y\n")
+    text = SMALL.replace('file = "own.csv"\ntruth = "own.json"', 'file = "gaps.csv"')
+    with pytest.raises(BayescoutError, match='missing = "drop" leaves'):
+        read_study(written(folder, text))
+    text = text.replace('file = "gaps.csv"', 'file = "gaps.csv"\nmissing = "drop"')
+    assert read_study(written(folder, text))
+    assert declaration.in_toml("max_parents", 3) == "[knowledge] max_parents = 3"
+    assert declaration.in_toml("kinds", {"a": "continuous"}) == 'kinds = {"a" = "continuous"}'
+    assert declaration.in_toml("bins", 3) == "discretise(data, bins=3)"
+
+
 def test_the_summary_is_that_of_plain_calls(folder):
     study = read_study(written(folder))
     ran = run_study(study, folder / "out", workers=1)
@@ -143,9 +155,13 @@ WRONG = [
     (
         "title =",
         "tilte =",
-        "the study: unknown key 'tilte'; known: title, seeds, data, searches, scores, starts",
+        "the study: unknown key 'tilte'; did you mean 'title'\\? known: title, seeds, data",
     ),
-    ("rows = 100", "row = 100", "data 1: unknown key 'row'; known: network, rows, seeds"),
+    (
+        "rows = 100",
+        "row = 100",
+        "data 1: unknown key 'row'; did you mean 'rows'\\? known: network, rows, seeds",
+    ),
     ("rows = 100", "", "data 1: rows is missing"),
     ("rows = 100", "rows = [100, 1]", "data 1: rows must be whole numbers of at least 2, not 1"),
     ('network = "asia"', 'network = "asio"', "unknown shipped network 'asio'"),
@@ -155,7 +171,11 @@ WRONG = [
         "data 1: give one of network, random and file",
     ),
     ('network = "asia"', "", "data 1: give one of network, random and file; it has none"),
-    ('network = "asia"', "random = {node = 3}", "data 1: random: unknown key 'node'; known: nodes, arcs"),
+    (
+        'network = "asia"',
+        "random = {node = 3}",
+        "data 1: random: unknown key 'node'; did you mean 'nodes'\\? known: nodes, arcs",
+    ),
     ('network = "asia"', "random = {nodes = -3}", "nodes"),
     ('network = "asia"', "random = 3", "data 1: random must be a table"),
     ('file = "own.csv"', 'file = "none.csv"', "data 2: .*none.csv"),
@@ -165,7 +185,7 @@ WRONG = [
     (
         '{name = "first-ascent"}',
         '{name = "tabu", legnth = 3}',
-        "searches 2: search 'tabu' has no setting 'legnth'",
+        "searches 2: search 'tabu' has no setting 'legnth'; did you mean 'length'\\? its settings",
     ),
     (
         '{name = "first-ascent"}',
@@ -174,6 +194,7 @@ WRONG = [
     ),
     ('{name = "first-ascent"}', '"hill-climb"', "searches: .* is there twice"),
     ('"bic", ', '"bik", ', "scores 1: unknown score 'bik'"),
+    ('{name = "first-ascent"}', '"k2"', "k2 with bic on asia cannot work.*\\[knowledge\\] order = "),
     ("ess = 5", "ess = -5", "scores 2: "),
     ("ess = 5", 'ess = "five"', "scores 2: "),
     ('"bic", ', '"bge", ', "data asia: "),
@@ -186,10 +207,20 @@ WRONG = [
     ),
     ("seeds = 2", "seeds = [1, 1]", "seeds must be how many"),
     ("seeds = [3, 4]", "seeds = true", "data 1: seeds must be how many"),
-    ("max_parents = 2", "max_parent = 2", "knowledge: unknown key 'max_parent'; known: required, forbidden"),
+    (
+        "max_parents = 2",
+        "max_parent = 2",
+        "knowledge: unknown key 'max_parent'; did you mean 'max_parents'\\? known: required, forbidden",
+    ),
+    ("max_parents = 2", 'forbidden = [["dysp", "dysp"]]', "knowledge: forbidden arc dysp -> dysp is a loop"),
+    ("max_parents = 2", 'tiers = ["dysp", "asia"]', "knowledge: tiers are groups of variables"),
     ("max_parents = 2", "max_parents = -2", "knowledge: max_parents must be a whole number"),
     ("max_parents = 2", 'forbidden = [["smoke", "lung"]]', "data .*own.csv: unknown variable 'smoke'"),
-    ("max_steps = 100", "max_step = 100", "limits: unknown key 'max_step'; known: max_time, max_steps"),
+    (
+        "max_steps = 100",
+        "max_step = 100",
+        "limits: unknown key 'max_step'; did you mean 'max_steps'\\? known: max_time, max_steps",
+    ),
     ("max_steps = 100", "max_steps = 1.5", "limits: max_steps must be a positive whole number, not 1.5"),
     ("max_steps = 100", "max_seconds = 0", "limits: max_seconds must be a positive number, not 0"),
     ('title = "Small"', "title = 3", "title must be text, not 3"),
@@ -210,6 +241,21 @@ def test_every_mistake_is_named(folder, old, new, message):
         read_study(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("search", "score", "message"),
+    [
+        ("ges", "k2", "ges with k2 on asia cannot work, .* make two files: score K2 differs between graphs"),
+        ("imap", "bds", "imap with bds on asia cannot work"),
+        ('{name = "pc", test = "fisher-z"}', "aic", "pc .*fisher-z.* with bic on asia .*use g2 or chi2"),
+    ],
+)
+def test_combinations_that_cannot_work_are_named(folder, search, score, message):
+    search = search if "{" in search else f'"{search}"'
+    text = SMALL.replace('{name = "first-ascent"}', search).replace('{name = "bdeu", ess = 5}', f'"{score}"')
+    with pytest.raises(BayescoutError, match=message):
+        read_study(written(folder, text))
 
 
 def test_no_file_and_no_text_are_named(tmp_path):

@@ -89,7 +89,9 @@ def test_sizes_and_settings():
     assert Toy.of_size().repeats == 10
     assert Toy.of_size("quick").repeats == 3
     assert Toy.of_size("quick", repeats=7, steps=[1, 2]) == Toy(repeats=7, steps=(1, 2))
-    with pytest.raises(SettingError, match="has no setting 'repeat'; its settings: repeats, steps"):
+    with pytest.raises(
+        SettingError, match="has no setting 'repeat'; did you mean 'repeats'\\? its settings: repeats, steps"
+    ):
         Toy.of_size(repeat=3)
     again = Toy.of_size(**json.loads(json.dumps(Toy(steps=(3,)).settings())))
     assert again == Toy(steps=(3,))

@@ -90,7 +90,9 @@ def test_plain_text_is_sniffed(tmp_path):
 @pytest.mark.parametrize("ending", [".dot", ".str", ".modelstring", ".txt", ".gv.gz"])
 def test_parameters_are_never_dropped_silently(tmp_path, ending):
     path = tmp_path / f"graph{ending}"
-    with pytest.raises(FormatError, match=r"without parameters; write \.bif or \.json, or only its \.dag"):
+    with pytest.raises(
+        FormatError, match=r"without parameters; write \.bif or \.json, or write its structure alone"
+    ):
         write_network(NETWORK, path)
     assert not path.exists()
     write_structure(CHAIN, path)
@@ -226,3 +228,8 @@ def test_open_structure_of_bad_modelstrings():
         open_structure("[a|b][b|a]")
     with pytest.raises(BayescoutError):
         open_network("[a][b|a]")
+
+
+def test_a_shipped_name_given_for_a_file_is_recognised():
+    with pytest.raises(FormatError, match=r"no ending that says its format; .* is load_network\('asia'\)"):
+        read_network("asia")

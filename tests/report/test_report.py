@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -17,7 +18,9 @@ from typer.testing import CliRunner
 import bayescout as bs
 from bayescout.cli.app import app
 from bayescout.errors import FormatError, GraphError, NetworkError, SettingError
+from bayescout.report.facts import in_words
 from bayescout.report.markup import embedded, resource, shown, tag, text
+from bayescout.search import SEARCHES
 from tests.report.pages import NASTY, Page, asia, nasty, plain_twin, read, with_tests
 from tests.search.drawn_problems import gaussian
 
@@ -51,6 +54,27 @@ def test_every_part_is_there(learned, tmp_path):
         assert node in page.text(f"parameters-{i}")
         assert node in page.text(f"column-{i}")
     assert len(page.data["top"]) == len(learned.top)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_what_a_search_says_of_its_steps_means_something(name, tmp_path):
+    table = bs.load_network("asia").sample(200, seed=1)
+    known = bs.Knowledge(order=table.names) if name == "k2" else None
+    result = bs.learn(table, name, "bdeu", known, max_steps=3)
+    page = written(result, tmp_path)
+    said = [words for facts in page.data["trace"]["facts"] for words in facts] + [page.text("made")]
+    assert not [words for words in said if re.search("inf(inity)?\\b|nan\\b|left 0", words)]
+
+
+def test_facts_are_said_in_words():
+    facts = {"complete": 1, "listed": 1234, "bound": -2.5, "mean": -math.inf, "entropy": -0.0, "own_word": 3}
+    assert in_words(facts) == [
+        ("lists complete", "yes"),
+        ("parent sets listed", "1,234"),
+        ("no network scores above", "−2.500"),
+        ("entropy of the arcs", "0"),
+        ("own word", "3"),
+    ]
 
 
 def test_the_parameters_are_those_of_the_fit(learned, tmp_path):

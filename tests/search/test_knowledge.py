@@ -14,7 +14,12 @@ from bayescout.search import Knowledge
     [
         ({"required": [("a", "b"), ("b", "c"), ("c", "a")]}, "a -> b -> c -> a"),
         ({"required": [("a", "b")], "forbidden": [("a", "b")]}, "both required and forbidden"),
-        ({"required": [("a", "a")]}, "loop"),
+        ({"required": [("a", "a")]}, "required arc a -> a is a loop"),
+        ({"forbidden": [("b", "a"), ("a", "a")]}, "forbidden arc a -> a is a loop"),
+        ({"tiers": ["asia", "tub"]}, r"such as \[\['a', 'b'\], \['c'\]\]; 'asia' is no group"),
+        ({"tiers": [["a"], 7]}, "7 is no group"),
+        ({"tiers": "ab"}, "'a' is no group"),
+        ({"required": ["ab"]}, "pair, not 'ab'"),
         ({"required": [("b", "a")], "order": ["a", "b"]}, "against the order"),
         ({"required": [("b", "a")], "tiers": [["a"], ["b"]]}, "tier 2 back to tier 1"),
         ({"order": ["a", "a"]}, "twice in the order"),

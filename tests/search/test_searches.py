@@ -142,6 +142,28 @@ def test_score_trace_and_top_agree_with_fresh_scores(name, table):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+def test_the_top_networks_are_found_and_not_given(name):
+    """The empty graph that a run begins with is among them only where it is the best."""
+    table = bs.load_network("asia").sample(400, seed=1)
+    known = Knowledge(order=table.names) if name == "k2" else Knowledge()
+    options = {"search": quick(name), "score": "bdeu", "knowledge": known, "seed": 1}
+    many = bs.learn(table, **options, top=500, max_steps=20)
+    assert bs.Dag(table.names, ((),) * 8) not in [entry.dag for entry in many.top]
+    few = bs.learn(table, **options, top=3, max_steps=20)
+    assert few.top == many.top[:3]
+
+
+def test_a_start_that_is_the_best_stays_on_top():
+    table = bs.load_network("asia").sample(400, seed=1)
+    best = bs.learn(table, "optimal", "bdeu").dag
+    again = bs.learn(table, "tabu", "bdeu", start=best, top=4)
+    assert again.top[0].dag == best
+    assert len(again.top) == 4
+    alone = entangled(seed=1).take(np.arange(4))
+    assert bs.learn(alone, "hill-climb", bs.scores.Penalised(50.0), top=4).top[0].dag.n_arcs == 0
+
+
+@pytest.mark.parametrize("name", SEARCHES)
 def test_columns_rows_names_and_workers_do_not_matter(name):
     net = bs.random_network(7, arcs=10, states=3, concentration=0.4, seed=5)
     table = net.sample(400, seed=1)
@@ -479,6 +501,9 @@ def test_wrong_arguments_are_refused_before_the_work():
         ({"score": "bicc"}, UnknownNameError),
         ({"seed": -1}, SettingError),
         ({"max_time": 0}, SettingError),
+        ({"max_time": "10"}, SettingError),
+        ({"knowledge": {"max_parents": 2}}, SettingError),
+        ({"callback": 3}, SettingError),
         ({"max_steps": -1}, SettingError),
         ({"top": 0}, SettingError),
         ({"workers": 0}, SettingError),

@@ -126,5 +126,5 @@ def test_a_child_too_wide_to_hold_is_refused_with_its_size(monkeypatch):
 def test_continuous_columns_are_named_with_the_way_out():
     from tests.scores.drawn_data import continuous_table
 
-    with pytest.raises(DataError, match=r"'x0', 'x1' continuous.*discretise"):
+    with pytest.raises(DataError, match=r"'x0', 'x1' are continuous.*discretise"):
         Counts(continuous_table(np.zeros((2, 3))))

@@ -55,7 +55,8 @@ def _run() -> int:
             return 2
         if hasattr(error, "format_message"):
             message = error.format_message()
-        _stop(f"error: {message.rstrip('.')}; see bayescout --help", 2)
+        command = getattr(getattr(error, "ctx", None), "command_path", "bayescout")
+        _stop(f"error: {message.rstrip('.')}; see {command} --help", 2)
 
 
 def _stop(text: str, code: int) -> NoReturn:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescout.cli.common import Json, print_json
-from bayescout.cli.learning import Options, settings_given
+from bayescout.cli.learning import settings_given
 from bayescout.errors import BayescoutError, SettingError
 
 if TYPE_CHECKING:
@@ -25,15 +25,30 @@ def experiment(
     name: Annotated[
         str | None, typer.Argument(help="A study, or a file such as my-study.toml; none to list the studies.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller size, of a few minutes.")] = False,
-    out: Annotated[str | None, typer.Option(help="The folder for records, tables and figures.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smaller size; --list tells how long either takes.")
+    ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(help="The folder for records, tables and figures; experiment-NAME by default."),
+    ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on in a folder: do only what is missing.")
+        bool, typer.Option("--resume", help="Go on in the folder: do only the runs that are missing.")
     ] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
-    option: Options = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="KEY=VALUE",
+            help="A setting of the study, such as repeats=3; may be repeated.",
+        ),
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="With --resume, do failed runs again.")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List the studies and stop.")] = False,
+    listed: Annotated[
+        bool,
+        typer.Option("--list", help="List the studies, their runs and about how long they take, and stop."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run a study: a whole grid of runs, its records, tables, figures and findings in one folder."""

@@ -10,79 +10,137 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    Discretise,
+    Drop,
     Json,
     KindOption,
     Missing,
     MissingOption,
     MissingValues,
     Output,
+    Seed,
+    Separator,
     as_setting,
     missing_facts,
+    open_table,
     print_json,
     say_missing,
     split_arc,
     table_options,
 )
-from bayescout.cli.networks import DataArgument
+from bayescout.data.table import Table
 from bayescout.errors import SettingError
+from bayescout.graph.dag import Dag
 
 Options = Annotated[
-    list[str] | None, typer.Option("--option", help="A setting of the search, key=value; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="A setting of the search, such as restarts=20; may be repeated.",
+    ),
 ]
 ScoreOptions = Annotated[
     list[str] | None,
-    typer.Option("--score-option", help="A setting of the score, key=value; may be repeated."),
+    typer.Option(
+        "--score-option", metavar="KEY=VALUE", help="A setting of the score, such as ess=10; may be repeated."
+    ),
 ]
-Arcs = Annotated[list[str] | None, typer.Option(help="An arc such as a->b; may be repeated.")]
-FileOption = Annotated[str | None, typer.Option()]
+SearchOption = Annotated[
+    str, typer.Option(help="The search; `bayescout searches` lists them and their settings.")
+]
+ScoreOption = Annotated[
+    str, typer.Option(help="The score; `bayescout scores` lists them and their settings.")
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ARC", help="An arc that must be there, in quotes: 'a->b'; may be repeated."),
+]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ARC", help="An arc that must not be there, in quotes: 'a->b'; may be repeated."),
+]
+Tiers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="One tier a line, names separated by commas, earliest first: no arc leads to an earlier one.",
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="All names, separated by commas or lines, parents before children."),
+]
+MaxParents = Annotated[int | None, typer.Option(metavar="NUMBER", help="The most parents a node may have.")]
+MaxTime = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Stop a search after so long, with the best network so far."),
+]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option(metavar="NUMBER", help="Stop a search after so many steps, with the best network so far."),
+]
+Prior = Annotated[
+    str, typer.Option(help="For the parameters of the network that is written: mle, laplace or bdeu.")
+]
 
 
 def learn(
-    data: DataArgument,
-    search: Annotated[str, typer.Option(help="The search; `bayescout searches` lists them.")] = "hill-climb",
-    score: Annotated[str, typer.Option(help="The score; `bayescout scores` lists them.")] = "bic",
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A data file: csv, tsv, parquet, arrow, or white-space separated; or scored sets, .jkl."
+        ),
+    ],
+    search: SearchOption = "hill-climb",
+    score: ScoreOption = "bic",
     option: Options = None,
     score_option: ScoreOptions = None,
-    require: Arcs = None,
-    forbid: Arcs = None,
-    tiers: Annotated[
-        str | None,
-        typer.Option(help="A file with one tier a line, names separated by commas, earliest first."),
-    ] = None,
-    order: Annotated[
-        str | None, typer.Option(help="A file with all names in order, by commas or lines, parents first.")
-    ] = None,
-    max_parents: Annotated[int | None, typer.Option(help="The most parents a node may have.")] = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    tiers: Tiers = None,
+    order: Order = None,
+    max_parents: MaxParents = None,
     start: Annotated[
-        str | None, typer.Option(help="Where to begin: empty, random, or a structure or network.")
+        str | None,
+        typer.Option(help="Where to begin: empty (the default), random, or a structure or network file."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
-    max_time: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Stop after so many steps.")] = None,
-    top: Annotated[int, typer.Option(help="How many of the best networks to keep.")] = 1,
-    workers: Annotated[int | None, typer.Option(help="Threads that count; all cores by default.")] = None,
+    seed: Seed = 0,
+    max_time: MaxTime = None,
+    max_steps: MaxSteps = None,
+    top: Annotated[int, typer.Option(min=1, help="How many of the best networks to keep and show.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="NUMBER", help="Threads that count; all cores by default.")
+    ] = None,
     checkpoint: Annotated[
-        str | None, typer.Option(help="A file to go on from after a break; written after every step.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Written after every step; if it is there, the run goes on from it."
+        ),
     ] = None,
-    prior: Annotated[
-        str, typer.Option(help="For the parameters of the network written: mle, laplace, bdeu.")
-    ] = "bdeu",
+    prior: Prior = "bdeu",
     gap: Annotated[
         float | None,
-        typer.Option(help="Also find, in so many seconds, how far from optimal the network can be."),
+        typer.Option(
+            metavar="SECONDS", help="Find, in so long at most, how far from optimal the network can be."
+        ),
     ] = None,
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
+    discretise: Discretise = None,
+    drop: Drop = None,
     output: Output = None,
     report: Annotated[
-        str | None, typer.Option(help="An HTML page to write, to look at and explore the result with.")
+        str | None,
+        typer.Option(metavar="FILE", help="An HTML page to write, to look at and explore the result with."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Learn the structure of a network from data."""
     from bayescout.cli.render import console, result_grids
-    from bayescout.data import as_table
+    from bayescout.formats.jkl import is_jkl, read_jkl
     from bayescout.learn import learn as learn_structure
     from bayescout.scores import formula_named
     from bayescout.search import search_named
@@ -93,12 +151,18 @@ def learn(
         raise SettingError(f"--gap must be a positive number of seconds, not {gap:g}")
     method = search_named(search, **settings_given(option))
     formula = formula_named(score, **settings_given(score_option))
-    table = as_table(data, **table_options(missing, na, kind))
+    table: Table | None = None
+    if is_jkl(data):
+        _refuse_for_sets(output, separator, missing is not Missing.error, na, kind, discretise, drop)
+        names: tuple[Any, ...] = read_jkl(data).names
+    else:
+        table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
+        names = table.names
     result = learn_structure(
-        table,
+        data if table is None else table,
         search=method,
         score=formula if score_option else score,
-        knowledge=_knowledge(table.names, require, forbid, tiers, order, max_parents),
+        knowledge=knowledge_given(names, require, forbid, tiers, order, max_parents),
         start=_start(start),
         seed=seed,
         max_time=max_time,
@@ -110,7 +174,7 @@ def learn(
     )
     found = None if gap is None else _gap(result, gap, sys.stderr.isatty() and not json)
     if output:
-        _write(result, output, prior)
+        write_learned(result.dag, table, output, prior)
     if report:
         result.report(report)
     if json:
@@ -118,9 +182,10 @@ def learn(
             {} if found is None else {"bound": found.bound, "gap": found.gap, "certificate": found.to_dict()}
         )
         written = {"output": output, "report": report}
-        print_json(_with_top(result) | facts | missing_facts(table) | written)
+        print_json(_with_top(result) | facts | (missing_facts(table) if table else {}) | written)
     else:
-        say_missing(table)
+        if table is not None:
+            say_missing(table)
         for part in result_grids(result):
             console().print(part)
         if found is not None:
@@ -170,7 +235,7 @@ def settings_given(pairs: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _knowledge(
+def knowledge_given(
     names: tuple[Any, ...],
     require: list[str] | None,
     forbid: list[str] | None,
@@ -210,14 +275,35 @@ def _start(start: str | None) -> Any:
     return start if start in (None, "empty", "random") else open_structure(start)
 
 
-def _write(result: Any, output: str, prior: str) -> None:
+def _refuse_for_sets(output: str | None, *given: Any) -> None:
+    """Scored parent sets have no rows: nothing to read in another way, nor to estimate parameters from."""
+    from bayescout.formats import format_of
+
+    if any(given):
+        raise SettingError(
+            "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise and "
+            "--drop are for tables"
+        )
+    if (
+        output
+        and format_of(output).holds == "network"
+        and not output.lower().removesuffix(".gz").endswith(".json")
+    ):
+        raise SettingError(
+            f"{output}: a .jkl file has no rows to estimate parameters from; write the structure alone, as "
+            f".dot or .txt, and give it and your data to bayescout fit"
+        )
+
+
+def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> None:
     """A network with parameters, or the structure alone where the format holds no more."""
     from bayescout.formats import format_of, write_network, write_structure
+    from bayescout.network import fit
 
-    if format_of(output).holds == "structure":
-        write_structure(result.dag, output)
+    if table is None or format_of(output).holds == "structure":
+        write_structure(dag, output)
     else:
-        write_network(result.fit(prior=prior if result.table.is_discrete else "mle"), output)
+        write_network(fit(dag, table, prior=prior if table.is_discrete else "mle"), output)
 
 
 def _gap(result: Any, seconds: float, progress: bool) -> Any:

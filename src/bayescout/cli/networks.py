@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    Discretise,
     Json,
     KindOption,
     Missing,
@@ -15,8 +16,11 @@ from bayescout.cli.common import (
     MissingValues,
     Network,
     Output,
+    Seed,
+    Separator,
     label_named,
     missing_facts,
+    open_aligned,
     open_graph,
     print_json,
     say_missing,
@@ -48,17 +52,22 @@ def fit(
     structure: StructureArgument,
     data: DataArgument,
     output: Output = None,
-    prior: Annotated[str, typer.Option(help="mle, laplace or bdeu.")] = "mle",
+    prior: Annotated[
+        str,
+        typer.Option(
+            help="mle: shares of the data; laplace: one more of each; bdeu: --ess rows more, spread evenly."
+        ),
+    ] = "mle",
     ess: Annotated[float, typer.Option(help="Equivalent sample size of the bdeu prior.")] = 1.0,
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
+    discretise: Discretise = None,
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a given structure from data."""
-    from bayescout.scores.whole import aligned
-
-    dag, table = aligned(open_graph(structure), data, **table_options(missing, na, kind))
+    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
     model = fit_network(dag, table, prior=prior, ess=ess)
     if output:
         write_network(model, output)
@@ -82,8 +91,13 @@ def fit(
 def sample(
     network: NetworkArgument,
     n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many rows.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
-    output: Output = None,
+    seed: Seed = 0,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The data to write: .csv, .tsv, .parquet, .arrow."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw rows from a network; without a file, as csv on standard output."""
@@ -104,10 +118,12 @@ def sample(
 
 def query(
     network: NetworkArgument,
-    question: Annotated[str, typer.Argument(help='Such as "lung | smoke=yes, xray=no".')],
+    question: Annotated[
+        str, typer.Argument(help='In quotes: nodes | evidence, such as "lung | smoke=yes, xray=no".')
+    ],
     json: Json = False,
 ) -> None:
-    """Answer P(nodes | evidence) exactly."""
+    """Answer P(nodes | evidence), exactly."""
     from bayescout.cli.render import answer_grid, console
 
     model = open_network(network)
@@ -139,7 +155,7 @@ def convert(
         str, typer.Argument(metavar="IN", help="A network or structure file, or a shipped name.")
     ],
     target: Annotated[
-        str, typer.Argument(metavar="OUT", help="The file to write; its ending says the format.")
+        str, typer.Argument(metavar="OUT", help="The file to write: .bif, .json, .dot, .txt, .modelstring.")
     ],
     json: Json = False,
 ) -> None:
@@ -165,7 +181,9 @@ def convert(
 
 def show(
     network: NetworkArgument,
-    nodes: Annotated[list[str] | None, typer.Argument(help="The nodes whose tables to show.")] = None,
+    nodes: Annotated[
+        list[str] | None, typer.Argument(help="The nodes whose tables to show; of a small network, all.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show a network: its size, and the tables of its nodes."""

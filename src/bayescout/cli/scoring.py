@@ -10,13 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    Discretise,
     Json,
     KindOption,
     Missing,
     MissingOption,
     MissingValues,
+    Separator,
     missing_facts,
-    open_graph,
+    open_aligned,
     print_json,
     say_missing,
     table_options,
@@ -34,19 +36,23 @@ class Base(StrEnum):
 def score(
     structure: StructureArgument,
     data: DataArgument,
-    scores: Annotated[str, typer.Option("--score", help="Names of scores, separated by commas.")] = "bic",
+    scores: Annotated[
+        str,
+        typer.Option("--score", help="Names of scores, separated by commas; `bayescout scores` lists them."),
+    ] = "bic",
     log_base: Annotated[Base, typer.Option(help="The base of the logarithms shown.")] = Base.e,
     nodes: Annotated[bool, typer.Option("--nodes", help="Show each node's part as well.")] = False,
+    separator: Separator = None,
     missing: MissingOption = Missing.error,
     na: MissingValues = None,
     kind: KindOption = None,
+    discretise: Discretise = None,
     json: Json = False,
 ) -> None:
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
-    from bayescout.scores.whole import aligned, score_parts
+    from bayescout.scores.whole import score_parts
 
-    graph = open_graph(structure)
-    dag, table = aligned(graph, data, **table_options(missing, na, kind))
+    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
     names = [name.strip() for name in scores.split(",") if name.strip()]
     if not names:
         raise SettingError("--score names no score; such as --score bic,k2,bdeu")

@@ -23,6 +23,7 @@ from bayescout.data.table import (
 )
 from bayescout.errors import BayescoutWarning, DataError, MissingValueError, SettingError
 from bayescout.graph.labels import quoted
+from bayescout.spelling import setting
 
 IDENTIFIER_ROWS = 4
 """With more rows than this, an inferred discrete column of all-distinct values is refused."""
@@ -54,7 +55,8 @@ def assemble(
     kept = n_rows if keep is None else int(keep.sum())
     if not kept:
         raise DataError(
-            f"every one of the {n_rows:,} rows has a missing value, so missing='drop' leaves none"
+            f"every one of the {n_rows:,} rows has a missing value, so {setting('missing', 'drop')} leaves "
+            f"none"
         )
     report = MissingReport(policy, found, n_rows - kept)
     states = tuple(_settle(column, policy, keep) for column in columns)
@@ -112,8 +114,8 @@ def _missing_message(found: Sequence[tuple[Label, int]], n_rows: int) -> str:
     shown = ", ".join(f"{name!r} ({count:,})" for name, count in found[:8])
     more = f" and {len(found) - 8} more columns" if len(found) > 8 else ""
     return (
-        f"missing values in {shown}{more} of {n_rows:,} rows: as_table(data, missing='drop') leaves those "
-        f"rows out, missing='state' gives discrete columns a state of their own for it"
+        f"missing values in {shown}{more} of {n_rows:,} rows: {setting('missing', 'drop')} leaves those "
+        f"rows out, {setting('missing', 'state')} gives discrete columns a state of their own for it"
     )
 
 
@@ -138,7 +140,7 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
         if policy == "state" and _count_missing(column):
             raise DataError(
                 f"column {column.name!r} is continuous and has missing values, which "
-                f"missing='state' cannot hold: use missing='drop', or discretise the column"
+                f"{setting('missing', 'state')} cannot hold: use {setting('missing', 'drop')}"
             )
         return None
     occurring = [value for value in column.values if value is not MISSING]
@@ -204,7 +206,8 @@ def _refuse_identifiers(columns: Sequence[Column], states: Sequence[States | Non
         if len(of_column) == n_rows > IDENTIFIER_ROWS:
             raise DataError(
                 f"column {column.name!r} has {n_rows:,} distinct values in {n_rows:,} rows: "
-                f"it identifies rows rather than describes them; drop it, or declare its kind or states"
+                f"it identifies rows rather than describes them; {setting('drop', column.name)}, or "
+                f"declare its kind if it is meant, {setting('kinds', {column.name: 'discrete'})}"
             )
 
 
@@ -217,7 +220,7 @@ def _warn_constant(table: Table, names: Sequence[Label]) -> None:
         discrete = any(table.states[table.index(name)] is not None for name in constant)
         warnings.warn(
             f"constant columns carry no information: {quoted(constant)}"
-            f"{'; declare their states if others can occur' if discrete else ''}",
+            f"{'; leave them out, or declare their states if others can occur' if discrete else ''}",
             BayescoutWarning,
             stacklevel=2,
         )

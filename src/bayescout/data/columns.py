@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from bayescout.data.absent import MISSING, Marks, is_missing, plain
 from bayescout.data.table import MAX_STATES, Kind, Label, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
+from bayescout.spelling import setting
 
 MAX_INTEGER_STATES = 100
 """An integer column with more distinct values than this is continuous unless declared."""
-
-WAY_OUT_MANY = "drop the column, discretise it, or declare its kind as 'continuous' if it holds numbers"
 
 
 class Column:
@@ -76,7 +75,8 @@ class Column:
         elif len(self.values) - (MISSING in self._index) > MAX_STATES:
             raise DataError(
                 f"column {self.name!r} has more than {MAX_STATES:,} distinct values, "
-                f"the most a discrete column can have: {WAY_OUT_MANY}"
+                f"the most a discrete column can have: {setting('drop', self.name)}, or "
+                f"{setting('kinds', {self.name: 'continuous'})} if it holds numbers"
             )
 
     def add_floats(self, array: NDArray[np.float64]) -> None:
@@ -151,8 +151,8 @@ class Column:
             if value is not MISSING and not isinstance(value, numbers.Number) and not _is_decimal(value):
                 raise DataError(
                     f"column {self.name!r} is declared continuous but holds {value!r} "
-                    f"({type(value).__name__}): declare it discrete, or declare missing_values=({value!r},) "
-                    f"if that marks a missing value"
+                    f"({type(value).__name__}): declare it discrete, or give "
+                    f"{setting('missing_values', (value,))} if that marks a missing value"
                 )
             try:
                 floats[position] = np.nan if value is MISSING else float(value)

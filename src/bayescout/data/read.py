@@ -25,7 +25,8 @@ from bayescout.data.encode import DeclaredStates, Kinds, chosen, listed, split_w
 from bayescout.data.pieces import add_polars
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
-from bayescout.errors import DataError, FormatError, SettingError
+from bayescout.errors import DataError, FormatError, SettingError, did_you_mean
+from bayescout.spelling import setting
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,11 +77,11 @@ def read_table(
     return table
 
 
-def names_in(path: str | os.PathLike[str]) -> list[str]:
+def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list[str]:
     """The names of the columns of a file, without reading its rows."""
     path = Path(path)
     check_file(path)
-    form = _text_format(path, None)
+    form = _text_format(path, separator)
     if form is None:
         with _explained(path):
             return _scan(path).collect_schema().names()
@@ -129,8 +130,15 @@ def _text_format(path: Path, separator: str | None) -> TextFormat | None:
         return TextFormat(path, separator or "\t", quotes=False, loose=True)
     if suffix in COLUMNAR:
         return None
-    known = ", ".join([*SEPARATORS, *COLUMNAR, *DATA_FILES])
-    raise FormatError(f"unknown extension {path.suffix!r}; known: {known}, and .csv.gz, .tsv.gz", path=path)
+    raise unknown_extension(path)
+
+
+def unknown_extension(path: Path) -> FormatError:
+    """The error for a file whose name says no format that is known."""
+    known = [*SEPARATORS, *COLUMNAR, *DATA_FILES]
+    hint = did_you_mean(path.suffix, known)
+    said = f"unknown extension {path.suffix!r}; {hint}known: {', '.join(known)}, and .csv.gz, .tsv.gz"
+    return FormatError(said, path=path)
 
 
 def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Column]]:
@@ -189,7 +197,9 @@ def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
     if len(names) == 1 and not form.loose and not quoted:
         for other in ";\t,|":
             if other in names[0] and other != form.separator:
-                raise form.error(f"only one column, named {names[0]!r}; is it separator={other!r}?", 1)
+                raise form.error(
+                    f"only one column, named {names[0]!r}; is it {setting('separator', other)}?", 1
+                )
 
 
 def _fill(

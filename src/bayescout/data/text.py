@@ -17,6 +17,7 @@ from bayescout.data.numerals import NUMBER, as_number, is_number, typed
 from bayescout.data.pieces import add_strings
 from bayescout.data.table import MAX_STATES, Kind, Label, States
 from bayescout.errors import BayescoutWarning, DataError
+from bayescout.spelling import setting
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,8 +132,8 @@ class TextColumn(Column):
             raise ReadAgain(self.name)
         raise DataError(
             f"column {self.name!r} is to hold numbers but has {texts[row]!r} in row "
-            f"{self.n_seen + row} (counting from 0): declare "
-            f"missing_values=({texts[row]!r},) if that marks a missing value"
+            f"{self.n_seen + row} (counting from 0): give "
+            f"{setting('missing_values', (texts[row],))} if that marks a missing value"
         )
 
     def _mostly_numbers(self, texts: Sequence[str]) -> list[str]:

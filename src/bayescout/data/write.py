@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from bayescout.data.columns import MAX_INTEGER_STATES
 from bayescout.data.files import atomic_write
 from bayescout.data.numerals import typed
-from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS
+from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS, unknown_extension
 from bayescout.data.table import Label, States, Table
-from bayescout.errors import DataError, FormatError
+from bayescout.errors import DataError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,10 +54,7 @@ def write_table(table: Table, path: str | os.PathLike[str], weights: str | None 
         _check_text(table, loose=True)
         _write_text(table, path, " ", compressed=False, loose=True)
     else:
-        known = ", ".join([*SEPARATORS, *COLUMNAR, *DATA_FILES])
-        raise FormatError(
-            f"unknown extension {path.suffix!r}; known: {known}, and .csv.gz, .tsv.gz", path=path
-        )
+        raise unknown_extension(path)
 
 
 def _with_weights(table: Table, name: str | None) -> Table:

@@ -50,7 +50,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from bayescout.errors import SettingError
+from bayescout.errors import SettingError, did_you_mean
 
 if TYPE_CHECKING:
     from bayescout.experiments.records import Records
@@ -85,7 +85,8 @@ class Study:
         for name in settings:
             if name not in known:
                 shown = ", ".join(known) or "none"
-                raise SettingError(f"study {cls.name!r} has no setting {name!r}; its settings: {shown}")
+                hint = did_you_mean(name, known)
+                raise SettingError(f"study {cls.name!r} has no setting {name!r}; {hint}its settings: {shown}")
         sizes: dict[str, Settings] = {"full": {}, "quick": cls.quick, "tiny": cls.tiny}
         return cls(**{name: _frozen(value) for name, value in {**sizes[size], **settings}.items()})
 

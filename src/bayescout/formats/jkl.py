@@ -13,6 +13,7 @@ Names are separated by blanks, so a name with a blank, or one that is not text, 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import re
@@ -37,9 +38,19 @@ class ScoredSets:
         """The number of sets over all variables."""
         return sum(map(len, self.sets))
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the sets and their scores."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
+
     def save(self, path: PathLike, numbered: bool = False) -> None:
         """Write a .jkl file."""
         write_text(path, write(self, numbered))
+
+
+def is_jkl(path: PathLike) -> bool:
+    """Whether a file's name says that it holds scored parent sets."""
+    return os.fspath(path).lower().removesuffix(".gz").endswith(".jkl")
 
 
 def read_jkl(path: PathLike) -> ScoredSets:

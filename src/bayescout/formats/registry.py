@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bayescout.errors import BayescoutError, FormatError, UnknownNameError
+from bayescout.errors import BayescoutError, FormatError, UnknownNameError, did_you_mean
 from bayescout.formats import bif, dot, modelstring, native_json, structure_file
 from bayescout.formats.library import load_network, networks
 from bayescout.formats.text import PathLike, read_text, write_text
@@ -65,9 +65,12 @@ def format_of(path: PathLike) -> Format:
     for entry in FORMATS.values():
         if suffix in entry.extensions:
             return entry
-    known = ", ".join(extension for entry in FORMATS.values() for extension in entry.extensions)
+    known = [extension for entry in FORMATS.values() for extension in entry.extensions]
     what = f"the ending {suffix!r} is not known" if suffix else "the name has no ending that says its format"
-    raise FormatError(f"{what}; use one of {known}, or one of these and .gz", path)
+    hint = did_you_mean(suffix, known)
+    if os.fspath(path) in _shipped():
+        hint = f"the network that comes with bayescout is load_network({os.fspath(path)!r}); "
+    raise FormatError(f"{what}; {hint}use one of {', '.join(known)}, or one of these and .gz", path)
 
 
 # ---- networks
@@ -84,7 +87,7 @@ def read_network(path: PathLike) -> Network:
     return value
 
 
-_NO_PARAMETERS = "holds a structure without parameters; fit it to data, or read it with read_structure"
+_NO_PARAMETERS = "holds a structure without parameters; fit it to data first, or read it as a structure"
 
 
 def write_network(network: Network, path: PathLike) -> None:
@@ -96,7 +99,7 @@ def write_network(network: Network, path: PathLike) -> None:
         )
     if entry.holds == "structure":
         raise FormatError(
-            "a format without parameters; write .bif or .json, or only its .dag with write_structure",
+            "a format without parameters; write .bif or .json, or write its structure alone",
             path,
         )
     _write(entry, network, path)

@@ -14,6 +14,7 @@ from bayescout.data.table import Label, States, Table, narrowest
 from bayescout.errors import NetworkError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
+from bayescout.spelling import setting
 from bayescout.statistics.alignment import refuse_missing_nodes, warn_unused_columns
 
 
@@ -69,7 +70,7 @@ def _numbers(table: Table, label: Label) -> NDArray[Any]:
     if table.states[table.index(label)] is not None:
         raise NetworkError(
             f"column {label!r} is discrete but its node is Gaussian; "
-            f"declare kinds={{{label!r}: 'continuous'}} with as_table"
+            f"{setting('kinds', {label: 'continuous'})} declares it continuous"
         )
     return table.array(label)
 

@@ -24,6 +24,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.network.discrete import DiscreteNetwork
 from bayescout.network.gaussian import GaussianNetwork
+from bayescout.spelling import setting
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
 
@@ -78,7 +79,7 @@ def fit(
         raise _mixed(table)
     if prior != "mle":
         raise SettingError(
-            f"prior {prior!r} is for discrete data; continuous data are fitted with prior='mle'"
+            f"prior {prior!r} is for discrete data; continuous data are fitted with {setting('prior', 'mle')}"
         )
     return fit_gaussian(graph, table)
 
@@ -113,7 +114,9 @@ def _mixed(table: Table) -> NetworkError:
     continuous = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "continuous"]
     return NetworkError(
         f"a network is all discrete or all Gaussian, but columns {quoted(discrete, 4)} are discrete and "
-        f"{quoted(continuous, 4)} continuous; discretise the continuous ones, or declare kinds with as_table"
+        f"{quoted(continuous, 4)} continuous; "
+        f"{setting('bins', 3)} cuts these into intervals; or declare one kind for all, such as "
+        f"{setting('kinds', 'discrete')}"
     )
 
 

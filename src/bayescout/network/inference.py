@@ -149,7 +149,7 @@ def planned(network: DiscreteNetwork, part: Component, evidence: Codes, keep: Sc
         at = "the targets themselves" if found.at is None else f"variable {network.dag.nodes[found.at]!r}"
         raise TooLargeError(
             f"the query needs a table of {found.peak:,} entries at {at}, over the limit of {MAX_FACTOR:,}; "
-            f"observe more variables, ask for fewer targets, or estimate it from model.sample()"
+            f"observe more variables, ask for fewer targets, or estimate it from samples of the network"
         )
     return found
 

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from typing import Any
 
+from bayescout.report.facts import in_words
 from bayescout.report.markup import Html, join, pairs, short, tag
 from bayescout.report.reproduce import recipe
 from bayescout.result import Result
@@ -48,7 +49,7 @@ def section(result: Result) -> Html:
         ("steps", f"{counters.iterations:,}"),
         ("operations considered", f"{counters.operations:,}"),
         ("families scored", f"{counters.evaluations:,}, of which {counters.computed:,} were computed"),
-        *((key.replace("_", " "), f"{value:,.6g}") for key, value in last.items()),
+        *in_words(last),
     ]
     how = recipe(result)
     parts = [

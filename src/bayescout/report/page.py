@@ -227,7 +227,10 @@ def _progress(result: Result) -> Html:
 
 def _best(result: Result) -> Html:
     if len(result.top) == 1:
-        only = "Only the best network was kept; learn(..., top=10) keeps the ten best that were met."
+        only = (
+            "Only one network was kept; learn(..., top=10), or --top 10 on the command line, keeps the ten "
+            "best that the search meets, where it meets as many."
+        )
         return tag("p", only, class_="note")
     rows = []
     for rank, entry in enumerate(result.top[:MOST_TOP]):

@@ -12,12 +12,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from bayescout import scores as score_module
-from bayescout.result import Result
+from bayescout.result import LISTED, Result
 from bayescout.scores import SCORES
 from bayescout.search import SEARCHES
 from bayescout.search.knowledge import Knowledge
 
 DATA = "data.csv"
+SETS = "data.jkl"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Recipe:
 
 def recipe(result: Result) -> Recipe:
     """The recipe of a result."""
-    settings, notes = result.settings, [f"{DATA} stands for your data."]
+    settings = result.settings
+    data, stands_for = (SETS, "scored parent sets") if settings.score == LISTED else (DATA, "data")
+    notes = [f"{data} stands for your {stands_for}."]
     arguments, options, possible = ["data"], [], True
     for python, shell, note in (
         _search(settings.search, settings.search_settings),
@@ -62,7 +65,7 @@ def recipe(result: Result) -> Recipe:
     lines = ["import bayescout as bs", "", f"data = {reading}", _call("result = bs.learn", arguments)]
     if not possible:
         notes.append("The command line has no options for all of this.")
-    command = _command(["bayescout", "learn", DATA, *read_options, *options]) if possible else ""
+    command = _command(["bayescout", "learn", data, *read_options, *options]) if possible else ""
     return Recipe("\n".join(lines), command, (*notes, *read_notes))
 
 
@@ -115,6 +118,8 @@ def _plain(value: Any) -> str:
 
 def _score(score: str) -> Part:
     """A registered name, or the text of a formula such as BDeu(ess=10.0)."""
+    if score == LISTED:
+        return [], [], []
     if score in SCORES:
         return [f'score="{score}"'], ["--score", score], []
     call = _as_call(score)
@@ -173,6 +178,8 @@ def _start(start: str) -> Part:
 def _data(result: Result) -> tuple[str, list[str], list[str]]:
     """How the data are read: the policy for missing values is known, declared kinds are not."""
     table = result.table
+    if result.settings.score == LISTED:
+        return f'bs.read_jkl("{SETS}")', [], []
     if table is None or table.missing.policy == "error":
         arguments, options = f'"{DATA}"', []
     else:

@@ -10,6 +10,7 @@ from bayescout.graph.labels import check_same_nodes
 from bayescout.graph.pdag import Pdag
 from bayescout.plots.layout import Layout, label_size, layered
 from bayescout.plots.text import plain, shortened
+from bayescout.report.facts import in_words
 from bayescout.result import Result
 
 MOST_TOP = 100
@@ -107,7 +108,7 @@ def trace_data(result: Result) -> dict[str, Any]:
         "score": [step.score for step in steps],
         "best": [step.best for step in steps],
         "arcs": [step.arcs for step in steps],
-        "facts": [step.facts for step in steps],
+        "facts": [[f"{name} {value}" for name, value in in_words(step.facts)] for step in steps],
         "all": len(trace),
     }
 

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from bayescout.data.table import Table
-from bayescout.errors import DataError, GraphError, SettingError, UnknownNameError
+from bayescout.errors import DataError, GraphError, SettingError, UnknownNameError, did_you_mean
+from bayescout.spelling import setting
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.families import Family, FamilyTables, Floats, Grid, Ints
@@ -67,7 +68,8 @@ class Formula:
             mixed = next(n for n, s in zip(table.names, table.states, strict=True) if s is None)
             raise DataError(
                 f"the table mixes discrete and continuous columns ({mixed!r} is continuous): "
-                f"discretise the continuous ones, or declare one kind for all"
+                f"{setting('bins', 3)} cuts the continuous ones into intervals; or declare one kind for "
+                f"all, such as {setting('kinds', 'discrete')}"
             )
         return Counts(table)
 
@@ -95,10 +97,11 @@ def make_named(kind: str, registry: Mapping[str, Any], name: str, settings: Mapp
     if name not in registry:
         raise UnknownNameError(kind, name, registry)
     known = [f.name for f in fields(registry[name])]
-    for setting in settings:
-        if setting not in known:
+    for key in settings:
+        if key not in known:
             shown = ", ".join(known) or "none"
-            raise SettingError(f"{kind} {name!r} has no setting {setting!r}; its settings: {shown}")
+            hint = did_you_mean(key, known)
+            raise SettingError(f"{kind} {name!r} has no setting {key!r}; {hint}its settings: {shown}")
     return registry[name](**settings)
 
 

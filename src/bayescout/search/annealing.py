@@ -24,7 +24,7 @@ class AnnealingState(State):
     sweep: int = 0
 
     def facts(self) -> dict[str, float]:
-        return {"best": self.best_score, "sweep": self.sweep}
+        return {"sweep": self.sweep} if self.sweep else {}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bayescout.checks import require_count
+from bayescout.checks import is_real, require_count
 from bayescout.errors import SettingError
 from bayescout.search.checkpoint import Checkpoint
 from bayescout.search.problem import Generator, ParentSets, Problem, Search, State, arcs_in
@@ -45,7 +45,7 @@ class Limits:
     top: int = 1
 
     def __post_init__(self) -> None:
-        if self.max_time is not None and not self.max_time > 0:
+        if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
             raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
         for name, least in (("max_steps", 0), ("top", 1)):
             value = getattr(self, name)
@@ -55,7 +55,10 @@ class Limits:
 
 @dataclass
 class Run:
-    """What a run has come to; plain values, so that it can be saved with its state."""
+    """What a run has come to; plain values, so that it can be saved with its state.
+
+    While it runs, `top` has one more network than is asked for.
+    """
 
     trace: list[Step] = field(default_factory=list)
     top: list[tuple[float, ParentSets]] = field(default_factory=list)
@@ -109,6 +112,7 @@ def drive(
             run.stop_reason = "interrupted"
     assert state is not None
     _conclude(run, search, problem, state)
+    run.top = worth_showing(run.top, problem, limits.top)
     return run
 
 
@@ -171,7 +175,7 @@ def _record(run: Run, state: State, problem: Problem, seconds: float, top: int) 
         run.top = [(state.score, state.parents)]
     else:
         for score, graph in state.visited():
-            _keep(run.top, score, graph, top)
+            _keep(run.top, score, graph, top + 1)  # one to spare, as the start may have to go
     bound = state.upper_bound()
     if bound is not None:
         run.bound = bound if run.bound is None else min(run.bound, bound)
@@ -200,6 +204,17 @@ def _keep(top: list[tuple[float, ParentSets]], score: float, graph: ParentSets, 
         place -= 1
     top.insert(place, (score, graph))
     del top[most:]
+
+
+def worth_showing(
+    top: Sequence[tuple[float, ParentSets]], problem: Problem, most: int
+) -> list[tuple[float, ParentSets]]:
+    """The best, without the empty graph that the run began with, unless nothing better was found.
+
+    A graph that was given to begin with stays: someone thinks it worth something.
+    """
+    begun = problem.rules.required_parents if problem.start == "empty" else None
+    return [entry for place, entry in enumerate(top) if place == 0 or entry[1] != begun][:most]
 
 
 # ---- checkpoints

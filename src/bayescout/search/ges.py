@@ -143,7 +143,7 @@ def require_equivalent(problem: Problem) -> None:
     if _says_equivalent(problem) is False:
         name = type(problem.score.score.formula).__name__  # type: ignore[attr-defined]
         raise SettingError(
-            f"score {name} differs between graphs of one class, and ges searches "
+            f"score {name} differs between graphs of one class, and this search works on "
             f"classes; use an equivalent score such as bic, bdeu or bge, or search with hill-climb"
         )
 

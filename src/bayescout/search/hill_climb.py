@@ -22,7 +22,7 @@ class ClimbState(State):
     restarts_left: int = 0
 
     def facts(self) -> dict[str, float]:
-        return {"restarts_left": self.restarts_left}
+        return {"restarts_left": self.restarts_left} if self.restarts_left else {}
 
 
 @dataclass(frozen=True)

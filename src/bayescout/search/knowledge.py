@@ -41,7 +41,7 @@ class Knowledge:
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
             object.__setattr__(self, name, tuple(_pair(arc, name) for arc in getattr(self, name)))
-        object.__setattr__(self, "tiers", tuple(tuple(tier) for tier in self.tiers))
+        object.__setattr__(self, "tiers", tuple(_group(tier) for tier in self.tiers))
         if self.order is not None:
             object.__setattr__(self, "order", tuple(self.order))
         if isinstance(self.max_parents, Mapping):
@@ -74,8 +74,6 @@ class Knowledge:
         tier = {label: i for i, labels in enumerate(self.tiers) for label in labels}
         for parent, child in self.required:
             arc = f"{parent} -> {child}"
-            if parent == child:
-                raise KnowledgeError(f"required arc {arc} is a loop; an arc joins two variables")
             if (parent, child) in forbidden:
                 raise KnowledgeError(f"arc {arc} is both required and forbidden; drop one of the two")
             if rank.get(parent, -1) > rank.get(child, len(rank)):
@@ -204,10 +202,23 @@ class Rules:
 
 def _pair(arc: Iterable[Label], name: str) -> Arc:
     try:
+        if isinstance(arc, str):  # whose letters are no variables
+            raise TypeError
         parent, child = arc
     except (TypeError, ValueError):
         raise KnowledgeError(f"a {name} arc is a (parent, child) pair, not {arc!r}") from None
+    if parent == child:
+        raise KnowledgeError(f"{name} arc {parent} -> {child} is a loop; an arc joins two variables")
     return parent, child
+
+
+def _group(tier: Any) -> tuple[Label, ...]:
+    if isinstance(tier, str) or not isinstance(tier, Iterable):
+        raise KnowledgeError(
+            f"tiers are groups of variables, the earliest first, such as [['a', 'b'], ['c']]; {tier!r} is no "
+            f"group: put it in one, [{tier!r}]"
+        )
+    return tuple(tier)
 
 
 def _check_required_cycle(required: Sequence[Arc]) -> None:

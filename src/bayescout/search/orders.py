@@ -13,6 +13,7 @@ from bayescout.errors import KnowledgeError, SettingError
 from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.parents import ParentLists, greedy_parents
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_order
+from bayescout.spelling import setting
 
 Chosen = tuple[tuple[int, ...], float]
 
@@ -69,7 +70,7 @@ class K2:
         order = problem.rules.order
         if order is None:
             raise KnowledgeError(
-                "k2 needs an order of all variables: give Knowledge(order=...), or use k2-random"
+                f"k2 needs an order of all variables: give {setting('order', ...)}, or use k2-random"
             )
         graph = problem.rules.required_parents
         return OrderState(graph, problem.total(graph), order=order, done=not order)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayescout.errors import TooLargeError
 from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.problem import Problem
+from bayescout.spelling import setting
 
 MAX_SETS = 3_000_000
 """Parent sets that are enumerated at most, over all nodes."""
@@ -52,7 +53,7 @@ class ParentLists:
         if total > MAX_SETS:
             raise TooLargeError(
                 f"there are {total:,} parent sets of up to {size} parents, more than the {MAX_SETS:,} "
-                f"that are enumerated; use a smaller size, forbid arcs, or parents='greedy'"
+                f"that are enumerated; use a smaller size, forbid arcs, or {setting('parents', 'greedy')}"
             )
         scores = problem.score.many([(child, own) for child, sets in enumerate(lists) for own in sets])
         ends = np.cumsum([len(sets) for sets in lists])

@@ -25,7 +25,7 @@ class TabuState(State):
     restarts_left: int = 0
 
     def facts(self) -> dict[str, float]:
-        return {"best": self.best_score, "restarts_left": self.restarts_left}
+        return {"restarts_left": self.restarts_left} if self.restarts_left else {}
 
 
 @dataclass(frozen=True)

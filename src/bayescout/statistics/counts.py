@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.kernels.limits import MASKED_CELLS
+from bayescout.spelling import setting
 from bayescout.statistics.families import Family, FamilyTables, Grid, Ints, xlogx_lookup
 
 BITMAP_STATES = 16
@@ -265,9 +266,12 @@ def _require_discrete(table: Table) -> None:
     if not table.is_discrete:
         names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is None]
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        column, are = ("columns", "are") if len(names) > 1 else ("column", "is")
         raise DataError(
-            f"column{'s' if len(names) > 1 else ''} {shown} continuous: counting needs discrete columns; "
-            f'discretise them, declare kinds="discrete", or use a Gaussian score on continuous columns only'
+            f"{column} {shown} {are} continuous, and "
+            f"counting needs discrete columns: "
+            f"{setting('bins', 3)} cuts them into intervals, {setting('kinds', 'discrete')} takes each value "
+            f"for a state; or use a Gaussian score such as bge, on continuous columns only"
         )
 
 

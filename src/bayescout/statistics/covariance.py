@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Table
 from bayescout.errors import DataError
+from bayescout.spelling import setting
 from bayescout.statistics.families import Family, Floats, Ints
 
 RESIDUAL_FLOOR = 1e-10
@@ -183,10 +184,11 @@ def _require_continuous(table: Table) -> None:
     if not table.is_continuous:
         names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is not None]
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        column, are = ("columns", "are") if len(names) > 1 else ("column", "is")
         raise DataError(
-            f"column{'s' if len(names) > 1 else ''} {shown} discrete: a Gaussian score needs continuous "
-            f"columns; "
-            f'declare kinds="continuous", or discretise the others and use a discrete score'
+            f"{column} {shown} {are} discrete, and a "
+            f"Gaussian score needs continuous columns: "
+            f"{setting('kinds', 'continuous')} makes them so; or {setting('bins', 3)} and a discrete score"
         )
 
 
@@ -194,4 +196,6 @@ def _require_varying(table: Table, variances: Floats) -> None:
     tiny = variances <= np.square(np.abs(table.values).max(axis=1, initial=0.0)) * 1e-24
     if tiny.any():
         name = table.names[int(np.argmax(tiny))]
-        raise DataError(f"column {name!r} is constant: a Gaussian score is undefined for it; drop the column")
+        raise DataError(
+            f"column {name!r} is constant: a Gaussian score is undefined for it; {setting('drop', name)}"
+        )

@@ -27,14 +27,17 @@ max_seconds = 300                            # of a run: it is recorded as faile
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bayescout.errors import BayescoutError, FormatError
-from bayescout.experiments.own.study import Own
+from bayescout.errors import BayescoutError, BayescoutWarning, FormatError, did_you_mean
+from bayescout.experiments.own.study import Own, label_of
 from bayescout.experiments.study import canonical
-from bayescout.experiments.tools import data_of, file_data, score_of, search_of, truth_of
+from bayescout.experiments.tools import data_of, file_data, learned, score_of, search_of, truth_of
+from bayescout.spelling import in_python, spelled_by
 
 KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
 SOURCES: dict[str, tuple[str, ...]] = {
@@ -65,9 +68,21 @@ def read_study(path: str | Path) -> Own:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FormatError(f"cannot be read as TOML: {error}", path) from None
     try:
-        return Own(canonical(checked(declared, path)))
+        with spelled_by(in_toml):
+            return Own(canonical(checked(declared, path)))
     except Wrong as error:
         raise FormatError(str(error), path) from None
+
+
+def in_toml(name: str, value: Any) -> str:
+    """A setting as the file has it; what the file cannot say is said as in Python."""
+    section = {"max_parents": "[knowledge] ", "order": "[knowledge] "}.get(name, "")
+    if not section and name not in SOURCES["file"]:
+        return in_python(name, value)
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{canonical(key)} = {canonical(item)}" for key, item in value.items())
+        return f"{name} = {{{inside}}}"
+    return f"{section}{name} = {'[...]' if value is ... else canonical(value)}"
 
 
 def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
@@ -200,6 +215,23 @@ def _fit_together(found: Mapping[str, Any]) -> None:
                 raise Wrong(f"the truth and the data differ in {odd!r}")
             for score in found["scores"]:
                 bind(score_of(score), table)
+    _can_begin(found)
+
+
+def _can_begin(found: Mapping[str, Any]) -> None:
+    """Every search begins with every score, once on each source of data: what cannot work fails there."""
+    sources = {
+        canonical({k: v for k, v in one.items() if k not in ("rows", "seed")}): one for one in found["data"]
+    }
+    for one, search, score in product(sources.values(), found["searches"], found["scores"]):
+        run = {"data": one, "search": search, "score": score, "knowledge": found["knowledge"], "max_steps": 0}
+        where = (
+            f"{label_of(search)} with {label_of(score)} on {_short(one)} cannot work, and a study runs every "
+            f"search with every score; leave one out, or make two files"
+        )
+        with _at(where), warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayescoutWarning)
+            learned(run)
 
 
 # ---- checking
@@ -209,7 +241,8 @@ def known(where: str, table: Mapping[str, Any], keys: Sequence[str]) -> None:
     """Refuse a key that means nothing here, and list those that do."""
     for key in table:
         if key not in keys:
-            raise Wrong(f"{where}: unknown key {key!r}; known: {', '.join(keys)}")
+            hint = did_you_mean(key, keys)
+            raise Wrong(f"{where}: unknown key {key!r}; {hint}known: {', '.join(keys)}")
 
 
 def _section(declared: Mapping[str, Any], name: str, keys: Sequence[str]) -> dict[str, Any]:

@@ -110,10 +110,9 @@ class Trace {
       drawn("line", { class: "cross", x1: x, x2: x, y1: top, y2: bottom }),
       drawn("circle", { class: "dot", cx: x, cy: Math.min(bottom, Math.max(top, y)), r: 4 }),
     );
-    const facts = Object.entries(trace.facts[i]).map(([key, value]) => `${key.replaceAll("_", " ")} ${figure(value, value % 1 ? 3 : 0)}`);
     this.output.textContent = [
       `Step ${figure(trace.step[i], 0)}`, `${figure(trace.seconds[i])} s`, `score ${figure(trace.score[i])}`,
-      `best so far ${figure(trace.best[i])}`, `${figure(trace.arcs[i], 0)} arcs`, ...facts,
+      `best so far ${figure(trace.best[i])}`, `${figure(trace.arcs[i], 0)} arcs`, ...trace.facts[i],
     ].join(" · ");
   }
 }

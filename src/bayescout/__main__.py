@@ -1,0 +1,6 @@
+"""`python -m bayescout` is the command `bayescout`."""
+
+from bayescout.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""How errors spell a way out: a setting is named once, and written as the user of the moment writes it.
+
+In Python that is `as_table(data, missing='drop')`; the command line and the files of studies put their own
+spelling in place with `spelled_by`, so that nobody is told of a call they cannot make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Spelling = Callable[[str, Any], str]
+
+HOMES = {
+    "missing": "as_table(data, {})",
+    "missing_values": "as_table(data, {})",
+    "kinds": "as_table(data, {})",
+    "drop": "drop the column",
+    "separator": "read_table(path, {})",
+    "bins": "discretise(data, {})",
+    "order": "Knowledge({})",
+    "max_parents": "Knowledge({})",
+}
+"""The calls that take a setting, where it is not one of the call that was made."""
+
+
+def in_python(name: str, value: Any) -> str:
+    """The call that takes the setting; a value of `...` is the user's to fill in."""
+    shown = "..." if value is ... else repr(value)
+    return HOMES.get(name, "{}").replace("{}", f"{name}={shown}")
+
+
+_spellings: list[Spelling] = [in_python]
+
+
+def setting(name: str, value: Any) -> str:
+    """The setting with its value, as it is written by whoever reads the message."""
+    return _spellings[-1](name, value)
+
+
+@contextmanager
+def spelled_by(spelling: Spelling) -> Iterator[None]:
+    """Settings are spelled so until the end of the block."""
+    _spellings.append(spelling)
+    try:
+        yield
+    finally:
+        _spellings.pop()
