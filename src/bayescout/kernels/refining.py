@@ -18,14 +18,14 @@ REMEMBERED = 64
 
 
 @kernel
-def sets_above(data, limits, order, sets, last, rest, known, found):
-    """The supersets of some sets that may score more than every known set within them.
+def look_on(data, limits, order, base, rest, walk, known, totals):
+    """Go on looking at the supersets of a set, all subsets of a set before it.
 
     data    (codes, weights, bitmaps, layout, lookup, terms) as in kernels.neighbours; every row counts once
-    limits  (3,) float64     child, most parents, margin for rounding
+    limits  (5,) float64     child, size up to which all sets are known, most parents, margin for rounding, and
+                             how many sets to look at before coming back
     order   (f,) int64       variables that may be added, in the order in which they are
-    sets    (m, s) int64     the variables of each set
-    last    (m,) int64       the place in the order up to which a set has been decided
+    base    (s,) int64       the set to begin from
     rest    (f, n) int32     at [j], the cell of each row by the child and the variables from place j on: its
                              class times the child's states, and its state; -1 - cell where its class has one
                              state;
@@ -33,84 +33,80 @@ def sets_above(data, limits, order, sets, last, rest, known, found):
             (n, w) uint64    for each row, one bit in the field of each place: the cell of the latter kind;
             (3, e) int64     word, bits and place of each part of a field, by place; and
             (n + 1,) float64 N log N in nats
-    known   masks (k,) uint64 and scores (k,) float64, falling
-    found   masks (g,) uint64 and scores (g,) float64 of the sets found, and (2,) int64: how many were looked
-            at and found, which may be more than there is room for; all overwritten
+    walk    (3, f + 1) int64   where it has come to: at [0, 0] the depth, at [0, d] the place that was added at
+                             depth d, at [1, d] the next to be added to that set, from the last to the first,
+                             at [2, d] the first that is not worth adding;
+            (f + 1,) float64 at [d] a bound of what rows take from the score of any superset of that set,
+                             above log r a cell; both updated
+    known   masks (k,) uint64 and scores (k,) float64 of the sets known, with room for more
+    totals  (3,) int64       how many sets are known, how many have been looked at, and 1 when all are done;
+                             updated. Comes back where there is no more room
     """
     codes, cards = data[0], data[3][0]
     total, f = codes.shape[1], order.shape[0]
-    child, most, slack = np.int64(limits[0]), np.int64(limits[1]), limits[2]
-    log_r = math.log(cards[child])
-    totals = found[2]
-    depths = min(f, max(0, most - sets.shape[1])) + 1
-    stack = _stack(depths, total)
-    sizes = stack[3]
-    configurations = np.ones(depths, dtype=np.float64)
-    added = np.zeros(depths, dtype=np.int64)
-    # Of the set at each depth: its cells with each variable, and by itself; the best score within it; and
-    # a bound of what rows that share their cells can take from the score of any superset.
-    cells = np.zeros((depths, f + 1), dtype=np.int64)
-    bests, likelihoods = np.zeros(depths), np.zeros(depths)
-    scratch = _scratch(total, np.max(cards), cards[child])
-    totals[0] = totals[1] = 0
-    for i in range(sets.shape[0]):
-        depth, following = 0, last[i] + 1
-        if following == f or sets.shape[1] >= most:
-            continue
-        mask = np.uint64(0)
-        for variable in sets[i]:
-            mask |= np.uint64(1) << np.uint64(variable)
-        configurations[0] = _begin(codes, cards, sets[i], rest[0][following], stack, scratch)
-        held = min(totals[1], found[0].shape[0])
-        bests[0], likelihoods[0] = _best_of_both(known, found, held, mask), 0.0
-        _count_cells(_at(stack, 0), rest[2], rest[3], following, cells[0])
-        while True:
-            # Where every row is alone, and stands for no other, all supersets score the same.
-            if following < f and sets.shape[1] + depth < most and sizes[depth, 2] < total:
-                place, variable = following, order[following]
-                following += 1
-                totals[0] += 1
-                with_it = mask | np.uint64(1) << np.uint64(variable)
-                best = _best_of_both(known, found, min(totals[1], found[0].shape[0]), with_it)
-                if likelihoods[depth] - log_r * cells[depth, place] + slack <= best:
-                    continue
-                prior = data[5][5] / configurations[depth]
-                priors = (
-                    prior / cards[variable],
-                    prior / cards[variable] / _fewest_states(cards, order, following),
-                    prior,
-                )
-                columns = rest[0][place], rest[1][place], codes[child], cards[child]
-                here, top, shared = _ceilings(_at(stack, depth), columns, priors, rest[4], scratch)
-                likelihoods[depth] = shared
-                if shared - log_r * cells[depth, f] + slack <= bests[depth]:
-                    following = f
-                    continue
-                if here + slack <= best:
-                    continue
-                _divide(codes[variable], cards[variable], rest[0][place], stack, depth, scratch)
-                depth += 1
-                configurations[depth] = configurations[depth - 1] * cards[variable]
-                added[depth] = place
-                mask = with_it
-                if _reaches(data, child, _at(stack, depth), configurations[depth], best - slack):
-                    score = _score(data, child, mask, scratch)
-                    if score > best:
-                        if totals[1] < found[0].shape[0]:
-                            found[0][totals[1]], found[1][totals[1]] = mask, score
-                        totals[1] += 1
-                        best = score
-                if following < f and top + slack > best:
-                    bests[depth], likelihoods[depth] = best, shared
-                    _count_cells(_at(stack, depth), rest[2], rest[3], following, cells[depth])
-                else:
-                    following = f
-            elif depth > 0:
-                following = added[depth] + 1
-                mask ^= np.uint64(1) << np.uint64(order[added[depth]])
-                depth -= 1
-            else:
+    child, most, slack = np.int64(limits[0]), np.int64(limits[2]), limits[3]
+    log_r, until = math.log(cards[child]), totals[1] + limits[4]
+    (places, following, ends), likelihoods = walk
+    stack, scratch = _stack(f + 1, total), _scratch(total, np.max(cards), cards[child])
+    sizes, configurations = stack[3], np.ones(f + 1, dtype=np.float64)
+    # Of the set at each depth: its cells with each variable and by itself, and likewise the best score within.
+    cells, bests = np.zeros((f + 1, f + 1), dtype=np.int64), np.empty((f + 1, f + 1))
+    mask, configurations[0] = _begin(codes, cards, base, rest[0][0], stack, scratch)
+    _look_around(_at(stack, 0), rest, order, 0, mask, known, totals[0], (cells[0], bests[0]))
+    depth = 0
+    while depth < places[0]:
+        place = places[depth + 1]
+        mask |= np.uint64(1) << np.uint64(order[place])
+        configurations[depth + 1] = configurations[depth] * cards[order[place]]
+        _divide(codes[order[place]], cards[order[place]], rest[0][place], stack, depth, scratch)
+        depth += 1
+        _look_around(
+            _at(stack, depth), rest, order, place + 1, mask, known, totals[0], (cells[depth], bests[depth])
+        )
+    while totals[1] < until and totals[0] < known[0].shape[0]:
+        first = places[depth] + 1 if depth > 0 else 0
+        if following[depth] < first:
+            if depth == 0:
+                totals[2] = 1
                 break
+            mask ^= np.uint64(1) << np.uint64(order[places[depth]])
+            depth -= 1
+            continue
+        place, variable = following[depth], order[following[depth]]
+        following[depth] -= 1
+        totals[1] += 1
+        best = max(bests[depth, f], bests[depth, place])
+        if likelihoods[depth] - log_r * cells[depth, place] + slack <= best:
+            continue
+        prior = data[5][5] / (configurations[depth] * cards[variable])
+        priors = prior, prior / _fewest_states(cards, order, place + 1)
+        columns = rest[0][place], rest[1][place], codes[child], cards[child]
+        here, top = _ceilings(_at(stack, depth), columns, priors, rest[4], scratch)
+        if here + slack <= best:
+            continue
+        _divide(codes[variable], cards[variable], rest[0][place], stack, depth, scratch)
+        depth += 1
+        places[depth], following[depth], ends[depth] = place, -1, ends[depth - 1]
+        configurations[depth] = configurations[depth - 1] * cards[variable]
+        mask |= np.uint64(1) << np.uint64(variable)
+        groups, size = _at(stack, depth), base.shape[0] + depth
+        if size > limits[1] and _reaches(data, child, groups, configurations[depth], best - slack):
+            score = _score(data, child, mask, scratch)
+            if score > best:
+                known[0][totals[0]], known[1][totals[0]] = mask, score
+                totals[0] += 1
+                best = score
+        # Where every row is alone, and stands for no other, all supersets score the same.
+        if place + 1 == f or size == most or sizes[depth, 2] == total or top + slack <= best:
+            continue
+        likelihoods[depth] = top + log_r * cells[depth - 1, place]
+        around = cells[depth], bests[depth]
+        _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
+        enough = bests[depth, f] - slack + log_r * cells[depth, f]
+        of_child = codes[child], cards[child], prior
+        ends[depth] = _first_idle(groups, of_child, rest, place + 1, ends[depth - 1], enough, scratch)
+        following[depth] = ends[depth] - 1
+    places[0] = depth
 
 
 # ---- what is known and what may be added
@@ -128,19 +124,41 @@ def _fewest_states(cards, order, following):
 
 
 @kernel
-def _best_of_both(known, found, held, mask):
-    """The best score of a set that is known, or found, within another."""
-    best = _best_within(known[0], known[1], known[0].shape[0], mask)
-    return max(best, _best_within(found[0], found[1], held, mask))
+def _look_around(groups, rest, order, following, mask, known, count, around):
+    """For a set with each variable from a place on, and last for the set alone: its cells, and the best score
+    of a known set that has this variable and is within both."""
+    cells, bests = around
+    _count_cells(groups, rest[2], rest[3], following, cells)
+    f = order.shape[0]
+    for place in range(f + 1):
+        bests[place] = -np.inf
+    for i in range(count):
+        more = known[0][i] & ~mask
+        if more == 0:
+            bests[f] = max(bests[f], known[1][i])
+        elif more & (more - np.uint64(1)) == 0:
+            for place in range(following, f):
+                if more >> np.uint64(order[place]) == 1:
+                    bests[place] = max(bests[place], known[1][i])
 
 
 @kernel
-def _best_within(masks, scores, count, mask):
-    best = -np.inf
-    for i in range(count):
-        if scores[i] > best and masks[i] & ~mask == 0:
-            best = scores[i]
-    return best
+def _first_idle(groups, of_child, rest, following, guess, enough, scratch):
+    """The first place from which on no variables are worth adding; looked for from a guess."""
+    column, r, prior = of_child
+    f = rest[0].shape[0]
+    place = min(max(guess, following), f)
+    if place < f and _shared(groups, rest[0][place], column, r, prior, rest[4], scratch) > enough:
+        place += 1
+        while place < f and _shared(groups, rest[0][place], column, r, prior, rest[4], scratch) > enough:
+            place += 1
+        return place
+    while (
+        place > following
+        and _shared(groups, rest[0][place - 1], column, r, prior, rest[4], scratch) <= enough
+    ):
+        place -= 1
+    return place
 
 
 # ---- rows by the configurations of a set
@@ -174,7 +192,7 @@ def _scratch(total, most_states, states):
 
 @kernel
 def _begin(codes, cards, members, alike, stack, scratch):
-    """Group all rows by the members of a set, at depth 0; returns its configurations."""
+    """Group all rows by the members of a set, at depth 0; returns the set as a mask, and its configurations."""
     total = codes.shape[1]
     two, each = _stack(2, total), np.arange(total).astype(np.int32)
     rows, weights, starts, sizes = two
@@ -186,14 +204,15 @@ def _begin(codes, cards, members, alike, stack, scratch):
         sizes[0, 1] = 1
     else:
         sizes[0, 2] = total
-    configurations = 1.0
+    mask, configurations = np.uint64(0), 1.0
     for variable in members:
+        mask |= np.uint64(1) << np.uint64(variable)
         configurations *= cards[variable]
         _divide(codes[variable], cards[variable], each, two, 0, scratch)
         _copy(two, 1, two)
     _divide(codes[0], 1, alike, two, 0, scratch)
     _copy(two, 1, stack)
-    return configurations
+    return mask, configurations
 
 
 @kernel
@@ -300,7 +319,7 @@ def _score(data, child, mask, scratch):
     total, r, ones = codes.shape[1], cards[child], np.uint64(1)
     members = np.array([v for v in range(codes.shape[0]) if mask >> np.uint64(v) & ones])
     stack = _stack(1, total)
-    configurations = _begin(codes, cards, members, np.arange(total).astype(np.int32), stack, scratch)
+    _, configurations = _begin(codes, cards, members, np.arange(total).astype(np.int32), stack, scratch)
     rows, _, starts, sizes = _at(stack, 0)
     scale, drop, step = terms[1], np.int64(terms[2]), terms[3]
     a, b = terms[5] / (configurations * r), terms[5] / configurations
@@ -341,24 +360,23 @@ def _count_cells(groups, bits, fields, following, cells):
 
 @kernel
 def _ceilings(groups, columns, priors, xlogx, scratch):
-    """Upper bounds of scores: of T with a variable v and its supersets, of the proper ones alone; and what
-    the rows that no variable from v on can part allow above T at most, to be added to -log r a cell.
+    """Upper bounds of the scores of T with a variable v and its supersets, and of the proper ones alone.
 
     groups   the rows by T
     columns  (n,) int32 the cell of each row by the child and all that may be added, v included, and (n,)
-             int32 that by the child and v, as in `sets_above`; the child's column and its states
-    priors   the most that the prior count of a configuration can be, for each of the three
+             int32 that by the child and v, as in `look_on`; the child's column and its states
+    priors   the most that the prior count of a configuration can be, for the one and for the other
     xlogx    (n + 1,) float64   N log N
     The proof is in search/refinement.py.
     """
     rows, weights, starts, sizes = groups
     finest, paired, column, r = columns
     counts, (met, met_states, most), clock = scratch[0], scratch[2], scratch[3]
-    cells, shared, once, proper, above = sizes[2], 0.0, 0.0, 0.0, 0.0
+    cells, shared, once, proper = sizes[2], 0.0, 0.0, 0.0
     for segment in range(sizes[1]):
         begin, end = starts[segment], starts[segment + 1]
         clock[0] += 1
-        now, own, parts, widest = clock[0], 0, 0, 1
+        now, own, parts = clock[0], 0, 0
         for i in range(begin, end):
             row = rows[i]
             cell = paired[row]
@@ -387,11 +405,36 @@ def _ceilings(groups, columns, priors, xlogx, scratch):
                     once -= math.log(1.0 + state / priors[0])
                     proper -= math.log(1.0 + state / priors[1])
                 most[part] = max(most[part], within)
-                for state in range(widest, within):
-                    above -= math.log(1.0 + state / priors[2])
-                widest = max(widest, within)
     top = shared - math.log(r) * cells
-    return top + once, top + proper, shared + above
+    return top + once, top + proper
+
+
+@kernel
+def _shared(groups, finest, column, r, prior, xlogx, scratch):
+    """What rows that nothing can part take at least from the score of any superset of T, above log r a cell.
+
+    finest  the cell of each row by the child and all that may be added; prior the most that the prior count
+            of a configuration can be
+    """
+    rows, weights, starts, sizes = groups
+    counts, shared = scratch[0], 0.0
+    for segment in range(sizes[1]):
+        begin, end = starts[segment], starts[segment + 1]
+        for i in range(begin, end):
+            cell = finest[rows[i]]
+            if cell >= 0:
+                counts[cell] += weights[i]
+        most = 1
+        for i in range(begin, end):
+            row = rows[i]
+            cell = finest[row]
+            if cell >= 0 and counts[cell] > 0:
+                within, likelihood = _of_class(cell - column[row], r, xlogx, counts)
+                shared += likelihood
+                for state in range(most, within):
+                    shared -= math.log(1.0 + state / prior)
+                most = max(most, within)
+    return shared
 
 
 @kernel

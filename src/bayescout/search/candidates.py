@@ -210,18 +210,22 @@ class Enumeration:
         level.ceiling = float(above[alive].max(initial=-math.inf))
 
     def _refine(self, growing: list[Level]) -> Iterator[None]:
-        """The larger sets of every child, depth first; nothing but what is found is held."""
-        for level in growing:
-            refinement = Refinement(self._data, level)
-            for some in refinement.parts():
-                self._run(refinement.look_above, some)
-                yield
-            masks, scores = refinement.found()
-            level.masks, level.scores = [masks[:, None]], [scores]
-            self.scored += refinement.looked_at
-            self.problem.score.asked += refinement.looked_at
-            self.problem.score.compiled += refinement.looked_at
-            level.room, level.members = 0, level.members[:0]
+        """The larger sets of every child, some of each at a time; nothing but what is found is held."""
+        refinements = {level.child: Refinement(self._data, level) for level in growing}
+        while refinements:
+            self._run(Refinement.look_on, list(refinements.values()))
+            for child, refinement in [*refinements.items()]:
+                if refinement.done:
+                    self._refined(self._levels[child], refinements.pop(child))
+            yield
+
+    def _refined(self, level: Level, refinement: Refinement) -> None:
+        masks, scores = refinement.found()
+        level.masks, level.scores = [masks[:, None]], [scores]
+        level.room, level.members = 0, level.members[:0]
+        self.scored += refinement.looked_at
+        self.problem.score.asked += refinement.looked_at
+        self.problem.score.compiled += refinement.looked_at
 
     # ---- few variables
 
@@ -321,7 +325,7 @@ class Enumeration:
         base = level.base
         return [(level.child, tuple(sorted((*base, *own)))) for own in level.free[members].tolist()]
 
-    def _run(self, work: Callable[[slice], None], parts: list[slice]) -> None:
+    def _run(self, work: Callable[[Any], None], parts: Sequence[Any]) -> None:
         workers = min(int(getattr(self._bound, "workers", 1)), len(parts))
         if workers <= 1:
             for part in parts:

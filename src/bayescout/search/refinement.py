@@ -22,8 +22,6 @@ own counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,17 +38,14 @@ BEGIN_SIZE = 3
 MASK_BITS = 64
 """Variables up to which a set is one word."""
 
-ROOTS = 2
-"""Free parents of the sets above which one thread looks at a time."""
-
-TOGETHER = 4
-"""Such sets for each call of a kernel, and calls for each step."""
+MANY, MANY_ROWS = 1000, 100_000_000
+"""Sets that one thread looks at before what it found can be asked for: so many, and rows of the table times sets."""
 
 TELLING = 3.0
 """What information about the child counts for against entropy, when variables are ordered."""
 
-ROOM = 1 << 14
-"""Sets found above them for which there is room at first."""
+ROOM = 1 << 10
+"""Sets found for which there is room at first."""
 
 SLACK = 1e-6
 """Nats, and a millionth of it for each nat that a score can have: a margin far above rounding."""
@@ -65,63 +60,53 @@ def refines(data: Any, n: int) -> bool:
 
 
 class Refinement:
-    """The sets of one child that are larger than those of a level.
+    """The sets of one child that are larger than those of a level, some at a time.
 
-    What is found above a few sets depends on them and on what is known from the level, so threads do not
-    matter.
+    Subsets are met before their supersets, so every set that is found is better than all within it.
     """
 
     def __init__(self, data: Any, level: Level) -> None:
-        self.data = data
-        self.looked_at = 0
         codes, cards = data[0], data[3][0]
-        order = level.free[np.argsort(-_dividing(codes, cards, level), kind="stable")]
-        self.order = order
-        self.rest = what_may_be_added(codes, cards, order, level.child)
-        self.known = np.concatenate(level.masks)[:, 0], np.concatenate(level.scores)
-        places = np.array(list(combinations(range(len(order)), min(ROOTS, level.size))), dtype=np.int64)
-        self.last = places[:, -1].copy()
-        fixed = np.tile(np.array(level.base, dtype=np.int64), (len(places), 1))
-        self.sets = np.concatenate([fixed, order[places]], axis=1)
-        most = len(level.base) + level.size + level.room
+        self.data = data
+        self.base = np.array(level.base, dtype=np.int64)
+        self.order = level.free[np.argsort(-_dividing(codes, cards, level), kind="stable")]
+        self.rest = what_may_be_added(codes, cards, self.order, level.child)
+        known = len(level.base) + level.size
         slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
-        self.limits = np.array([level.child, most, slack])
-        self._found: dict[int, tuple[Masks, Floats]] = {}
+        at_once = max(MANY, MANY_ROWS // codes.shape[1])
+        self.limits = np.array([level.child, known, known + level.room, slack, at_once])
+        f = len(self.order)
+        self.walk = np.zeros((3, f + 1), dtype=np.int64), np.zeros(f + 1)
+        self.walk[0][1, 0], self.walk[0][2, 0] = f - 1, f
+        self.masks, self.scores = np.concatenate(level.masks)[:, 0], np.concatenate(level.scores)
+        self.totals = np.array([len(self.masks), 0, 0])
 
-    def parts(self) -> Iterator[list[slice]]:
-        """Slices of the sets above which to look, some for each step."""
-        every = [slice(begin, begin + TOGETHER) for begin in range(0, len(self.sets), TOGETHER)]
-        for begin in range(0, len(every), TOGETHER):
-            yield every[begin : begin + TOGETHER]
+    @property
+    def done(self) -> bool:
+        return bool(self.totals[2])
 
-    def look_above(self, some: slice) -> None:
-        from bayescout.kernels.refining import sets_above
+    @property
+    def looked_at(self) -> int:
+        return int(self.totals[1])
 
-        totals, room = np.array([0, ROOM]), 0
-        while totals[1] > room:
-            room = int(totals[1])
-            found = np.empty(room, dtype=np.uint64), np.empty(room)
-            asked = self.sets[some], self.last[some], self.rest, self.known
-            sets_above(self.data, self.limits, self.order, *asked, (*found, totals))
-        looked_at, met = totals.tolist()
-        self.looked_at += looked_at
-        self._found[some.start] = found[0][:met], found[1][:met]
+    def look_on(self) -> None:
+        from bayescout.kernels.refining import look_on
+
+        if self.totals[0] == len(self.masks):
+            self.masks = np.concatenate(
+                [self.masks, np.zeros_like(self.masks), np.zeros(ROOM, dtype=np.uint64)]
+            )
+            self.scores = np.concatenate([self.scores, np.zeros_like(self.scores), np.zeros(ROOM)])
+        known = self.masks, self.scores
+        look_on(self.data, self.limits, self.order, self.base, self.rest, self.walk, known, self.totals)
 
     def found(self) -> tuple[Masks, Floats]:
-        """All sets, those of the level and those found above them."""
-        pieces = [self.known, *(self._found[start] for start in sorted(self._found))]
-        return _undominated(*(np.concatenate(piece) for piece in zip(*pieces, strict=True)))
-
-
-def _undominated(masks: Masks, scores: Floats) -> tuple[Masks, Floats]:
-    """The sets that score more than every set within them; by size, then lower variables first."""
-    ranks = sorted(range(len(masks)), key=lambda i: (int(masks[i]).bit_count(), members_of(masks[i : i + 1])))
-    masks, scores = masks[ranks], scores[ranks]
-    kept = np.zeros(len(masks), dtype=bool)
-    for i in range(len(masks)):
-        within = kept[:i] & ((masks[:i] & ~masks[i]) == 0)
-        kept[i] = i == 0 or scores[i] > scores[:i][within].max(initial=-math.inf)
-    return masks[kept], scores[kept]
+        """All sets known by now; by size, then lower variables first."""
+        count = int(self.totals[0])
+        masks, scores = self.masks[:count], self.scores[:count]
+        key = [(int(mask).bit_count(), members_of(masks[i : i + 1])) for i, mask in enumerate(masks)]
+        ranks = sorted(range(count), key=key.__getitem__)
+        return masks[ranks], scores[ranks]
 
 
 def _dividing(codes: Any, cards: Ints, level: Level) -> Floats:
