@@ -81,12 +81,12 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
         prior = data[5][5] / (configurations[depth] * cards[variable])
         priors = prior, prior / _fewest_states(cards, order, place + 1)
         columns = rest[0][place], rest[1][place], codes[child], cards[child]
-        here, top = _ceilings(_at(stack, depth), columns, priors, rest[4], scratch)
+        here, top = _ceilings(_at(stack, depth), columns, priors, rest[4], scratch, best - slack)
         if here + slack <= best:
             continue
         _divide(codes[variable], cards[variable], rest[0][place], stack, depth, scratch)
         depth += 1
-        places[depth], following[depth], ends[depth] = place, -1, ends[depth - 1]
+        places[depth], following[depth] = place, -1
         configurations[depth] = configurations[depth - 1] * cards[variable]
         mask |= np.uint64(1) << np.uint64(variable)
         groups, size = _at(stack, depth), base.shape[0] + depth
@@ -104,7 +104,7 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
         enough = bests[depth, f] - slack + log_r * cells[depth, f]
         of_child = codes[child], cards[child], prior
-        ends[depth] = _first_idle(groups, of_child, rest, place + 1, ends[depth - 1], enough, scratch)
+        ends[depth] = _first_idle(groups, of_child, rest, place + 1, ends[depth], enough, scratch)
         following[depth] = ends[depth] - 1
     places[0] = depth
 
@@ -145,18 +145,16 @@ def _look_around(groups, rest, order, following, mask, known, count, around):
 @kernel
 def _first_idle(groups, of_child, rest, following, guess, enough, scratch):
     """The first place from which on no variables are worth adding; looked for from a guess."""
-    column, r, prior = of_child
     f = rest[0].shape[0]
     place = min(max(guess, following), f)
-    if place < f and _shared(groups, rest[0][place], column, r, prior, rest[4], scratch) > enough:
+    begin = place
+    while place < f and _shared(groups, rest[0][place], of_child, rest[4], scratch, enough) > enough:
         place += 1
-        while place < f and _shared(groups, rest[0][place], column, r, prior, rest[4], scratch) > enough:
-            place += 1
+    if place > begin:
         return place
-    while (
-        place > following
-        and _shared(groups, rest[0][place - 1], column, r, prior, rest[4], scratch) <= enough
-    ):
+    while place > following:
+        if _shared(groups, rest[0][place - 1], of_child, rest[4], scratch, enough) > enough:
+            break
         place -= 1
     return place
 
@@ -359,7 +357,7 @@ def _count_cells(groups, bits, fields, following, cells):
 
 
 @kernel
-def _ceilings(groups, columns, priors, xlogx, scratch):
+def _ceilings(groups, columns, priors, xlogx, scratch, enough):
     """Upper bounds of the scores of T with a variable v and its supersets, and of the proper ones alone.
 
     groups   the rows by T
@@ -367,13 +365,17 @@ def _ceilings(groups, columns, priors, xlogx, scratch):
              int32 that by the child and v, as in `look_on`; the child's column and its states
     priors   the most that the prior count of a configuration can be, for the one and for the other
     xlogx    (n + 1,) float64   N log N
+    enough   no matter how far below this the first bound is, and then the second
     The proof is in search/refinement.py.
     """
     rows, weights, starts, sizes = groups
     finest, paired, column, r = columns
     counts, (met, met_states, most), clock = scratch[0], scratch[2], scratch[3]
+    log_r = math.log(r)
     cells, shared, once, proper = sizes[2], 0.0, 0.0, 0.0
     for segment in range(sizes[1]):
+        if shared + once - log_r * cells <= enough:
+            break
         begin, end = starts[segment], starts[segment + 1]
         clock[0] += 1
         now, own, parts = clock[0], 0, 0
@@ -405,20 +407,24 @@ def _ceilings(groups, columns, priors, xlogx, scratch):
                     once -= math.log(1.0 + state / priors[0])
                     proper -= math.log(1.0 + state / priors[1])
                 most[part] = max(most[part], within)
-    top = shared - math.log(r) * cells
+    top = shared - log_r * cells
     return top + once, top + proper
 
 
 @kernel
-def _shared(groups, finest, column, r, prior, xlogx, scratch):
+def _shared(groups, finest, of_child, xlogx, scratch, enough):
     """What rows that nothing can part take at least from the score of any superset of T, above log r a cell.
 
-    finest  the cell of each row by the child and all that may be added; prior the most that the prior count
-            of a configuration can be
+    finest    the cell of each row by the child and all that may be added
+    of_child  its column, its states, and the most that the prior count of a configuration can be
+    enough    no matter how far below this the bound is
     """
     rows, weights, starts, sizes = groups
+    column, r, prior = of_child
     counts, shared = scratch[0], 0.0
     for segment in range(sizes[1]):
+        if shared <= enough:
+            break
         begin, end = starts[segment], starts[segment + 1]
         for i in range(begin, end):
             cell = finest[rows[i]]

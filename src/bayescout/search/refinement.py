@@ -77,7 +77,7 @@ class Refinement:
         self.limits = np.array([level.child, known, known + level.room, slack, at_once])
         f = len(self.order)
         self.walk = np.zeros((3, f + 1), dtype=np.int64), np.zeros(f + 1)
-        self.walk[0][1, 0], self.walk[0][2, 0] = f - 1, f
+        self.walk[0][1, 0], self.walk[0][2] = f - 1, f
         self.masks, self.scores = np.concatenate(level.masks)[:, 0], np.concatenate(level.scores)
         self.totals = np.array([len(self.masks), 0, 0])
 
