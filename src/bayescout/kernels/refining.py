@@ -184,8 +184,8 @@ def _at(stack, depth):
 def _scratch(total, most_states, states):
     """Counts and marks by cell, marks by the child and one variable, a clock for them, and two rows' room."""
     counts, seen = np.zeros(total * states, dtype=np.int32), np.zeros((2, total * states), dtype=np.int64)
-    marks = np.zeros((3, most_states * states), dtype=np.int64)
-    return counts, seen, marks, np.zeros(1, dtype=np.int64), np.empty((2, total), dtype=np.int32)
+    marks = np.zeros((5, most_states * states), dtype=np.int64)
+    return counts, seen, marks, np.zeros(1, dtype=np.int64), np.empty((2, total), dtype=np.int32), np.zeros(most_states * states)
 
 
 @kernel
@@ -370,11 +370,11 @@ def _ceilings(groups, columns, priors, xlogx, scratch, enough):
     """
     rows, weights, starts, sizes = groups
     finest, paired, column, r = columns
-    counts, (met, met_states, most), clock = scratch[0], scratch[2], scratch[3]
+    counts, (met, kinds, met_states, mixed, most), sums, clock = scratch[0], scratch[2], scratch[5], scratch[3]
     log_r = math.log(r)
-    cells, shared, once, proper = sizes[2], 0.0, 0.0, 0.0
+    cells, top, proper = sizes[2], 0.0, 0.0
     for segment in range(sizes[1]):
-        if shared + once - log_r * cells <= enough:
+        if top - log_r * cells <= enough:
             break
         begin, end = starts[segment], starts[segment + 1]
         clock[0] += 1
@@ -385,9 +385,10 @@ def _ceilings(groups, columns, priors, xlogx, scratch, enough):
             if met[cell] != now:
                 met[cell] = now
                 own += 1
+                mixed[cell] = 0
                 part = cell - column[row]
                 if met_states[part] != now:
-                    met_states[part], most[part] = now, 1
+                    met_states[part], most[part], kinds[part], sums[part] = now, 1, 0, 0.0
                     parts += 1
         cells += own
         if own == parts:
@@ -400,15 +401,33 @@ def _ceilings(groups, columns, priors, xlogx, scratch, enough):
             row = rows[i]
             cell = finest[row]
             if cell >= 0 and counts[cell] > 0:
-                within, likelihood = _of_class(cell - column[row], r, xlogx, counts)
-                shared += likelihood
                 part = paired[row] - column[row]
-                for state in range(most[part], within):
-                    once -= math.log(1.0 + state / priors[0])
-                    proper -= math.log(1.0 + state / priors[1])
-                most[part] = max(most[part], within)
-    top = shared - log_r * cells
-    return top + once, top + proper
+                within, likelihood = _of_class(cell - column[row], r, xlogx, counts, mixed, part)
+                if within > 1:
+                    kinds[part] += 1
+                    sums[part] += likelihood
+                    most[part] = max(most[part], within)
+        for part in range(0, mixed.shape[0], r):
+            if met_states[part] == now and kinds[part] > 0:
+                together = _together(part, r, xlogx, mixed)
+                one = max(together, sums[part] - math.log(1.0 + 1.0 / priors[0])) if kinds[part] > 1 else sums[part]
+                two = max(together, sums[part] - math.log(1.0 + 1.0 / priors[1])) if kinds[part] > 1 else sums[part]
+                for state in range(1, most[part]):
+                    one -= math.log(1.0 + state / priors[0])
+                    two -= math.log(1.0 + state / priors[1])
+                top += one
+                proper += two
+    return top - log_r * cells, proper - log_r * cells
+
+
+@kernel
+def _together(part, r, xlogx, mixed):
+    left, likelihood = np.int64(0), 0.0
+    for place in range(part, part + r):
+        if mixed[place] > 0:
+            left += mixed[place] - 1
+            likelihood += xlogx[mixed[place] - 1]
+    return likelihood - xlogx[left]
 
 
 @kernel
@@ -421,7 +440,7 @@ def _shared(groups, finest, of_child, xlogx, scratch, enough):
     """
     rows, weights, starts, sizes = groups
     column, r, prior = of_child
-    counts, shared = scratch[0], 0.0
+    counts, mixed, shared = scratch[0], scratch[2][3], 0.0
     for segment in range(sizes[1]):
         if shared <= enough:
             break
@@ -430,28 +449,38 @@ def _shared(groups, finest, of_child, xlogx, scratch, enough):
             cell = finest[rows[i]]
             if cell >= 0:
                 counts[cell] += weights[i]
-        most = 1
+        most, kinds, own = 1, 0, 0.0
+        for state in range(r):
+            mixed[state] = 0
         for i in range(begin, end):
             row = rows[i]
             cell = finest[row]
             if cell >= 0 and counts[cell] > 0:
-                within, likelihood = _of_class(cell - column[row], r, xlogx, counts)
-                shared += likelihood
-                for state in range(most, within):
-                    shared -= math.log(1.0 + state / prior)
-                most = max(most, within)
+                within, likelihood = _of_class(cell - column[row], r, xlogx, counts, mixed, 0)
+                if within > 1:
+                    kinds += 1
+                    own += likelihood
+                    most = max(most, within)
+        if kinds > 1:
+            own = max(_together(0, r, xlogx, mixed), own - math.log(1.0 + 1.0 / prior))
+        for state in range(1, most):
+            own -= math.log(1.0 + state / prior)
+        shared += own
     return shared
 
 
 @kernel
-def _of_class(cell, r, xlogx, counts):
+def _of_class(cell, r, xlogx, counts, mixed, part):
     """How many states a class has, and the maximised likelihood of its rows but one of each; forgets them."""
     within, left, likelihood = 0, np.int64(0), 0.0
     for place in range(cell, cell + r):
         count = counts[place]
         if count > 0:
-            counts[place] = 0
             within += 1
             left += count - 1
             likelihood += xlogx[count - 1]
+    for state in range(r):
+        if within > 1:
+            mixed[part + state] += counts[cell + state]
+        counts[cell + state] = 0
     return within, likelihood - xlogx[left]
