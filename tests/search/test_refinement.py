@@ -9,17 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayescout.kernels.refining import (
-    _at,
-    _begin,
-    _ceilings,
-    _count_cells,
-    _divide,
-    _reaches,
-    _score,
-    _scratch,
-    _stack,
-)
+from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_scratch, new_stack
+from bayescout.kernels.refining import _ceilings, _count_cells, _reaches, _score, _shared
 from bayescout.scores import BDeu, bind
 from bayescout.search import Knowledge, candidates, refinement
 from bayescout.search.candidates import candidate_sets
@@ -56,9 +47,9 @@ def grouped(data, members, alike):
     """The rows grouped by some variables, as the kernels hold them; and scratch for more."""
     codes, cards = data[0], data[3][0]
     n = codes.shape[1]
-    stack, scratch = _stack(2, n), _scratch(n, cards.max(), cards.max())
+    stack, scratch = new_stack(2, n), new_scratch(n, cards.max(), cards.max())
     members = np.array(members, dtype=np.int64)
-    configurations = _begin(codes, cards, members, alike, stack, scratch)
+    _, configurations = group_rows(codes, cards, members, alike, stack, scratch)
     return stack, scratch, configurations
 
 
@@ -98,11 +89,14 @@ def check_bounds(data, child, own, order, scores):
     prior, first = data[5][5] / configurations, int(cards[order[0]])
     fewest = min([int(cards[v]) for v in order[1:]], default=1)
     columns = rest[0][0], rest[1][0], data[0][child], cards[child]
-    priors = prior / first, prior / first / fewest, prior
-    here, top, shared = _ceilings(_at(stack, 0), columns, priors, rest[4], scratch)
+    priors = prior / first, prior / first / fewest
+    groups = at_depth(stack, 0)
+    here, top = _ceilings(groups, columns, priors, rest[4], scratch, -np.inf)
+    of_child = data[0][child], cards[child], prior / min(first, fewest if len(order) > 1 else first)
+    shared = _shared(groups, rest[0][0], of_child, rest[4], scratch, -np.inf)
     assert not scratch[0].any()
     cells = np.zeros(len(order) + 1, dtype=np.int64)
-    _count_cells(_at(stack, 0), rest[2], rest[3], 0, cells)
+    _count_cells(groups, rest[2], rest[3], 0, cells)
     assert cells.tolist() == [
         *(cells_of(data, (child, *own, v)) for v in order),
         cells_of(data, (child, *own)),
@@ -114,9 +108,14 @@ def check_bounds(data, child, own, order, scores):
     assert top >= max([s for some, s in from_first.items() if some != with_it], default=-np.inf) - 1e-7
     above = max(s for some, s in within.items() if some != own)
     assert shared - log_r * cells[-1] >= above - 1e-7
-    _divide(data[0][order[0]], cards[order[0]], rest[0][0], stack, 0, scratch)
+    for v, known in zip(
+        order, cells.tolist(), strict=False
+    ):  # what is known of a set, and cells with one more
+        most = max(s for some, s in within.items() if v in some)
+        assert shared - log_r * known >= most - 1e-7
+    divide_rows(data[0][order[0]], cards[order[0]], rest[0][0], stack, 0, scratch)
     assert _score(data, child, mask_of(with_it), scratch) == scores[with_it]
-    groups = _at(stack, 1)
+    groups = at_depth(stack, 1)
     assert groups[1][: groups[3][0]].sum() <= data[0].shape[1]
     assert _reaches(data, child, groups, configurations * first, scores[with_it] - 1e-7)
     return here < max(from_first.values()) + 3
@@ -127,8 +126,8 @@ def check_bounds(data, child, own, order, scores):
 def test_depth_first_finds_exactly_the_undominated_sets(data, monkeypatch):
     monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     monkeypatch.setattr(candidates, "BEGIN_SIZE", data.draw(st.sampled_from([1, 2, 3])))
-    monkeypatch.setattr(refinement, "ROOTS", data.draw(st.sampled_from([1, 2, 3])))
-    monkeypatch.setattr(refinement, "TOGETHER", data.draw(st.sampled_from([1, 3, 16])))
+    monkeypatch.setattr(refinement, "STEP_SETS", data.draw(st.sampled_from([1, 3, 50])))
+    monkeypatch.setattr(refinement, "STEP_ROWS", data.draw(st.sampled_from([1, 10_000_000])))
     monkeypatch.setattr(refinement, "ROOM", data.draw(st.sampled_from([1, 1000])))
     table = drawn(data.draw(st.integers(0, 100_000)))
     knowledge = data.draw(st.one_of(st.just(Knowledge()), knowledge_for(table.names)))

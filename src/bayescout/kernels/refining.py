@@ -1,14 +1,14 @@
 """BDeu of parent sets met depth first, where the sets of one size are too many to be held.
 
-A parent added to a set divides the rows of its configurations further, and a row that is alone in its
-configuration stays alone: deep sets cost little. Variables are added in one order, so what may still be added
-to a set is known, and with it the finest division of the rows that any superset met from here can reach.
+Variables are added in one order, so what may still be added to a set is known, and with it the finest
+division of the rows that any superset met from here can reach.
 """
 
 import math
 
 import numpy as np
 
+from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_scratch, new_stack
 from bayescout.kernels.jit import kernel
 from bayescout.kernels.popcount import popcount
 from bayescout.kernels.reducing import _fixed, _on_grid, _rise, log_gamma
@@ -22,8 +22,8 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
     """Go on looking at the supersets of a set, all subsets of a set before it.
 
     data    (codes, weights, bitmaps, layout, lookup, terms) as in kernels.neighbours; every row counts once
-    limits  (5,) float64     child, size up to which all sets are known, most parents, margin for rounding, and
-                             how many sets to look at before coming back
+    limits  (5,) float64     child, size up to which all sets are known, most parents, margin for rounding,
+                             and how many sets to look at before coming back
     order   (f,) int64       variables that may be added, in the order in which they are
     base    (s,) int64       the set to begin from
     rest    (f, n) int32     at [j], the cell of each row by the child and the variables from place j on: its
@@ -33,9 +33,9 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
             (n, w) uint64    for each row, one bit in the field of each place: the cell of the latter kind;
             (3, e) int64     word, bits and place of each part of a field, by place; and
             (n + 1,) float64 N log N in nats
-    walk    (3, f + 1) int64   where it has come to: at [0, 0] the depth, at [0, d] the place that was added at
+    walk    (3, f + 1) int64 where it has come to: at [0, 0] the depth, at [0, d] the place that was added at
                              depth d, at [1, d] the next to be added to that set, from the last to the first,
-                             at [2, d] the first that is not worth adding;
+                             at [2, d] the first that was not worth adding;
             (f + 1,) float64 at [d] a bound of what rows take from the score of any superset of that set,
                              above log r a cell; both updated
     known   masks (k,) uint64 and scores (k,) float64 of the sets known, with room for more
@@ -47,22 +47,22 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
     child, most, slack = np.int64(limits[0]), np.int64(limits[2]), limits[3]
     log_r, until = math.log(cards[child]), totals[1] + limits[4]
     (places, following, ends), likelihoods = walk
-    stack, scratch = _stack(f + 1, total), _scratch(total, np.max(cards), cards[child])
-    sizes, configurations = stack[3], np.ones(f + 1, dtype=np.float64)
-    # Of the set at each depth: its cells with each variable and by itself, and likewise the best score within.
-    cells, bests = np.zeros((f + 1, f + 1), dtype=np.int64), np.empty((f + 1, f + 1))
-    mask, configurations[0] = _begin(codes, cards, base, rest[0][0], stack, scratch)
-    _look_around(_at(stack, 0), rest, order, 0, mask, known, totals[0], (cells[0], bests[0]))
-    depth = 0
+    depths = min(f, most - base.shape[0]) + 1
+    stack, scratch = new_stack(depths, total), new_scratch(total, np.max(cards), cards[child])
+    sizes, configurations = stack[3], np.ones(depths, dtype=np.float64)
+    # Of the set at each depth with each variable, and by itself: its cells, and the best score within it.
+    cells, bests = np.zeros((depths, f + 1), dtype=np.int64), np.empty((depths, f + 1))
+    mask, configurations[0] = group_rows(codes, cards, base, rest[0][0], stack, scratch)
+    depth, around = 0, (cells[0], bests[0])
+    _look_around(at_depth(stack, 0), rest, order, 0, mask, known, totals[0], around)
     while depth < places[0]:
         place = places[depth + 1]
         mask |= np.uint64(1) << np.uint64(order[place])
         configurations[depth + 1] = configurations[depth] * cards[order[place]]
-        _divide(codes[order[place]], cards[order[place]], rest[0][place], stack, depth, scratch)
+        divide_rows(codes[order[place]], cards[order[place]], rest[0][place], stack, depth, scratch)
         depth += 1
-        _look_around(
-            _at(stack, depth), rest, order, place + 1, mask, known, totals[0], (cells[depth], bests[depth])
-        )
+        groups, around = at_depth(stack, depth), (cells[depth], bests[depth])
+        _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
     while totals[1] < until and totals[0] < known[0].shape[0]:
         first = places[depth] + 1 if depth > 0 else 0
         if following[depth] < first:
@@ -81,15 +81,15 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
         prior = data[5][5] / (configurations[depth] * cards[variable])
         priors = prior, prior / _fewest_states(cards, order, place + 1)
         columns = rest[0][place], rest[1][place], codes[child], cards[child]
-        here, top = _ceilings(_at(stack, depth), columns, priors, rest[4], scratch, best - slack)
+        here, top = _ceilings(at_depth(stack, depth), columns, priors, rest[4], scratch, best - slack)
         if here + slack <= best:
             continue
-        _divide(codes[variable], cards[variable], rest[0][place], stack, depth, scratch)
+        divide_rows(codes[variable], cards[variable], rest[0][place], stack, depth, scratch)
         depth += 1
         places[depth], following[depth] = place, -1
         configurations[depth] = configurations[depth - 1] * cards[variable]
         mask |= np.uint64(1) << np.uint64(variable)
-        groups, size = _at(stack, depth), base.shape[0] + depth
+        groups, size = at_depth(stack, depth), base.shape[0] + depth
         if size > limits[1] and _reaches(data, child, groups, configurations[depth], best - slack):
             score = _score(data, child, mask, scratch)
             if score > best:
@@ -159,120 +159,6 @@ def _first_idle(groups, of_child, rest, following, guess, enough, scratch):
     return place
 
 
-# ---- rows by the configurations of a set
-
-
-@kernel
-def _stack(depths, total):
-    """For the set at each depth: rows, how many they stand for, where each configuration begins, and three
-    numbers: how many rows are not alone in their configuration, those configurations, and rows alone.
-
-    Rows that are alike in the child and in all that may still be added stand for each other.
-    """
-    rows, weights = np.empty((depths, total), dtype=np.int32), np.empty((depths, total), dtype=np.int32)
-    starts, sizes = np.empty((depths, total // 2 + 2), dtype=np.int32), np.zeros((depths, 3), dtype=np.int64)
-    return rows, weights, starts, sizes
-
-
-@kernel
-def _at(stack, depth):
-    rows, weights, starts, sizes = stack
-    return rows[depth], weights[depth], starts[depth], sizes[depth]
-
-
-@kernel
-def _scratch(total, most_states, states):
-    """Counts and marks by cell, marks by the child and one variable, a clock for them, and two rows' room."""
-    counts, seen = np.zeros(total * states, dtype=np.int32), np.zeros((2, total * states), dtype=np.int64)
-    marks = np.zeros((5, most_states * states), dtype=np.int64)
-    return counts, seen, marks, np.zeros(1, dtype=np.int64), np.empty((2, total), dtype=np.int32), np.zeros(most_states * states)
-
-
-@kernel
-def _begin(codes, cards, members, alike, stack, scratch):
-    """Group all rows by the members of a set, at depth 0; returns the set as a mask, and its configurations."""
-    total = codes.shape[1]
-    two, each = _stack(2, total), np.arange(total).astype(np.int32)
-    rows, weights, starts, sizes = two
-    for row in range(total):
-        rows[0, row], weights[0, row] = row, 1
-    starts[0, 0] = 0
-    if total > 1:
-        starts[0, 1] = sizes[0, 0] = total
-        sizes[0, 1] = 1
-    else:
-        sizes[0, 2] = total
-    mask, configurations = np.uint64(0), 1.0
-    for variable in members:
-        mask |= np.uint64(1) << np.uint64(variable)
-        configurations *= cards[variable]
-        _divide(codes[variable], cards[variable], each, two, 0, scratch)
-        _copy(two, 1, two)
-    _divide(codes[0], 1, alike, two, 0, scratch)
-    _copy(two, 1, stack)
-    return mask, configurations
-
-
-@kernel
-def _copy(stack, depth, to):
-    """What stands at a depth, to depth 0 of another stack or the same."""
-    rows, weights, starts, sizes = _at(stack, depth)
-    to_rows, to_weights, to_starts, to_sizes = _at(to, 0)
-    for i in range(sizes[0]):
-        to_rows[i], to_weights[i] = rows[i], weights[i]
-    for i in range(sizes[1] + 1):
-        to_starts[i] = starts[i]
-    for i in range(3):
-        to_sizes[i] = sizes[i]
-
-
-@kernel
-def _divide(column, states, alike, stack, depth, scratch):
-    """Divide the configurations at a depth by one more variable into those at the next.
-
-    column  the variable's, not looked at where it has one state
-    alike   (n,) int32   rows of one configuration with the same number here stand for each other from now on;
-                         it tells the states of the variable apart. -1 - number is the same as number
-    """
-    rows, weights, starts, sizes = _at(stack, depth)
-    to_rows, to_weights, to_starts, to_sizes = _at(stack, depth + 1)
-    seen, clock, room = scratch[1], scratch[3], scratch[4]
-    counts = np.zeros(states, dtype=np.int64)
-    place, group, alone = 0, 0, sizes[2]
-    to_starts[0] = 0
-    for segment in range(sizes[1]):
-        clock[0] += 1
-        kinds = 0
-        for i in range(starts[segment], starts[segment + 1]):
-            row = rows[i]
-            number = alike[row] if alike[row] >= 0 else -1 - alike[row]
-            if seen[0, number] == clock[0]:
-                room[1, seen[1, number]] += weights[i]
-            else:
-                seen[0, number], seen[1, number] = clock[0], kinds
-                room[0, kinds], room[1, kinds] = row, weights[i]
-                kinds += 1
-                counts[column[row] if states > 1 else 0] += 1
-        for state in range(states):
-            size = counts[state]
-            counts[state] = -1
-            if size > 1:
-                counts[state] = place
-                place += size
-                group += 1
-                to_starts[group] = place
-            elif size == 1:
-                alone += 1
-        for i in range(kinds):
-            state = column[room[0, i]] if states > 1 else 0
-            if counts[state] >= 0:
-                to_rows[counts[state]], to_weights[counts[state]] = room[0, i], room[1, i]
-                counts[state] += 1
-        for state in range(states):
-            counts[state] = 0
-    to_sizes[0], to_sizes[1], to_sizes[2] = place, group, alone
-
-
 # ---- scores and bounds
 
 
@@ -316,9 +202,9 @@ def _score(data, child, mask, scratch):
     codes, cards, terms = data[0], data[3][0], data[5]
     total, r, ones = codes.shape[1], cards[child], np.uint64(1)
     members = np.array([v for v in range(codes.shape[0]) if mask >> np.uint64(v) & ones])
-    stack = _stack(1, total)
-    _, configurations = _begin(codes, cards, members, np.arange(total).astype(np.int32), stack, scratch)
-    rows, _, starts, sizes = _at(stack, 0)
+    stack = new_stack(1, total)
+    _, configurations = group_rows(codes, cards, members, np.arange(total).astype(np.int32), stack, scratch)
+    rows, _, starts, sizes = at_depth(stack, 0)
     scale, drop, step = terms[1], np.int64(terms[2]), terms[3]
     a, b = terms[5] / (configurations * r), terms[5] / configurations
     log_gamma_a, log_gamma_b = log_gamma(a), log_gamma(b)
@@ -370,7 +256,12 @@ def _ceilings(groups, columns, priors, xlogx, scratch, enough):
     """
     rows, weights, starts, sizes = groups
     finest, paired, column, r = columns
-    counts, (met, kinds, met_states, mixed, most), sums, clock = scratch[0], scratch[2], scratch[5], scratch[3]
+    counts, (met, met_parts, classes, most, mixed), sums, clock = (
+        scratch[0],
+        scratch[2],
+        scratch[3],
+        scratch[4],
+    )
     log_r = math.log(r)
     cells, top, proper = sizes[2], 0.0, 0.0
     for segment in range(sizes[1]):
@@ -383,20 +274,16 @@ def _ceilings(groups, columns, priors, xlogx, scratch, enough):
             row = rows[i]
             cell = paired[row]
             if met[cell] != now:
-                met[cell] = now
+                met[cell], mixed[cell] = now, 0
                 own += 1
-                mixed[cell] = 0
                 part = cell - column[row]
-                if met_states[part] != now:
-                    met_states[part], most[part], kinds[part], sums[part] = now, 1, 0, 0.0
+                if met_parts[part] != now:
+                    met_parts[part], classes[part], most[part], sums[part] = now, 0, 1, 0.0
                     parts += 1
         cells += own
         if own == parts:
             continue
-        for i in range(begin, end):
-            cell = finest[rows[i]]
-            if cell >= 0:
-                counts[cell] += weights[i]
+        _count(rows, weights, begin, end, finest, counts)
         for i in range(begin, end):
             row = rows[i]
             cell = finest[row]
@@ -404,30 +291,16 @@ def _ceilings(groups, columns, priors, xlogx, scratch, enough):
                 part = paired[row] - column[row]
                 within, likelihood = _of_class(cell - column[row], r, xlogx, counts, mixed, part)
                 if within > 1:
-                    kinds[part] += 1
+                    classes[part] += 1
                     sums[part] += likelihood
                     most[part] = max(most[part], within)
         for part in range(0, mixed.shape[0], r):
-            if met_states[part] == now and kinds[part] > 0:
-                together = _together(part, r, xlogx, mixed)
-                one = max(together, sums[part] - math.log(1.0 + 1.0 / priors[0])) if kinds[part] > 1 else sums[part]
-                two = max(together, sums[part] - math.log(1.0 + 1.0 / priors[1])) if kinds[part] > 1 else sums[part]
-                for state in range(1, most[part]):
-                    one -= math.log(1.0 + state / priors[0])
-                    two -= math.log(1.0 + state / priors[1])
-                top += one
-                proper += two
+            if met_parts[part] == now and classes[part] > 0:
+                together = _likelihood(part, r, xlogx, mixed)
+                found = classes[part], most[part], sums[part], together
+                top += _of_configuration(found, priors[0])
+                proper += _of_configuration(found, priors[1])
     return top - log_r * cells, proper - log_r * cells
-
-
-@kernel
-def _together(part, r, xlogx, mixed):
-    left, likelihood = np.int64(0), 0.0
-    for place in range(part, part + r):
-        if mixed[place] > 0:
-            left += mixed[place] - 1
-            likelihood += xlogx[mixed[place] - 1]
-    return likelihood - xlogx[left]
 
 
 @kernel
@@ -440,16 +313,13 @@ def _shared(groups, finest, of_child, xlogx, scratch, enough):
     """
     rows, weights, starts, sizes = groups
     column, r, prior = of_child
-    counts, mixed, shared = scratch[0], scratch[2][3], 0.0
+    counts, mixed, shared = scratch[0], scratch[2][4], 0.0
     for segment in range(sizes[1]):
         if shared <= enough:
             break
         begin, end = starts[segment], starts[segment + 1]
-        for i in range(begin, end):
-            cell = finest[rows[i]]
-            if cell >= 0:
-                counts[cell] += weights[i]
-        most, kinds, own = 1, 0, 0.0
+        _count(rows, weights, begin, end, finest, counts)
+        classes, most, total = 0, 1, 0.0
         for state in range(r):
             mixed[state] = 0
         for i in range(begin, end):
@@ -458,29 +328,65 @@ def _shared(groups, finest, of_child, xlogx, scratch, enough):
             if cell >= 0 and counts[cell] > 0:
                 within, likelihood = _of_class(cell - column[row], r, xlogx, counts, mixed, 0)
                 if within > 1:
-                    kinds += 1
-                    own += likelihood
+                    classes += 1
+                    total += likelihood
                     most = max(most, within)
-        if kinds > 1:
-            own = max(_together(0, r, xlogx, mixed), own - math.log(1.0 + 1.0 / prior))
-        for state in range(1, most):
-            own -= math.log(1.0 + state / prior)
-        shared += own
+        if classes > 0:
+            shared += _of_configuration((classes, most, total, _likelihood(0, r, xlogx, mixed)), prior)
     return shared
 
 
 @kernel
+def _count(rows, weights, begin, end, finest, counts):
+    for i in range(begin, end):
+        cell = finest[rows[i]]
+        if cell >= 0:
+            counts[cell] += weights[i]
+
+
+@kernel
 def _of_class(cell, r, xlogx, counts, mixed, part):
-    """How many states a class has, and the maximised likelihood of its rows but one of each; forgets them."""
-    within, left, likelihood = 0, np.int64(0), 0.0
+    """How many states a class has, and the maximised likelihood of its rows but one of each.
+
+    Its counts are forgotten; where it has several states they are added to those of its configuration.
+    """
+    within, left, total, last = 0, np.int64(0), 0.0, cell
     for place in range(cell, cell + r):
         count = counts[place]
         if count > 0:
             within += 1
             left += count - 1
-            likelihood += xlogx[count - 1]
+            total += xlogx[count - 1]
+            last = place
+    if within == 1:
+        counts[last] = 0
+        return within, 0.0
     for state in range(r):
-        if within > 1:
-            mixed[part + state] += counts[cell + state]
+        mixed[part + state] += counts[cell + state]
         counts[cell + state] = 0
-    return within, likelihood - xlogx[left]
+    return within, total - xlogx[left]
+
+
+@kernel
+def _likelihood(begin, r, xlogx, counts):
+    """The maximised likelihood of some rows but one of each state."""
+    left, total = np.int64(0), 0.0
+    for place in range(begin, begin + r):
+        if counts[place] > 0:
+            left += counts[place] - 1
+            total += xlogx[counts[place] - 1]
+    return total - xlogx[left]
+
+
+@kernel
+def _of_configuration(found, prior):
+    """The bound of one configuration, above log r a cell.
+
+    found  its classes with several states, the most states of one, the likelihoods of all of them, and the
+           likelihood of their rows together
+    """
+    classes, most, apart, together = found
+    bound = apart if classes == 1 else max(together, apart - math.log(1.0 + 1.0 / prior))
+    for state in range(1, most):
+        bound -= math.log(1.0 + state / prior)
+    return bound

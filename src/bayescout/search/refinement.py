@@ -1,22 +1,30 @@
 """BDeu's larger parent sets, depth first, under a bound from what may still be added.
 
-**The bound.** Let U be a proper superset of T whose further parents come from the variables R that may
-still be added. A configuration of T with k child states is divided into configurations u of U, and these
-into the classes A of rows that agree on T and R. The score of u is that of its rows predicted one after the
-other, in any order. Take one row of each of its k_u states first: with the prior count a of a configuration
-of U they have probability r^-k_u times the product of a / (a + i) for 0 < i < k_u. The rest is predicted by
-a mixture of fixed distributions, so with no more than its maximised likelihood ML, and this grows when the
-rows are divided by class, and when rows are taken away; each class may have lost one of each state. So
+**The bound.** Let U be a superset of T whose further parents come from the variables R that may still be
+added. A configuration of T with k child states is divided into configurations u of U, and these into the
+classes A of rows that agree on T and R. The score of u is that of its rows predicted one after the other,
+in any order. Take one row of each of its k_u states first: with the prior count a of a configuration of U
+they have probability r^-k_u times the product of a / (a + i) for 0 < i < k_u. The rest is predicted by a
+mixture of fixed distributions, so with no more than its maximised likelihood ML, and this grows when the
+rows are divided, and when rows are taken away. The k_u of a configuration's parts add up to k or more, and
+a <= b, where b is ess / q(T), for a proper superset also divided by the fewest states of a variable in R.
+Some u has all k_max states of the class with the most. Where the classes with several states all lie in
+this u, what is left of their rows has no more than the likelihood of those rows together, less one of each
+state. Where they do not, another u has several states, and each class may have lost one row of each state.
+So a configuration adds at most
 
-    score(U) <= sum over the configurations of T of  - k log r
-                                                     - sum of log(1 + i / b) for 0 < i < max_A k_A
-                                                     + sum over A of ML(max(0, n_A - 1))
+    - k log r - sum of log(1 + i / b) for 0 < i < k_max
+              + max(ML(n - 1),  sum over A of ML(n_A - 1)  - log(1 + 1 / b))
 
-because the k_u of a configuration's parts add up to k or more, some u has all states of the class with the
-most, and a(U) <= b = ess / (q(T) times the fewest states of a variable in R). The first term alone is the
-bound of `DirichletCeiling`. Variables that divide most are added first: then R soon divides little, and the
-other two terms tell. In the line of Correia, Cussens & de Campos (2020), who bound a configuration by its
-own counts.
+to the score, where n are the counts of all classes with several states, and the maximum is ML(n - 1) where
+there is one of them, and zero where there is none. The first term alone is the bound of `DirichletCeiling`.
+The other two depend on R, and the first may be taken from a larger set: what is known of T bounds T with
+any variable as soon as its cells are counted. In the line of Correia, Cussens & de Campos (2020), who bound
+a configuration by its own counts.
+
+**The order.** Variables that divide most and tell most of the child are added first: then R soon divides
+little, and the last terms tell. To a set they are added from the last to the first, so that all subsets of
+a set are met before it.
 """
 
 from __future__ import annotations
@@ -38,8 +46,8 @@ BEGIN_SIZE = 3
 MASK_BITS = 64
 """Variables up to which a set is one word."""
 
-MANY, MANY_ROWS = 1000, 100_000_000
-"""Sets that one thread looks at before what it found can be asked for: so many, and rows of the table times sets."""
+STEP_SETS, STEP_ROWS = 50, 10_000_000
+"""Sets of a child that are looked at in one step: so many, or these rows of the table in all."""
 
 TELLING = 3.0
 """What information about the child counts for against entropy, when variables are ordered."""
@@ -73,7 +81,7 @@ class Refinement:
         self.rest = what_may_be_added(codes, cards, self.order, level.child)
         known = len(level.base) + level.size
         slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
-        at_once = max(MANY, MANY_ROWS // codes.shape[1])
+        at_once = max(STEP_SETS, STEP_ROWS // codes.shape[1])
         self.limits = np.array([level.child, known, known + level.room, slack, at_once])
         f = len(self.order)
         self.walk = np.zeros((3, f + 1), dtype=np.int64), np.zeros(f + 1)
@@ -134,11 +142,7 @@ def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple
         variable = order[place]
         both = classes * cards[variable] + codes[variable]
         classes = np.unique(both, return_inverse=True)[1].ravel()
-        cells = classes * states + codes[child]
-        kinds = (np.bincount(cells, minlength=(classes.max() + 1) * states).reshape(-1, states) > 0).sum(
-            axis=1
-        )
-        together[place] = np.where(kinds[classes] > 1, cells, -1 - cells)
+        together[place] = _numbered(classes, codes[child], states)
         alone[place] = codes[variable].astype(np.int32) * states + codes[child]
     counts = np.arange(rows + 1, dtype=np.float64)
     return (
@@ -147,6 +151,19 @@ def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple
         *_fields(alone, cards[order] * states, codes[child], states),
         counts * np.log(np.maximum(counts, 1)),
     )
+
+
+def _numbered(classes: Ints, own: Any, states: int) -> Any:
+    """The cell of each row: r times the class and the state where a class has several states.
+
+    Such classes come first, so that their cells lie together; the cells of the others have numbers of their
+    own after them, negative and less one.
+    """
+    kinds = np.bincount(classes * states + own, minlength=(int(classes.max()) + 1) * states)
+    several = (kinds.reshape(-1, states) > 0).sum(axis=1) > 1
+    rank = np.cumsum(several) - 1
+    other = int(several.sum()) * states + np.cumsum(~several) - 1
+    return np.where(several[classes], rank[classes] * states + own, -1 - other[classes])
 
 
 def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Masks, Ints]:
