@@ -111,15 +111,24 @@ def _value(lists, row):
 
 
 @kernel
-def choose_rows(lists, order, chosen):
-    """The first row of every child within its predecessors into chosen (n,) int64."""
-    masks, starts = lists[0], lists[1]
+def choose_all(lists, order, chosen):
+    """The first row of every child within its predecessors into chosen (n,) int64; returns their total.
+
+    lists   the first three of `lists`
+    -1 where a child has none, and then the total is minus infinity.
+    """
+    masks, starts, scores = lists
     before = np.zeros(masks.shape[1], dtype=np.uint64)
+    total = 0.0
     for child in order:
-        chosen[child] = starts[child]
-        while not _within(masks, chosen[child], before):
-            chosen[child] += 1
+        chosen[child] = -1
+        for row in range(starts[child], starts[child + 1]):
+            if _within(masks, row, before):
+                chosen[child] = row
+                break
+        total += scores[chosen[child]] if chosen[child] >= 0 else -np.inf
         _flip(before, child)
+    return total
 
 
 @kernel
@@ -184,7 +193,7 @@ def climb_order(lists, turns, least, order, chosen):
     Returns the number of moves.
     """
     n = order.shape[0]
-    choose_rows(lists, order, chosen)
+    choose_all((lists[0], lists[1], lists[2]), order, chosen)
     rows = np.empty((2, n), dtype=np.int64)
     moves, idle, turn = 0, 0, 0
     while idle < n:

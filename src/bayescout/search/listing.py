@@ -131,22 +131,26 @@ class Listing:
 
     def for_kernel(self) -> tuple[Any, ...]:
         """`lists` of `kernels.insertions`."""
-        from bayescout.kernels.insertions import index_lists
-
         if self._for_kernel is None:
-            n = self.problem.n
-            masks, scores = np.concatenate(self._masks), np.concatenate(self._scores)
-            starts = np.concatenate(([0], np.cumsum([len(own) for own in self._scores])))
-            begins = np.empty(n * n + 1, dtype=np.int64)
-            holders = np.empty(int(np.bitwise_count(masks).sum()), dtype=np.int64)
-            index_lists(masks, starts, begins, holders)
-            self._for_kernel = (masks, starts, scores, begins, holders)
+            self._for_kernel = indexed(self._masks, self._scores)
         return self._for_kernel
 
     def network(self, rows: Ints) -> tuple[ParentSets, float]:
         """The graph of the rows chosen for every child, and its score."""
         masks, _, scores, _, _ = self.for_kernel()
         return tuple(members_of(masks[row]) for row in rows.tolist()), float(np.sum(scores[rows]))
+
+
+def indexed(masks: Sequence[Masks], scores: Sequence[Floats]) -> tuple[Any, ...]:
+    """`lists` of `kernels.insertions`: the sets of every child, best first, and where each variable is."""
+    from bayescout.kernels.insertions import index_lists
+
+    n, together = len(masks), np.concatenate(masks)
+    starts = np.concatenate(([0], np.cumsum([len(own) for own in scores]))).astype(np.int64)
+    begins = np.empty(n * n + 1, dtype=np.int64)
+    holders = np.empty(int(np.bitwise_count(together).sum()), dtype=np.int64)
+    index_lists(together, starts, begins, holders)
+    return together, starts, np.concatenate(scores), begins, holders
 
 
 def _rows(problem: Problem) -> int:

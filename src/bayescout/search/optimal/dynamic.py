@@ -33,7 +33,8 @@ def require_fit(n: int) -> None:
 
 def solve_dynamic(part: Part) -> Ints | None:
     """The sets of a best network, as places in the part's lists; None where no network has a score."""
-    from bayescout.kernels.optimal import best_sinks, best_within, choose_all, last_first
+    from bayescout.kernels.insertions import choose_all
+    from bayescout.kernels.optimal import best_sinks, best_within, last_first
 
     masks, starts, scores = part.lists
     n = part.n

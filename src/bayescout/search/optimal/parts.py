@@ -104,8 +104,9 @@ def _part(candidates: CandidateSets, variables: tuple[int, ...]) -> Part:
 
 def _first_of_their_kind(masks: Masks) -> Ints:
     """The sets, best first, that have no set before them within them."""
-    kept: list[int] = []
-    for i in range(len(masks)):
-        if not kept or not ((masks[kept] & ~masks[i]) == 0).all(axis=1).any():
-            kept.append(i)
-    return np.array(kept, dtype=np.int64)
+    from bayescout.kernels.insertions import undominated
+
+    keep = np.empty(len(masks), dtype=bool)
+    undominated(masks, keep)
+    found: Ints = np.flatnonzero(keep)
+    return found

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.search.hill_climb import MIN_GAIN
+from bayescout.search.listing import indexed
 from bayescout.search.optimal.blocks import Blocks, block_size, group
 from bayescout.search.optimal.cuts import (
     Cut,
@@ -95,6 +97,7 @@ class Program:
         self.losses: Floats = scores - part.tops()[self.children]
         self.cuts: list[Cut] = []
         self.rows: list[Row] = []
+        self._lists = indexed(np.split(masks, starts[1:-1]), np.split(scores, starts[1:-1]))
         self.made = 0
         self.nodes: list[Node] = []
         self._push(self.offset, np.ones(len(scores), dtype=bool))
@@ -379,10 +382,21 @@ class Program:
     # ---- networks
 
     def _improve(self, order: Ints) -> None:
-        from bayescout.kernels.optimal import choose_all, climb_order
+        _, chosen, score = climbed(self._lists, order)
+        if score > self.score:
+            self.picks = chosen
 
-        chosen = np.empty(self.part.n, dtype=np.int64)
-        if np.isfinite(choose_all(self.part.lists, order, chosen)):
-            climb_order(self.part.lists, order, chosen, PROOF)
-            if float(np.sum(self.part.lists[2][chosen])) > self.score:
-                self.picks = chosen
+
+def climbed(lists: tuple[Any, ...], order: Ints) -> tuple[Ints, Ints, float]:
+    """An order climbed by insertion, the best sets in it as places in the lists, and their total.
+
+    The order stays as it is, with minus infinity, where a variable has no set in it.
+    """
+    from bayescout.kernels.insertions import choose_all, climb_order
+
+    order, chosen = order.copy(), np.empty(len(order), dtype=np.int64)
+    total = float(choose_all(lists[:3], order, chosen))
+    if math.isfinite(total):
+        climb_order(lists, np.arange(len(order)), MIN_GAIN, order, chosen)
+        total = float(np.sum(lists[2][chosen]))
+    return order, chosen, total

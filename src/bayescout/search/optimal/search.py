@@ -12,10 +12,10 @@ import numpy as np
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.graph.orders import peel_roots
 from bayescout.search.candidates import CandidateSets, Enumeration
-from bayescout.search.hill_climb import MIN_GAIN
+from bayescout.search.listing import indexed
 from bayescout.search.optimal.dynamic import bytes_needed, fits, solve_dynamic
 from bayescout.search.optimal.parts import Part, parts_of
-from bayescout.search.optimal.program import PROOF, Program
+from bayescout.search.optimal.program import PROOF, Program, climbed
 from bayescout.search.problem import Generator, ParentSets, Problem, State
 from bayescout.search.tabu import Tabu
 from bayescout.statistics.families import Ints
@@ -188,8 +188,6 @@ def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> Optimal
 
 def _climb_orders(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
     """Climb over orders of the candidate sets, from the best graph and again from near the best order."""
-    from bayescout.kernels.optimal import climb_again
-
     work: Work = state.work
     work.divide()
     candidates = work.candidates
@@ -198,17 +196,19 @@ def _climb_orders(problem: Problem, state: OptimalState, rng: Generator) -> Opti
         # A variable that cannot be scored with any parents: so it is with every network.
         return replace(state, stage="done", done=True)
     n = problem.n
-    starts = np.concatenate(([0], np.cumsum([len(own) for own in candidates.scores]))).astype(np.int64)
-    lists = np.concatenate(candidates.masks), starts, np.concatenate(candidates.scores)
-    order = np.array(peel_roots(state.parents), dtype=np.int64)
-    chosen = np.empty(n, dtype=np.int64)
-    rounds = max(5, CLIMBS // n)
-    swaps = rng.integers(0, n, size=(rounds, max(2, n // 8), 2))
-    total = climb_again(lists, swaps, MIN_GAIN, order, chosen)
+    lists = indexed(candidates.masks, candidates.scores)
+    order, chosen, total = climbed(lists, np.array(peel_roots(state.parents), dtype=np.int64))
+    for swaps in rng.integers(0, n, size=(max(5, CLIMBS // n), max(2, n // 8), 2)):
+        other = order.copy()
+        for one, two in swaps.tolist():
+            other[one], other[two] = other[two], other[one]
+        other, picks, score = climbed(lists, other)
+        if score >= total:
+            order, chosen, total = other, picks, score
     after = replace(state, stage="parts")
     if not math.isfinite(total):
         return after
-    places = chosen - starts[:-1]
+    places = chosen - lists[1][:-1]
     return _better(problem, after, tuple(candidates.parents(i, int(p)) for i, p in enumerate(places)))
 
 
@@ -223,7 +223,7 @@ def _better(problem: Problem, state: OptimalState, graph: ParentSets) -> Optimal
 
 def _picks_of(part: Part, parents: ParentSets) -> Ints | None:
     """The best sets of the part in an order of the graph; None where one has none that can be scored."""
-    from bayescout.kernels.optimal import choose_all
+    from bayescout.kernels.insertions import choose_all
 
     place = {variable: i for i, variable in enumerate(part.variables)}
     order = np.array([place[v] for v in peel_roots(parents) if v in place], dtype=np.int64)
