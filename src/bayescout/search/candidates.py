@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayescout.errors import TooLargeError
 from bayescout.search.ceilings import ceilings_of
+from bayescout.search.levels import Level, count_sets, first_levels
 from bayescout.search.masks import Masks, mask_words, masks_of, members_of
 from bayescout.search.problem import Problem
 from bayescout.search.refinement import BEGIN_SIZE, Refinement, refines
@@ -87,40 +88,6 @@ def candidate_sets(problem: Problem, limit: int | None = None) -> CandidateSets:
     for _ in enumeration.steps():
         pass
     return enumeration.found()
-
-
-@dataclass
-class Level:
-    """The sets of one size of one child that may have supersets worth looking at."""
-
-    child: int
-    base: tuple[int, ...]
-    free: Ints
-    room: int
-    members: Ints
-    best: Floats
-    masks: list[Masks] = field(default_factory=list)
-    scores: list[Floats] = field(default_factory=list)
-    ceiling: float = math.inf
-
-    @property
-    def size(self) -> int:
-        return int(self.members.shape[1])
-
-
-def first_levels(problem: Problem, limit: int | None) -> list[Level]:
-    """Of each child the set of the required parents alone."""
-    rules, found = problem.rules, []
-    for child, base in enumerate(rules.required_parents):
-        free = np.flatnonzero(rules.allowed[:, child] & ~rules.required[:, child])
-        most = int(rules.max_parents[child]) if limit is None else min(limit, int(rules.max_parents[child]))
-        room = min(max(0, most - len(base)), len(free))
-        found.append(Level(child, base, free, room, np.zeros((1, 0), dtype=np.int64), np.empty(0)))
-    return found
-
-
-def count_sets(levels: Sequence[Level]) -> int:
-    return sum(math.comb(len(lv.free), k) for lv in levels for k in range(lv.room + 1))
 
 
 def kernel_data(problem: Problem) -> Any:

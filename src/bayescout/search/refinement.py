@@ -30,15 +30,13 @@ a set are met before it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bayescout.search.levels import Level
 from bayescout.search.masks import Masks, members_of
 from bayescout.statistics.families import Floats, Ints
-
-if TYPE_CHECKING:
-    from bayescout.search.candidates import Level
 
 BEGIN_SIZE = 3
 """Free parents of the sets above which to look depth first: the best of the smaller are known by then."""
