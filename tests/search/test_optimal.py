@@ -14,11 +14,21 @@ import bayescout as bs
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.graph.orders import peel_roots
 from bayescout.scores import bind
-from bayescout.search import SEARCHES, CountingScore, HillClimb, Knowledge, Optimal, OrderClimb, Problem
+from bayescout.search import (
+    SEARCHES,
+    CountingScore,
+    HillClimb,
+    Knowledge,
+    Optimal,
+    OrderClimb,
+    Problem,
+    refinement,
+)
 from bayescout.search import candidates as sets_module
 from bayescout.search.candidates import candidate_sets
 from bayescout.search.optimal import dynamic, solver
 from bayescout.search.optimal import program as program_module
+from bayescout.search.optimal import search as search_module
 from bayescout.search.optimal.blocks import Blocks, group
 from bayescout.search.optimal.cuts import Cut, Weighted, cycle_cuts, violated_cuts
 from bayescout.search.optimal.parts import components, parts_of
@@ -190,8 +200,23 @@ def test_every_bound_on_the_way_holds(monkeypatch):
         assert short.score <= whole.score
 
 
+def test_a_long_enumeration_does_not_wait_to_climb_over_orders(monkeypatch):
+    """Sets of one and two parents are known after a few steps, and much better networks of them."""
+    monkeypatch.setattr(sets_module, "STEP_ROWS", 1_000_000)
+    monkeypatch.setattr(search_module, "RESTARTS", 0)
+    table = bs.load_network("insurance").sample(500, seed=1)
+    early, later = (bs.learn(table, "optimal", "bdeu", max_steps=steps) for steps in (3, 6))
+    assert later.score > early.score + 10
+    assert later.stop_reason == "max_steps"
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["by size", "depth first"])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_resumed_run_goes_the_same_way(method, tmp_path, monkeypatch):
+def test_a_resumed_run_goes_the_same_way(method, deep, tmp_path, monkeypatch):
+    if deep:
+        monkeypatch.setattr(sets_module, "BEGIN_SIZE", 1)
+        monkeypatch.setattr(refinement, "STEP_SETS", 25)
+        monkeypatch.setattr(refinement, "STEP_ROWS", 1)
     monkeypatch.setattr(program_module, "STEP_NODES", 2)
     monkeypatch.setattr(sets_module, "STEP_ROWS", 1000)
     monkeypatch.setattr(sets_module, "SUBSET_VARIABLES", 0)

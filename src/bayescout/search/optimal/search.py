@@ -31,6 +31,9 @@ RESTARTS = 10
 CLIMBS = 2000
 """Climbs over orders, divided by the number of variables."""
 
+CLIMB_AFTER = (3, 10, 100)
+"""Steps of a long enumeration after which there are climbs over orders of the sets known so far."""
+
 
 @dataclass
 class OptimalState(State):
@@ -182,19 +185,28 @@ def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> Optimal
     except TooLargeError:
         # What is known so far is solved, and the bound says what may have been missed.
         stage, complete = "order", False
-    bound = min(state.bound, max(work.enumeration.upper_bound(), state.score))
-    return replace(state, stage=stage, enumerated=state.enumerated + 1, complete=complete, bound=bound)
+    after = replace(state, stage=stage, enumerated=state.enumerated + 1, complete=complete)
+    if stage == "sets" and after.enumerated in CLIMB_AFTER:
+        after = _climb_over(problem, after, work.enumeration.found(), rng)
+    bound = min(state.bound, max(work.enumeration.upper_bound(), after.score))
+    return replace(after, bound=bound)
 
 
 def _climb_orders(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
-    """Climb over orders of the candidate sets, from the best graph and again from near the best order."""
+    """Climb over orders of the candidate sets."""
     work: Work = state.work
     work.divide()
-    candidates = work.candidates
-    assert candidates is not None
-    if any(own[0] == -math.inf for own in candidates.scores):
+    assert work.candidates is not None
+    if any(own[0] == -math.inf for own in work.candidates.scores):
         # A variable that cannot be scored with any parents: so it is with every network.
         return replace(state, stage="done", done=True)
+    return replace(_climb_over(problem, state, work.candidates, rng), stage="parts")
+
+
+def _climb_over(
+    problem: Problem, state: OptimalState, candidates: CandidateSets, rng: Generator
+) -> OptimalState:
+    """Climb over orders from the best graph, and again from near the best order."""
     n = problem.n
     lists = indexed(candidates.masks, candidates.scores)
     order, chosen, total = climbed(lists, np.array(peel_roots(state.parents), dtype=np.int64))
@@ -205,11 +217,10 @@ def _climb_orders(problem: Problem, state: OptimalState, rng: Generator) -> Opti
         other, picks, score = climbed(lists, other)
         if score >= total:
             order, chosen, total = other, picks, score
-    after = replace(state, stage="parts")
     if not math.isfinite(total):
-        return after
+        return state
     places = chosen - lists[1][:-1]
-    return _better(problem, after, tuple(candidates.parents(i, int(p)) for i, p in enumerate(places)))
+    return _better(problem, state, tuple(candidates.parents(i, int(p)) for i, p in enumerate(places)))
 
 
 def _better(problem: Problem, state: OptimalState, graph: ParentSets) -> OptimalState:
