@@ -44,6 +44,9 @@ BEGIN_SIZE = 3
 MASK_BITS = 64
 """Variables up to which a set is one word."""
 
+MOST_CELLS = 2**31
+"""Rows times states that must be less: cells are numbered in 32 bits."""
+
 STEP_SETS, STEP_ROWS = 50, 10_000_000
 """Sets of a child that are looked at in one step: so many, or these rows of the table in all."""
 
@@ -61,8 +64,9 @@ def refines(data: Any, n: int) -> bool:
     """Whether a score is BDeu on rows that each count once, with few enough variables for one word."""
     if data is None or n > MASK_BITS:
         return False
-    weights, terms = data[1], data[5]
-    return bool(terms[0] == 1 and terms[5] > 0 and not len(weights))
+    codes, weights, cards, terms = data[0], data[1], data[3][0], data[5]
+    fits = codes.shape[1] * int(cards.max()) < MOST_CELLS
+    return bool(fits and terms[0] == 1 and terms[5] > 0 and not len(weights))
 
 
 class Refinement:
