@@ -12,19 +12,20 @@ from bayescout.kernels.jit import kernel
 
 @kernel
 def new_stack(depths, total):
-    """For the set at each depth: rows, how many each stands for, where each configuration begins, and three
-    numbers: how many rows are not alone in their configuration, those configurations, and rows alone.
+    """For the set at each depth: rows, how many each stands for, where each configuration begins, three
+    numbers: how many rows are not alone in their configuration, those configurations, and rows alone; and room
+    for what is known of each configuration.
     """
     rows, weights = np.empty((depths, total), dtype=np.int32), np.empty((depths, total), dtype=np.int32)
     starts, sizes = np.empty((depths, total // 2 + 2), dtype=np.int32), np.zeros((depths, 3), dtype=np.int64)
-    return rows, weights, starts, sizes
+    return rows, weights, starts, sizes, np.zeros((depths, total // 2 + 2), dtype=np.bool_)
 
 
 @kernel
 def at_depth(stack, depth):
     """What stands at one depth of a stack."""
-    rows, weights, starts, sizes = stack
-    return rows[depth], weights[depth], starts[depth], sizes[depth]
+    rows, weights, starts, sizes, known = stack
+    return rows[depth], weights[depth], starts[depth], sizes[depth], known[depth]
 
 
 @kernel
@@ -32,7 +33,7 @@ def new_scratch(total, most_states, states):
     """Counts by cell; marks and places of cells; marks, and sums, by the child and one variable; a clock for
     the marks; and room for rows and what they stand for."""
     counts, seen = np.zeros(total * states, dtype=np.int32), np.zeros((total * states, 2), dtype=np.int32)
-    marks, sums = np.zeros((5, most_states * states), dtype=np.int32), np.zeros(most_states * states)
+    marks, sums = np.zeros((4, most_states * states), dtype=np.int32), np.zeros(most_states * states)
     return counts, seen, marks, sums, np.zeros(1, dtype=np.int64), np.empty((2, total), dtype=np.int32)
 
 
@@ -44,7 +45,7 @@ def group_rows(codes, cards, members, alike, stack, scratch):
     """
     total = codes.shape[1]
     two, each = new_stack(2, total), np.arange(total).astype(np.int32)
-    rows, weights, starts, sizes = two
+    rows, weights, starts, sizes, _ = two
     for row in range(total):
         rows[0, row], weights[0, row] = row, 1
     starts[0, 0] = 0
@@ -67,8 +68,8 @@ def group_rows(codes, cards, members, alike, stack, scratch):
 @kernel
 def _copy(stack, depth, to):
     """What stands at a depth, to depth 0 of another stack or the same."""
-    rows, weights, starts, sizes = at_depth(stack, depth)
-    to_rows, to_weights, to_starts, to_sizes = at_depth(to, 0)
+    rows, weights, starts, sizes, _ = at_depth(stack, depth)
+    to_rows, to_weights, to_starts, to_sizes, _ = at_depth(to, 0)
     for i in range(sizes[0]):
         to_rows[i], to_weights[i] = rows[i], weights[i]
     for i in range(sizes[1] + 1):
@@ -85,8 +86,8 @@ def divide_rows(column, states, alike, stack, depth, scratch):
     alike   (n,) int32   rows of one configuration with the same number here stand for each other from now on;
                          it tells the states of the variable apart. -1 - number is the same as number
     """
-    rows, weights, starts, sizes = at_depth(stack, depth)
-    to_rows, to_weights, to_starts, to_sizes = at_depth(stack, depth + 1)
+    rows, weights, starts, sizes, _ = at_depth(stack, depth)
+    to_rows, to_weights, to_starts, to_sizes, _ = at_depth(stack, depth + 1)
     seen, clock, room = scratch[1], scratch[4], scratch[5]
     counts = np.zeros(states, dtype=np.int64)
     place, group, alone = 0, 0, sizes[2]

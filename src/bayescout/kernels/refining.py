@@ -81,7 +81,8 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
         prior = data[5][5] / (configurations[depth] * cards[variable])
         priors = prior, prior / _fewest_states(cards, order, place + 1)
         columns = rest[0][place], rest[1][place], codes[child], cards[child]
-        here, top = _ceilings(at_depth(stack, depth), columns, priors, rest[4], scratch, best - slack)
+        groups, enough = at_depth(stack, depth), best - slack
+        here, top = _ceilings(groups, columns, cells[depth, place], priors, rest[4], scratch, enough)
         if here + slack <= best:
             continue
         divide_rows(codes[variable], cards[variable], rest[0][place], stack, depth, scratch)
@@ -166,7 +167,7 @@ def _first_idle(groups, of_child, rest, following, guess, enough, scratch):
 def _reaches(data, child, groups, configurations, least):
     """Whether the score of a set may be more than this; a pure configuration takes log r or more from it."""
     column, r, terms = data[0][child], data[3][0][child], data[5]
-    rows, weights, starts, sizes = groups
+    rows, weights, starts, sizes, _ = groups
     a, b = terms[5] / (configurations * r), terms[5] / configurations
     log_gamma_a, log_gamma_b = log_gamma(a), log_gamma(b)
     top = -math.log(r) * sizes[2]
@@ -204,7 +205,7 @@ def _score(data, child, mask, scratch):
     members = np.array([v for v in range(codes.shape[0]) if mask >> np.uint64(v) & ones])
     stack = new_stack(1, total)
     _, configurations = group_rows(codes, cards, members, np.arange(total).astype(np.int32), stack, scratch)
-    rows, _, starts, sizes = at_depth(stack, 0)
+    rows, _, starts, sizes, _ = at_depth(stack, 0)
     scale, drop, step = terms[1], np.int64(terms[2]), terms[3]
     a, b = terms[5] / (configurations * r), terms[5] / configurations
     log_gamma_a, log_gamma_b = log_gamma(a), log_gamma(b)
@@ -224,8 +225,11 @@ def _score(data, child, mask, scratch):
 
 @kernel
 def _count_cells(groups, bits, fields, following, cells):
-    """The cells of the child with a set and each variable from a place on, and last with the set alone."""
-    rows, _, starts, sizes = groups
+    """The cells of the child with a set and each variable from a place on, and last with the set alone.
+
+    Which configurations of the set have one state of the child is known from then on.
+    """
+    rows, _, starts, sizes, pure = groups
     words, first = bits.shape[1], 0
     while fields[2, first] < following:
         first += 1
@@ -239,68 +243,72 @@ def _count_cells(groups, bits, fields, following, cells):
             for word in range(fields[0, first], words):
                 met[word] |= bits[rows[i], word]
         for part in range(first, fields.shape[1]):
-            cells[fields[2, part]] += popcount(met[fields[0, part]] & np.uint64(fields[1, part]))
+            own = popcount(met[fields[0, part]] & np.uint64(fields[1, part]))
+            cells[fields[2, part]] += own
+        # The last field is the child by itself, which may have several parts.
+        pure[segment] = _single(met, fields, cells.shape[0] - 1)
 
 
 @kernel
-def _ceilings(groups, columns, priors, xlogx, scratch, enough):
+def _single(met, fields, place):
+    """Whether one bit is set in the field of the last place."""
+    found = 0
+    part = fields.shape[1] - 1
+    while part >= 0 and fields[2, part] == place:
+        found += popcount(met[fields[0, part]] & np.uint64(fields[1, part]))
+        part -= 1
+    return found == 1
+
+
+@kernel
+def _ceilings(groups, columns, cells, priors, xlogx, scratch, enough):
     """Upper bounds of the scores of T with a variable v and its supersets, and of the proper ones alone.
 
     groups   the rows by T
     columns  (n,) int32 the cell of each row by the child and all that may be added, v included, and (n,)
              int32 that by the child and v, as in `look_on`; the child's column and its states
+    cells    how many cells of the latter kind and T occur
     priors   the most that the prior count of a configuration can be, for the one and for the other
     xlogx    (n + 1,) float64   N log N
     enough   no matter how far below this the first bound is, and then the second
     The proof is in search/refinement.py.
     """
-    rows, weights, starts, sizes = groups
+    rows, weights, starts, sizes, pure = groups
     finest, paired, column, r = columns
-    counts, (met, met_parts, classes, most, mixed), sums, clock = (
-        scratch[0],
-        scratch[2],
-        scratch[3],
-        scratch[4],
-    )
-    log_r = math.log(r)
-    cells, top, proper = sizes[2], 0.0, 0.0
+    counts, (met, classes, most, mixed), sums, clock = scratch[0], scratch[2], scratch[3], scratch[4]
+    top = proper = -math.log(r) * cells
     for segment in range(sizes[1]):
-        if top - log_r * cells <= enough:
+        if pure[segment]:
+            continue
+        if top <= enough:
             break
         begin, end = starts[segment], starts[segment + 1]
         clock[0] += 1
-        now, own, parts = clock[0], 0, 0
-        for i in range(begin, end):
-            row = rows[i]
-            cell = paired[row]
-            if met[cell] != now:
-                met[cell], mixed[cell] = now, 0
-                own += 1
-                part = cell - column[row]
-                if met_parts[part] != now:
-                    met_parts[part], classes[part], most[part], sums[part] = now, 0, 1, 0.0
-                    parts += 1
-        cells += own
-        if own == parts:
-            continue
+        now, parts = clock[0], 0
         _count(rows, weights, begin, end, finest, counts)
         for i in range(begin, end):
             row = rows[i]
             cell = finest[row]
             if cell >= 0 and counts[cell] > 0:
                 part = paired[row] - column[row]
+                if met[part] != now:
+                    met[part], classes[part], most[part], sums[part] = now, 0, 1, 0.0
+                    for state in range(r):
+                        mixed[part + state] = 0
                 within, likelihood = _of_class(cell - column[row], r, xlogx, counts, mixed, part)
                 if within > 1:
+                    parts += 1
                     classes[part] += 1
                     sums[part] += likelihood
                     most[part] = max(most[part], within)
+        if parts == 0:
+            continue
         for part in range(0, mixed.shape[0], r):
-            if met_parts[part] == now and classes[part] > 0:
-                together = _likelihood(part, r, xlogx, mixed)
-                found = classes[part], most[part], sums[part], together
+            if met[part] == now and classes[part] > 0:
+                found = classes[part], most[part], sums[part], _likelihood(part, r, xlogx, mixed)
                 top += _of_configuration(found, priors[0])
                 proper += _of_configuration(found, priors[1])
-    return top - log_r * cells, proper - log_r * cells
+    return top, proper
 
 
 @kernel
@@ -311,10 +319,12 @@ def _shared(groups, finest, of_child, xlogx, scratch, enough):
     of_child  its column, its states, and the most that the prior count of a configuration can be
     enough    no matter how far below this the bound is
     """
-    rows, weights, starts, sizes = groups
+    rows, weights, starts, sizes, pure = groups
     column, r, prior = of_child
-    counts, mixed, shared = scratch[0], scratch[2][4], 0.0
+    counts, mixed, shared = scratch[0], scratch[2][3], 0.0
     for segment in range(sizes[1]):
+        if pure[segment]:
+            continue
         if shared <= enough:
             break
         begin, end = starts[segment], starts[segment + 1]
