@@ -2,7 +2,7 @@
 
 A variable added to a set divides the rows of its configurations further, and a row that is alone in its
 configuration stays alone: large sets cost little. Rows that agree in everything that can still matter stand
-for each other.
+for each other; the table is sorted so that they follow each other.
 """
 
 import numpy as np
@@ -29,16 +29,7 @@ def at_depth(stack, depth):
 
 
 @kernel
-def new_scratch(total, most_states, states):
-    """Counts by cell; marks and places of cells; marks, and sums, by the child and one variable; a clock for
-    the marks; and room for rows and what they stand for."""
-    counts, seen = np.zeros(total * states, dtype=np.int32), np.zeros((total * states, 2), dtype=np.int32)
-    marks, sums = np.zeros((4, most_states * states), dtype=np.int32), np.zeros(most_states * states)
-    return counts, seen, marks, sums, np.zeros(1, dtype=np.int64), np.empty((2, total), dtype=np.int32)
-
-
-@kernel
-def group_rows(codes, cards, members, alike, stack, scratch):
+def group_rows(codes, cards, members, alike, stack):
     """Group all rows by the members of a set, at depth 0; returns its mask, and how many states it has.
 
     alike  as in `divide_rows`
@@ -58,9 +49,9 @@ def group_rows(codes, cards, members, alike, stack, scratch):
     for variable in members:
         mask |= np.uint64(1) << np.uint64(variable)
         configurations *= cards[variable]
-        divide_rows(codes[variable], cards[variable], each, two, 0, scratch)
+        divide_rows(codes[variable], cards[variable], (each, alike[1], alike[2]), two, 0)
         _copy(two, 1, two)
-    divide_rows(codes[0], 1, alike, two, 0, scratch)
+    divide_rows(codes[0], 1, alike, two, 0)
     _copy(two, 1, stack)
     return mask, configurations
 
@@ -79,31 +70,37 @@ def _copy(stack, depth, to):
 
 
 @kernel
-def divide_rows(column, states, alike, stack, depth, scratch):
+def divide_rows(column, states, alike, stack, depth):
     """Divide the configurations at a depth by one more variable into those at the next.
 
     column  the variable's, not looked at where it has one state
-    alike   (n,) int32   rows of one configuration with the same number here stand for each other from now on;
-                         it tells the states of the variable apart. -1 - number is the same as number
+    alike   (n,) int32   the class of each row, which tells the states of the variable apart, -1 - class being
+                         the same as class; rows of a class follow each other; and
+            (n,) int32   the child's column, and its states: rows of one configuration with the same class and the same state
+                         of the child stand for each other from now on
     """
+    classes, own, r = alike
     rows, weights, starts, sizes, _ = at_depth(stack, depth)
     to_rows, to_weights, to_starts, to_sizes, _ = at_depth(stack, depth + 1)
-    seen, clock, room = scratch[1], scratch[4], scratch[5]
+    room = np.empty((2, sizes[0]), dtype=np.int32)
+    first = np.zeros(r, dtype=np.int64)  # one more than where a state of this class stands
     counts = np.zeros(states, dtype=np.int64)
     place, group, alone = 0, 0, sizes[2]
     to_starts[0] = 0
     for segment in range(sizes[1]):
-        clock[0] += 1
-        kinds = 0
+        kinds, begun, current = 0, 0, np.int64(-1)
         for i in range(starts[segment], starts[segment + 1]):
             row = rows[i]
-            number = alike[row] if alike[row] >= 0 else -1 - alike[row]
-            if seen[number, 0] == clock[0]:
-                room[1, seen[number, 1]] += weights[i]
+            number = np.int64(classes[row] if classes[row] >= 0 else -1 - classes[row])
+            if number != current:
+                current, begun = number, kinds
+            at = first[own[row]] - 1
+            if begun <= at < kinds and own[room[0, at]] == own[row]:
+                room[1, at] += weights[i]
             else:
-                seen[number, 0], seen[number, 1] = clock[0], kinds
                 room[0, kinds], room[1, kinds] = row, weights[i]
                 kinds += 1
+                first[own[row]] = kinds
                 counts[column[row] if states > 1 else 0] += 1
         for state in range(states):
             size = counts[state]

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_scratch, new_stack
+from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_stack
 from bayescout.kernels.jit import kernel
 from bayescout.kernels.popcount import popcount
 from bayescout.kernels.reducing import _fixed, _on_grid, _rise, log_gamma
@@ -26,13 +26,14 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
                              and how many sets to look at before coming back
     order   (f,) int64       variables that may be added, in the order in which they are
     base    (s,) int64       the set to begin from
-    rest    (f, n) int32     at [j], the cell of each row by the child and the variables from place j on: its
-                             class times the child's states, and its state; -1 - cell where its class has one
-                             state;
-            (f, n) int32     at [j], the same by the child and the variable at place j alone;
-            (n, w) uint64    for each row, one bit in the field of each place: the cell of the latter kind;
-            (3, e) int64     word, bits and place of each part of a field, by place; and
-            (n + 1,) float64 N log N in nats
+    rest    (f, n) int32     at [j], the class of each row by the variables from place j on, -1 - class where
+                             all its rows have one state; rows of a class follow each other;
+            (f, n) int32     at [j], the cell by the child and the variable at place j: r times its state, and
+                             the child's;
+            (n, w) uint64    for each row, one bit in the field of each place: that cell; in the last, the child;
+            (3, e) int64     word, bits and place of each part of a field, by place;
+            (n + 1,) float64 N log N in nats; and
+            (n,) int32       the child's column
     walk    (3, f + 1) int64 where it has come to: at [0, 0] the depth, at [0, d] the place that was added at
                              depth d, at [1, d] the next to be added to that set, from the last to the first,
                              at [2, d] the first that was not worth adding;
@@ -48,18 +49,18 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
     log_r, until = math.log(cards[child]), totals[1] + limits[4]
     (places, following, ends), likelihoods = walk
     depths = min(f, most - base.shape[0]) + 1
-    stack, scratch = new_stack(depths, total), new_scratch(total, np.max(cards), cards[child])
+    stack, tallies = new_stack(depths, total), _tallies(np.max(cards), cards[child])
     sizes, configurations = stack[3], np.ones(depths, dtype=np.float64)
     # Of the set at each depth with each variable, and by itself: its cells, and the best score within it.
     cells, bests = np.zeros((depths, f + 1), dtype=np.int64), np.empty((depths, f + 1))
-    mask, configurations[0] = group_rows(codes, cards, base, rest[0][0], stack, scratch)
+    mask, configurations[0] = group_rows(codes, cards, base, (rest[0][0], rest[5], cards[child]), stack)
     depth, around = 0, (cells[0], bests[0])
     _look_around(at_depth(stack, 0), rest, order, 0, mask, known, totals[0], around)
     while depth < places[0]:
         place = places[depth + 1]
         mask |= np.uint64(1) << np.uint64(order[place])
         configurations[depth + 1] = configurations[depth] * cards[order[place]]
-        divide_rows(codes[order[place]], cards[order[place]], rest[0][place], stack, depth, scratch)
+        divide_rows(codes[order[place]], cards[order[place]], (rest[0][place], rest[5], cards[child]), stack, depth)
         depth += 1
         groups, around = at_depth(stack, depth), (cells[depth], bests[depth])
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
@@ -80,19 +81,19 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
             continue
         prior = data[5][5] / (configurations[depth] * cards[variable])
         priors = prior, prior / _fewest_states(cards, order, place + 1)
-        columns = rest[0][place], rest[1][place], codes[child], cards[child]
+        columns = rest[0][place], rest[1][place], rest[5], cards[child]
         groups, enough = at_depth(stack, depth), best - slack
-        here, top = _ceilings(groups, columns, cells[depth, place], priors, rest[4], scratch, enough)
+        here, top = _ceilings(groups, columns, cells[depth, place], priors, rest[4], tallies, enough)
         if here + slack <= best:
             continue
-        divide_rows(codes[variable], cards[variable], rest[0][place], stack, depth, scratch)
+        divide_rows(codes[variable], cards[variable], (rest[0][place], rest[5], cards[child]), stack, depth)
         depth += 1
         places[depth], following[depth] = place, -1
         configurations[depth] = configurations[depth - 1] * cards[variable]
         mask |= np.uint64(1) << np.uint64(variable)
         groups, size = at_depth(stack, depth), base.shape[0] + depth
         if size > limits[1] and _reaches(data, child, groups, configurations[depth], best - slack):
-            score = _score(data, child, mask, scratch)
+            score = _score(data, child, mask)
             if score > best:
                 known[0][totals[0]], known[1][totals[0]] = mask, score
                 totals[0] += 1
@@ -104,8 +105,8 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
         around = cells[depth], bests[depth]
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
         enough = bests[depth, f] - slack + log_r * cells[depth, f]
-        of_child = codes[child], cards[child], prior
-        ends[depth] = _first_idle(groups, of_child, rest, place + 1, ends[depth], enough, scratch)
+        of_child = rest[5], cards[child], prior
+        ends[depth] = _first_idle(groups, of_child, rest, place + 1, ends[depth], enough, tallies)
         following[depth] = ends[depth] - 1
     places[0] = depth
 
@@ -144,17 +145,17 @@ def _look_around(groups, rest, order, following, mask, known, count, around):
 
 
 @kernel
-def _first_idle(groups, of_child, rest, following, guess, enough, scratch):
+def _first_idle(groups, of_child, rest, following, guess, enough, tallies):
     """The first place from which on no variables are worth adding; looked for from a guess."""
     f = rest[0].shape[0]
     place = min(max(guess, following), f)
     begin = place
-    while place < f and _shared(groups, rest[0][place], of_child, rest[4], scratch, enough) > enough:
+    while place < f and _shared(groups, rest[0][place], of_child, rest[4], tallies, enough) > enough:
         place += 1
     if place > begin:
         return place
     while place > following:
-        if _shared(groups, rest[0][place - 1], of_child, rest[4], scratch, enough) > enough:
+        if _shared(groups, rest[0][place - 1], of_child, rest[4], tallies, enough) > enough:
             break
         place -= 1
     return place
@@ -198,13 +199,14 @@ def _remembered(count, a, log_gamma_a, known):
 
 
 @kernel
-def _score(data, child, mask, scratch):
+def _score(data, child, mask):
     """BDeu of one family, as `sum_gamma` adds it."""
     codes, cards, terms = data[0], data[3][0], data[5]
     total, r, ones = codes.shape[1], cards[child], np.uint64(1)
     members = np.array([v for v in range(codes.shape[0]) if mask >> np.uint64(v) & ones])
     stack = new_stack(1, total)
-    _, configurations = group_rows(codes, cards, members, np.arange(total).astype(np.int32), stack, scratch)
+    each = np.arange(total).astype(np.int32)
+    _, configurations = group_rows(codes, cards, members, (each, each * np.int32(0), np.int64(1)), stack)
     rows, _, starts, sizes, _ = at_depth(stack, 0)
     scale, drop, step = terms[1], np.int64(terms[2]), terms[3]
     a, b = terms[5] / (configurations * r), terms[5] / configurations
@@ -261,120 +263,106 @@ def _single(met, fields, place):
 
 
 @kernel
-def _ceilings(groups, columns, cells, priors, xlogx, scratch, enough):
+def _tallies(most_states, states):
+    """For the configurations that one is divided into: when they were met, their classes with several states,
+    the most states of one, the counts of all their rows and the sum of their likelihoods; a clock, the counts
+    of a class, and what states cost."""
+    whole, sums = np.zeros((4, most_states * states), dtype=np.int64), np.zeros(most_states * states)
+    clock, own = np.zeros(1, dtype=np.int64), np.zeros(states, dtype=np.int64)
+    return (whole[0], whole[1], whole[2], whole[3]), sums, clock, own, np.zeros((2, states + 2))
+
+
+@kernel
+def _ceilings(groups, columns, cells, priors, xlogx, tallies, enough):
     """Upper bounds of the scores of T with a variable v and its supersets, and of the proper ones alone.
 
     groups   the rows by T
-    columns  (n,) int32 the cell of each row by the child and all that may be added, v included, and (n,)
-             int32 that by the child and v, as in `look_on`; the child's column and its states
-    cells    how many cells of the latter kind and T occur
+    columns  (n,) int32 the class of each row by all that may be added, v included, and (n,) int32 the cell by
+             the child and v, as in `look_on`; the child's column and its states
+    cells    how many cells of the child, v and T occur
     priors   the most that the prior count of a configuration can be, for the one and for the other
     xlogx    (n + 1,) float64   N log N
     enough   no matter how far below this the first bound is, and then the second
     The proof is in search/refinement.py.
     """
-    rows, weights, starts, sizes, pure = groups
-    finest, paired, column, r = columns
-    counts, (met, classes, most, mixed), sums, clock = scratch[0], scratch[2], scratch[3], scratch[4]
+    starts, sizes, pure, r = groups[2], groups[3], groups[4], columns[3]
+    (met, classes, most, mixed), sums, clock, _, costs = tallies
+    for which in range(2):
+        _costs_of_states(priors[which], costs[which])
     top = proper = -math.log(r) * cells
     for segment in range(sizes[1]):
         if pure[segment]:
             continue
         if top <= enough:
             break
-        begin, end = starts[segment], starts[segment + 1]
-        clock[0] += 1
-        now, parts = clock[0], 0
-        _count(rows, weights, begin, end, finest, counts)
-        for i in range(begin, end):
-            row = rows[i]
-            cell = finest[row]
-            if cell >= 0 and counts[cell] > 0:
-                part = paired[row] - column[row]
-                if met[part] != now:
-                    met[part], classes[part], most[part], sums[part] = now, 0, 1, 0.0
-                    for state in range(r):
-                        mixed[part + state] = 0
-                within, likelihood = _of_class(cell - column[row], r, xlogx, counts, mixed, part)
-                if within > 1:
-                    parts += 1
-                    classes[part] += 1
-                    sums[part] += likelihood
-                    most[part] = max(most[part], within)
-        if parts == 0:
-            continue
-        for part in range(0, mixed.shape[0], r):
-            if met[part] == now and classes[part] > 0:
-                found = classes[part], most[part], sums[part], _likelihood(part, r, xlogx, mixed)
-                top += _of_configuration(found, priors[0])
-                proper += _of_configuration(found, priors[1])
+        if _tally(groups, starts[segment], starts[segment + 1], columns, xlogx, tallies) > 0:
+            for part in range(0, met.shape[0], r):
+                if met[part] == clock[0]:
+                    found = classes[part], most[part], sums[part], _likelihood(part, r, xlogx, mixed)
+                    top += _of_configuration(found, costs[0])
+                    proper += _of_configuration(found, costs[1])
     return top, proper
 
 
 @kernel
-def _shared(groups, finest, of_child, xlogx, scratch, enough):
+def _shared(groups, finest, of_child, xlogx, tallies, enough):
     """What rows that nothing can part take at least from the score of any superset of T, above log r a cell.
 
-    finest    the cell of each row by the child and all that may be added
+    finest    the class of each row by all that may be added
     of_child  its column, its states, and the most that the prior count of a configuration can be
     enough    no matter how far below this the bound is
     """
-    rows, weights, starts, sizes, pure = groups
+    starts, sizes, pure = groups[2], groups[3], groups[4]
     column, r, prior = of_child
-    counts, mixed, shared = scratch[0], scratch[2][3], 0.0
+    (_, classes, most, mixed), sums, _, _, costs = tallies
+    _costs_of_states(prior, costs[0])
+    columns, shared = (finest, column, column, r), 0.0
     for segment in range(sizes[1]):
         if pure[segment]:
             continue
         if shared <= enough:
             break
-        begin, end = starts[segment], starts[segment + 1]
-        _count(rows, weights, begin, end, finest, counts)
-        classes, most, total = 0, 1, 0.0
-        for state in range(r):
-            mixed[state] = 0
-        for i in range(begin, end):
-            row = rows[i]
-            cell = finest[row]
-            if cell >= 0 and counts[cell] > 0:
-                within, likelihood = _of_class(cell - column[row], r, xlogx, counts, mixed, 0)
-                if within > 1:
-                    classes += 1
-                    total += likelihood
-                    most = max(most, within)
-        if classes > 0:
-            shared += _of_configuration((classes, most, total, _likelihood(0, r, xlogx, mixed)), prior)
+        if _tally(groups, starts[segment], starts[segment + 1], columns, xlogx, tallies) > 0:
+            found = classes[0], most[0], sums[0], _likelihood(0, r, xlogx, mixed)
+            shared += _of_configuration(found, costs[0])
     return shared
 
 
 @kernel
-def _count(rows, weights, begin, end, finest, counts):
-    for i in range(begin, end):
-        cell = finest[rows[i]]
-        if cell >= 0:
-            counts[cell] += weights[i]
-
-
-@kernel
-def _of_class(cell, r, xlogx, counts, mixed, part):
-    """How many states a class has, and the maximised likelihood of its rows but one of each.
-
-    Its counts are forgotten; where it has several states they are added to those of its configuration.
-    """
-    within, left, total, last = 0, np.int64(0), 0.0, cell
-    for place in range(cell, cell + r):
-        count = counts[place]
-        if count > 0:
-            within += 1
-            left += count - 1
-            total += xlogx[count - 1]
-            last = place
-    if within == 1:
-        counts[last] = 0
-        return within, 0.0
-    for state in range(r):
-        mixed[part + state] += counts[cell + state]
-        counts[cell + state] = 0
-    return within, total - xlogx[left]
+def _tally(groups, begin, end, columns, xlogx, tallies):
+    """The classes with several states of one configuration; returns how many there are."""
+    rows, weights = groups[0], groups[1]
+    finest, paired, column, r = columns
+    (met, classes, most, mixed), sums, clock, own, _ = tallies
+    clock[0] += 1
+    several, i = 0, begin
+    while i < end:
+        first = rows[i]
+        current, state, alike = finest[first], column[first], True
+        after = i + 1
+        if current >= 0:
+            while after < end and finest[rows[after]] == current:
+                alike &= column[rows[after]] == state
+                after += 1
+            if not alike:
+                for place in range(i, after):
+                    own[column[rows[place]]] += weights[place]
+                part = paired[first] - state
+                if met[part] != clock[0]:
+                    met[part], classes[part], most[part], sums[part] = clock[0], 0, 1, 0.0
+                    for place in range(part, part + r):
+                        mixed[place] = 0
+                several += 1
+                classes[part] += 1
+                sums[part] += _likelihood(0, r, xlogx, own)
+                within = 0
+                for place in range(r):
+                    within += own[place] > 0
+                    mixed[part + place] += own[place]
+                    own[place] = 0
+                most[part] = max(most[part], within)
+        i = after
+    return several
 
 
 @kernel
@@ -389,14 +377,19 @@ def _likelihood(begin, r, xlogx, counts):
 
 
 @kernel
-def _of_configuration(found, prior):
+def _costs_of_states(prior, costs):
+    """costs (r + 2,) float64: at [k] the sum of log(1 + i / prior) for 0 < i < k."""
+    costs[0] = costs[1] = 0.0
+    for i in range(1, costs.shape[0] - 1):
+        costs[i + 1] = costs[i] + math.log(1.0 + i / prior)
+
+
+@kernel
+def _of_configuration(found, costs):
     """The bound of one configuration, above log r a cell.
 
     found  its classes with several states, the most states of one, the likelihoods of all of them, and the
            likelihood of their rows together
     """
     classes, most, apart, together = found
-    bound = apart if classes == 1 else max(together, apart - math.log(1.0 + 1.0 / prior))
-    for state in range(1, most):
-        bound -= math.log(1.0 + state / prior)
-    return bound
+    return (apart if classes == 1 else max(together, apart - costs[2])) - costs[most]

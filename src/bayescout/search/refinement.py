@@ -77,9 +77,10 @@ class Refinement:
 
     def __init__(self, data: Any, level: Level) -> None:
         codes, cards = data[0], data[3][0]
-        self.data = data
         self.base = np.array(level.base, dtype=np.int64)
         self.order = level.free[np.argsort(-_dividing(codes, cards, level), kind="stable")]
+        codes = sorted_rows(codes, self.order)
+        self.data = (codes, *data[1:])
         self.rest = what_may_be_added(codes, cards, self.order, level.child)
         known = len(level.base) + level.size
         slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
@@ -147,25 +148,24 @@ def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple
         together[place] = _numbered(classes, codes[child], states)
         alone[place] = codes[variable].astype(np.int32) * states + codes[child]
     counts = np.arange(rows + 1, dtype=np.float64)
-    return (
-        together,
-        alone,
-        *_fields(alone, cards[order] * states, codes[child], states),
-        counts * np.log(np.maximum(counts, 1)),
-    )
+    own = codes[child].astype(np.int32)
+    xlogx = counts * np.log(np.maximum(counts, 1))
+    return together, alone, *_fields(alone, cards[order] * states, own, states), xlogx, own
+
+
+def sorted_rows(codes: Any, order: Ints) -> Any:
+    """The table with its rows sorted by the last variable of an order, then the last but one and so on.
+
+    Then rows that agree in the variables from some place on follow each other, whatever the place.
+    """
+    return np.ascontiguousarray(codes[:, np.lexsort(codes[order])])
 
 
 def _numbered(classes: Ints, own: Any, states: int) -> Any:
-    """The cell of each row: r times the class and the state where a class has several states.
-
-    Such classes come first, so that their cells lie together; the cells of the others have numbers of their
-    own after them, negative and less one.
-    """
+    """The class of each row; -1 - class where all its rows have one state."""
     kinds = np.bincount(classes * states + own, minlength=(int(classes.max()) + 1) * states)
     several = (kinds.reshape(-1, states) > 0).sum(axis=1) > 1
-    rank = np.cumsum(several) - 1
-    other = int(several.sum()) * states + np.cumsum(~several) - 1
-    return np.where(several[classes], rank[classes] * states + own, -1 - other[classes])
+    return np.where(several[classes], classes, -1 - classes)
 
 
 def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Masks, Ints]:
