@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_scratch, new_stack
-from bayescout.kernels.refining import _ceilings, _count_cells, _reaches, _score, _shared
+from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_stack
+from bayescout.kernels.refining import _ceilings, _count_cells, _reaches, _score, _shared, _tallies
 from bayescout.scores import BDeu, bind
 from bayescout.search import Knowledge, candidates, refinement
 from bayescout.search.candidates import candidate_sets
-from bayescout.search.refinement import refines, what_may_be_added
+from bayescout.search.refinement import refines, sorted_rows, what_may_be_added
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, knowledge_for
 from tests.search.test_candidates import every_set, listed, problem_of, undominated
@@ -44,13 +44,11 @@ def drawn(seed, n=6):
 
 
 def grouped(data, members, alike):
-    """The rows grouped by some variables, as the kernels hold them; and scratch for more."""
-    codes, cards = data[0], data[3][0]
-    n = codes.shape[1]
-    stack, scratch = new_stack(2, n), new_scratch(n, cards.max(), cards.max())
+    """The rows grouped by some variables, as the kernels hold them; and how many states these have."""
+    stack = new_stack(2, data[0].shape[1])
     members = np.array(members, dtype=np.int64)
-    _, configurations = group_rows(codes, cards, members, alike, stack, scratch)
-    return stack, scratch, configurations
+    _, configurations = group_rows(data[0], data[3][0], members, alike, stack)
+    return stack, configurations
 
 
 def mask_of(members):
@@ -84,23 +82,25 @@ def test_the_bounds_hold_for_every_superset(first):
 def check_bounds(data, child, own, order, scores):
     """The bounds of a set, and of it with the first of some variables, where all of them may be added."""
     cards, log_r = data[3][0], np.log(data[3][0][child])
-    rest = what_may_be_added(data[0], cards, np.array(order, dtype=np.int64), child)
-    stack, scratch, configurations = grouped(data, own, rest[0][0])
+    places = np.array(order, dtype=np.int64)
+    data = (sorted_rows(data[0], places), *data[1:])
+    rest = what_may_be_added(data[0], cards, places, child)
+    alike = rest[0][0], rest[5], cards[child]
+    stack, configurations = grouped(data, own, alike)
     prior, first = data[5][5] / configurations, int(cards[order[0]])
     fewest = min([int(cards[v]) for v in order[1:]], default=1)
-    columns = rest[0][0], rest[1][0], data[0][child], cards[child]
+    columns = rest[0][0], rest[1][0], rest[5], cards[child]
     priors = prior / first, prior / first / fewest
-    groups = at_depth(stack, 0)
-    here, top = _ceilings(groups, columns, priors, rest[4], scratch, -np.inf)
-    of_child = data[0][child], cards[child], prior / min(first, fewest if len(order) > 1 else first)
-    shared = _shared(groups, rest[0][0], of_child, rest[4], scratch, -np.inf)
-    assert not scratch[0].any()
+    groups, tallies = at_depth(stack, 0), _tallies(cards.max(), cards[child])
     cells = np.zeros(len(order) + 1, dtype=np.int64)
     _count_cells(groups, rest[2], rest[3], 0, cells)
     assert cells.tolist() == [
         *(cells_of(data, (child, *own, v)) for v in order),
         cells_of(data, (child, *own)),
     ]
+    here, top = _ceilings(groups, columns, cells[0], priors, rest[4], tallies, -np.inf)
+    of_child = rest[5], cards[child], prior / min(first, fewest if len(order) > 1 else first)
+    shared = _shared(groups, rest[0][0], of_child, rest[4], tallies, -np.inf)
     within = {some: s for some, s in scores.items() if set(own) <= set(some) <= {*own, *order}}
     from_first = {some: s for some, s in within.items() if order[0] in some}
     with_it = tuple(sorted((*own, order[0])))
@@ -113,8 +113,8 @@ def check_bounds(data, child, own, order, scores):
     ):  # what is known of a set, and cells with one more
         most = max(s for some, s in within.items() if v in some)
         assert shared - log_r * known >= most - 1e-7
-    divide_rows(data[0][order[0]], cards[order[0]], rest[0][0], stack, 0, scratch)
-    assert _score(data, child, mask_of(with_it), scratch) == scores[with_it]
+    divide_rows(data[0][order[0]], cards[order[0]], alike, stack, 0)
+    assert _score(data, child, mask_of(with_it)) == scores[with_it]
     groups = at_depth(stack, 1)
     assert groups[1][: groups[3][0]].sum() <= data[0].shape[1]
     assert _reaches(data, child, groups, configurations * first, scores[with_it] - 1e-7)

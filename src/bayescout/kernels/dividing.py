@@ -13,8 +13,8 @@ from bayescout.kernels.jit import kernel
 @kernel
 def new_stack(depths, total):
     """For the set at each depth: rows, how many each stands for, where each configuration begins, three
-    numbers: how many rows are not alone in their configuration, those configurations, and rows alone; and room
-    for what is known of each configuration.
+    numbers: how many rows are not alone in their configuration, those configurations, and rows alone; and
+    room for a mark on each configuration.
     """
     rows, weights = np.empty((depths, total), dtype=np.int32), np.empty((depths, total), dtype=np.int32)
     starts, sizes = np.empty((depths, total // 2 + 2), dtype=np.int32), np.zeros((depths, 3), dtype=np.int64)
@@ -76,8 +76,8 @@ def divide_rows(column, states, alike, stack, depth):
     column  the variable's, not looked at where it has one state
     alike   (n,) int32   the class of each row, which tells the states of the variable apart, -1 - class being
                          the same as class; rows of a class follow each other; and
-            (n,) int32   the child's column, and its states: rows of one configuration with the same class and the same state
-                         of the child stand for each other from now on
+            (n,) int32   the child's column, and its states: rows of one configuration with the same class and
+                         the same state of the child stand for each other from now on
     """
     classes, own, r = alike
     rows, weights, starts, sizes, _ = at_depth(stack, depth)

@@ -16,6 +16,9 @@ from bayescout.kernels.reducing import _fixed, _on_grid, _rise, log_gamma
 REMEMBERED = 64
 """Counts below this are looked up once for each set."""
 
+NEAR = 4
+"""Variables fewer than these are bounded one by one rather than all together."""
+
 
 @kernel
 def look_on(data, limits, order, base, rest, walk, known, totals):
@@ -30,7 +33,7 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
                              all its rows have one state; rows of a class follow each other;
             (f, n) int32     at [j], the cell by the child and the variable at place j: r times its state, and
                              the child's;
-            (n, w) uint64    for each row, one bit in the field of each place: that cell; in the last, the child;
+            (n, w) uint64    for each row one bit in the field of each place, that cell; last, the child's;
             (3, e) int64     word, bits and place of each part of a field, by place;
             (n + 1,) float64 N log N in nats; and
             (n,) int32       the child's column
@@ -60,7 +63,9 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
         place = places[depth + 1]
         mask |= np.uint64(1) << np.uint64(order[place])
         configurations[depth + 1] = configurations[depth] * cards[order[place]]
-        divide_rows(codes[order[place]], cards[order[place]], (rest[0][place], rest[5], cards[child]), stack, depth)
+        divide_rows(
+            codes[order[place]], cards[order[place]], (rest[0][place], rest[5], cards[child]), stack, depth
+        )
         depth += 1
         groups, around = at_depth(stack, depth), (cells[depth], bests[depth])
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
@@ -146,19 +151,19 @@ def _look_around(groups, rest, order, following, mask, known, count, around):
 
 @kernel
 def _first_idle(groups, of_child, rest, following, guess, enough, tallies):
-    """The first place from which on no variables are worth adding; looked for from a guess."""
-    f = rest[0].shape[0]
-    place = min(max(guess, following), f)
-    begin = place
-    while place < f and _shared(groups, rest[0][place], of_child, rest[4], tallies, enough) > enough:
-        place += 1
-    if place > begin:
-        return place
-    while place > following:
-        if _shared(groups, rest[0][place - 1], of_child, rest[4], tallies, enough) > enough:
-            break
-        place -= 1
-    return place
+    """A place from which on no variables are worth adding, the first or one near it.
+
+    Looked for by halving, a guess first; a place more or less is not worth looking for.
+    """
+    low, high = following, rest[0].shape[0]
+    place = min(max(guess, low), high - 1)
+    while high - low >= NEAR:
+        if _shared(groups, rest[0][place], of_child, rest[4], tallies, enough) > enough:
+            low = place + 1
+        else:
+            high = place
+        place = (low + high) // 2
+    return high
 
 
 # ---- scores and bounds
@@ -206,7 +211,9 @@ def _score(data, child, mask):
     members = np.array([v for v in range(codes.shape[0]) if mask >> np.uint64(v) & ones])
     stack = new_stack(1, total)
     each = np.arange(total).astype(np.int32)
-    _, configurations = group_rows(codes, cards, members, (each, each * np.int32(0), np.int64(1)), stack)
+    _, configurations = group_rows(
+        codes, cards, members, (each, np.zeros(total, dtype=np.int32), np.int64(1)), stack
+    )
     rows, _, starts, sizes, _ = at_depth(stack, 0)
     scale, drop, step = terms[1], np.int64(terms[2]), terms[3]
     a, b = terms[5] / (configurations * r), terms[5] / configurations
@@ -245,15 +252,13 @@ def _count_cells(groups, bits, fields, following, cells):
             for word in range(fields[0, first], words):
                 met[word] |= bits[rows[i], word]
         for part in range(first, fields.shape[1]):
-            own = popcount(met[fields[0, part]] & np.uint64(fields[1, part]))
-            cells[fields[2, part]] += own
-        # The last field is the child by itself, which may have several parts.
+            cells[fields[2, part]] += popcount(met[fields[0, part]] & np.uint64(fields[1, part]))
         pure[segment] = _single(met, fields, cells.shape[0] - 1)
 
 
 @kernel
 def _single(met, fields, place):
-    """Whether one bit is set in the field of the last place."""
+    """Whether one bit is set in the field of the last place, which may have several parts."""
     found = 0
     part = fields.shape[1] - 1
     while part >= 0 and fields[2, part] == place:
