@@ -351,6 +351,7 @@ def test_wrong_usage_is_exit_code_2():
     done = command("fit")
     assert done.returncode == 2
     assert "see bayescout fit --help" in done.stderr
+    assert "see bayescout learn --help" in command("learn", "a.csv", "--gap").stderr
     assert command("nonsense").returncode == 2
     assert command("sample", "asia", "-n", "0").returncode == 2
 

@@ -55,7 +55,8 @@ def _run() -> int:
             return 2
         if hasattr(error, "format_message"):
             message = error.format_message()
-        command = getattr(getattr(error, "ctx", None), "command_path", "bayescout")
+        named = [word for word in sys.argv[1:2] if not word.startswith("-")]
+        command = getattr(getattr(error, "ctx", None), "command_path", " ".join(["bayescout", *named]))
         _stop(f"error: {message.rstrip('.')}; see {command} --help", 2)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayescout.errors import TooLargeError
 from bayescout.search.optimal.parts import Part
+from bayescout.spelling import setting
 from bayescout.statistics.families import Ints
 
 MOST_BYTES = 1 << 30
@@ -27,7 +28,7 @@ def require_fit(n: int) -> None:
         raise TooLargeError(
             f"dynamic programming over {n} variables that can be each other's ancestors needs "
             f"{bytes_needed(n):,} bytes, more than {MOST_BYTES:,}, which is enough for {most}; "
-            f"use method='program', or forbid arcs"
+            f"use {setting('method', 'program')}, or forbid arcs"
         )
 
 
