@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from bayescout.search import Knowledge
 
 
-USELESS = 20.0
-"""Percent: a bound as far away as this comes from parent sets that have not been looked at yet."""
-
-
 @dataclass(frozen=True)
 class Gap:
     """How much better than a network any other can be, in nats.
@@ -67,9 +63,11 @@ class Gap:
         }
 
     def __str__(self) -> str:
+        from bayescout.result import USELESS
+
         if self.proven:
             return "optimal: no network that keeps the knowledge scores more"
-        if self.percent > USELESS:
+        if self.percent > 100 * USELESS:
             return (
                 f"no useful bound after {self.seconds:.0f} s (at most {self.gap:,.0f} nats below the best): "
                 f"give more time, or learn with a limit on parents, {setting('max_parents', 3)}"

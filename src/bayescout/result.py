@@ -30,6 +30,9 @@ FORMAT, VERSION = "bayescout-result", 1
 LISTED = "listed"
 """The name of the score where scored parent sets stand in for data."""
 
+USELESS = 0.2
+"""A bound further off than this share of the score is of parent sets that have not been looked at yet."""
+
 OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
 
 
@@ -170,6 +173,17 @@ class Result:
         """How far, in nats, a better network can be; None where no bound is known."""
         return None if self.bound is None else self.bound - self.score
 
+    @property
+    def optimality(self) -> str | None:
+        """How near to the best network this is known to be, in words; None where there is no bound."""
+        if self.gap is None:
+            return None
+        if self.gap == 0:
+            return "proven optimal"
+        if self.gap > USELESS * abs(self.score):
+            return "no useful bound yet"
+        return f"at most {self.gap:,.3f} nats below the best"
+
     def arcs(self) -> Iterator[tuple[Label, Label]]:
         """(parent, child) label pairs."""
         return self.dag.arcs()
@@ -288,7 +302,7 @@ class Result:
         return found
 
     def __repr__(self) -> str:
-        proof = "" if self.gap is None else f", gap {self.gap:.3g}" if self.gap else ", proven optimal"
+        proof = "" if self.optimality is None else f", {self.optimality}"
         return (
             f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
             f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stop_reason}>"

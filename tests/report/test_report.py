@@ -138,6 +138,8 @@ def test_a_bound_is_said(learned, tmp_path):
     assert "proven" in "".join(proven.words)
     open_gap = written(replace(learned, bound=learned.score + 2.5), tmp_path)
     assert "gap 2.500" in "".join(open_gap.words)
+    far = written(replace(learned, bound=0.0), tmp_path)
+    assert "No useful bound yet" in "".join(far.words)
     assert "Optimality" not in "".join(written(learned, tmp_path).words)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -462,3 +463,9 @@ def test_a_bound_that_says_nothing_says_so():
     assert "no useful bound" in str(Gap(-100.0, -10.0, None, 3.0))
     assert "max_parents" in str(Gap(-100.0, -10.0, None, 3.0))
     assert "within 1.0% of optimal" in str(Gap(-100.0, -99.0, None, 3.0))
+    learned = bs.learn(bs.load_network("asia").sample(100, seed=1))
+    words = [
+        replace(learned, bound=bound).optimality for bound in (None, learned.score, learned.score + 2, 0.0)
+    ]
+    assert words == [None, "proven optimal", "at most 2.000 nats below the best", "no useful bound yet"]
+    assert "no useful bound yet" in repr(replace(learned, bound=0.0))

@@ -122,9 +122,8 @@ def result_grids(result: Any) -> list[Any]:
         ("families scored", f"{result.counters.evaluations:,}"),
         ("stopped", result.stop_reason),
     ]
-    if result.gap is not None:
-        proven = "none: proven optimal" if result.gap == 0 else f"{result.gap:,.3f} nats"
-        figures.append(("gap to the optimum", proven))
+    if result.optimality is not None:
+        figures.append(("optimality", result.optimality))
     if result.ends_in_class:
         directed, free = len(list(result.cpdag.arcs())), len(list(result.cpdag.edges()))
         figures.append(("equivalence class", f"{directed} arcs directed, {free} reversible"))

@@ -41,8 +41,8 @@ def result_html(result: Any) -> str:
         ("stopped", f"{reason} after {counted(result.counters.iterations, 'step')}"),
         ("seconds", f"{result.seconds:.3g}"),
     ]
-    if result.gap is not None:
-        facts.append(("gap", "0: proven optimal" if result.gap == 0 else f"at most {result.gap:,.3f} nats"))
+    if result.optimality is not None:
+        facts.append(("optimality", result.optimality))
     return _page(result.dag, facts)
 
 

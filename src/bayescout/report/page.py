@@ -112,7 +112,7 @@ def _headline(subject: _Subject) -> Html:
         ("Ended", ended, sentence),
     ]  # fmt: skip
     if result.gap is not None:
-        tiles.append(_optimality(result.gap))
+        tiles.append(_optimality(result))
     tested = tests_tile(result)
     if tested is not None:
         tiles.append(tested)
@@ -142,10 +142,18 @@ def _direction(undecided: int, arcs: int) -> str:
     return f"the direction of {undecided:,} could be either: see the equivalence class"
 
 
-def _optimality(gap: float) -> tuple[str, object, str]:
-    if gap <= 0:
+def _optimality(result: Result) -> tuple[str, object, str]:
+    assert result.gap is not None
+    if result.gap <= 0:
         return "Optimality", "proven", "No network within the limits of the search scores higher."
-    return "Optimality", f"gap {number(gap)}", "No network within the limits scores higher by more than this."
+    if result.optimality == "no useful bound yet":
+        return (
+            "Optimality",
+            "not known",
+            "No useful bound yet: more time, or a limit on parents, would give one.",
+        )
+    said = "No network within the limits scores higher by more than this."
+    return "Optimality", f"gap {number(result.gap)}", said
 
 
 def _seconds(seconds: float) -> str:
