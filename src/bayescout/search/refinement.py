@@ -48,7 +48,7 @@ MOST_CELLS = 2**31
 """Rows times states that must be less: cells are numbered in 32 bits."""
 
 STEP_SETS, STEP_ROWS = 50, 10_000_000
-"""Sets of a child that are looked at in one step: so many, or these rows of the table in all."""
+"""Sets of a child that are looked at in one step: so many, or as rows of the table, or known sets, allow."""
 
 TELLING = 3.0
 """What information about the child counts for against entropy, when variables are ordered."""
@@ -84,8 +84,7 @@ class Refinement:
         self.rest = what_may_be_added(codes, cards, self.order, level.child)
         known = len(level.base) + level.size
         slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
-        at_once = max(STEP_SETS, STEP_ROWS // codes.shape[1])
-        self.limits = np.array([level.child, known, known + level.room, slack, at_once])
+        self.limits = np.array([level.child, known, known + level.room, slack, 0])
         f = len(self.order)
         self.walk = np.zeros((3, f + 1), dtype=np.int64), np.zeros(f + 1)
         self.walk[0][1, 0], self.walk[0][2] = f - 1, f
@@ -109,6 +108,8 @@ class Refinement:
             )
             self.scores = np.concatenate([self.scores, np.zeros_like(self.scores), np.zeros(ROOM)])
         known = self.masks, self.scores
+        dearest = max(self.data[0].shape[1], len(self.masks))
+        self.limits[4] = max(STEP_SETS, STEP_ROWS // dearest)
         look_on(self.data, self.limits, self.order, self.base, self.rest, self.walk, known, self.totals)
 
     def found(self) -> tuple[Masks, Floats]:
