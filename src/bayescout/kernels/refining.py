@@ -52,7 +52,7 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
     log_r, until = math.log(cards[child]), totals[1] + limits[4]
     (places, following, ends), likelihoods = walk
     depths = min(f, most - base.shape[0]) + 1
-    stack, tallies = new_stack(depths, total), _tallies(np.max(cards), cards[child])
+    stack, tallies = new_stack(depths, total), _tallies(np.max(cards[order]), cards[child])
     sizes, configurations = stack[3], np.ones(depths, dtype=np.float64)
     # Of the set at each depth with each variable, and by itself: its cells, and the best score within it.
     cells, bests = np.zeros((depths, f + 1), dtype=np.int64), np.empty((depths, f + 1))
@@ -236,6 +236,7 @@ def _score(data, child, mask):
 def _count_cells(groups, bits, fields, following, cells):
     """The cells of the child with a set and each variable from a place on, and last with the set alone.
 
+    A variable that has no field counts for nothing: cells are no fewer than those of the set alone.
     Which configurations of the set have one state of the child is known from then on.
     """
     rows, _, starts, sizes, pure = groups
@@ -254,6 +255,8 @@ def _count_cells(groups, bits, fields, following, cells):
         for part in range(first, fields.shape[1]):
             cells[fields[2, part]] += popcount(met[fields[0, part]] & np.uint64(fields[1, part]))
         pure[segment] = _single(met, fields, cells.shape[0] - 1)
+    for place in range(following, cells.shape[0] - 1):
+        cells[place] = max(cells[place], cells[cells.shape[0] - 1])
 
 
 @kernel

@@ -20,7 +20,7 @@ from bayescout.search.ceilings import ceilings_of
 from bayescout.search.levels import Level, count_sets, first_levels
 from bayescout.search.masks import Masks, mask_words, masks_of, members_of
 from bayescout.search.problem import Problem
-from bayescout.search.refinement import BEGIN_SIZE, Refinement, refines
+from bayescout.search.refinement import BEGIN_SIZE, Refinement, narrow, refines
 from bayescout.statistics.families import Floats, Ints
 
 MOST_SETS = 16_000_000
@@ -34,6 +34,9 @@ SUBSET_VARIABLES = 20
 
 STEP_ROWS = 1_000_000_000
 """Rows times parent sets of one step of the enumeration: about a second."""
+
+HELD_BYTES = 2**30
+"""What the children whose larger sets are looked for at the same time hold, unless one alone holds more."""
 
 PLAIN_ROWS = 10_000
 """What a parent set counts for where a step's work is not known: a score asked through Python."""
@@ -121,6 +124,7 @@ class Enumeration:
         self._data = kernel_data(problem)
         self._together = rows_of_subsets(problem, limit) is not None
         self._rows = PLAIN_ROWS if self._data is None else int(bound.statistics.n_rows)
+        self._workers = max(1, int(getattr(bound, "workers", 1)))
         self._work = 0
         self._check_unbounded()
 
@@ -137,10 +141,10 @@ class Enumeration:
             if not growing:
                 return
             if refines(self._data, self.problem.n) and growing[0].size >= BEGIN_SIZE:
-                yield from self._refine(growing)
-                return
+                yield from self._refine([level for level in growing if narrow(self._data, level)])
             for level in growing:
-                yield from self._grow(level)
+                if level.room:
+                    yield from self._grow(level)
 
     def _begin(self, level: Level) -> None:
         """The set of the required parents."""
@@ -176,15 +180,20 @@ class Enumeration:
         level.members, level.best = members[alive], level.best[alive]
         level.ceiling = float(above[alive].max(initial=-math.inf))
 
-    def _refine(self, growing: list[Level]) -> Iterator[None]:
+    def _refine(self, waiting: list[Level]) -> Iterator[None]:
         """The larger sets of every child, some of each at a time; nothing but what is found is held."""
-        refinements = {level.child: Refinement(self._data, level) for level in growing}
-        while refinements:
-            self._run(Refinement.look_on, list(refinements.values()))
-            for child, refinement in [*refinements.items()]:
+        begun: list[Refinement] = []
+        while waiting or begun:
+            while waiting and sum(other.held for other in (*begun, *begun[-1:])) <= HELD_BYTES:
+                begun.append(Refinement(self._data, waiting.pop(0)))
+                yield
+            for first in range(0, len(begun), self._workers):
+                self._run(Refinement.look_on, begun[first : first + self._workers])
+                yield
+            for refinement in begun:
                 if refinement.done:
-                    self._refined(self._levels[child], refinements.pop(child))
-            yield
+                    self._refined(self._levels[refinement.child], refinement)
+            begun = [refinement for refinement in begun if not refinement.done]
 
     def _refined(self, level: Level, refinement: Refinement) -> None:
         masks, scores = refinement.found()
@@ -293,7 +302,7 @@ class Enumeration:
         return [(level.child, tuple(sorted((*base, *own)))) for own in level.free[members].tolist()]
 
     def _run(self, work: Callable[[Any], None], parts: Sequence[Any]) -> None:
-        workers = min(int(getattr(self._bound, "workers", 1)), len(parts))
+        workers = min(self._workers, len(parts))
         if workers <= 1:
             for part in parts:
                 work(part)
