@@ -13,7 +13,7 @@ from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_st
 from bayescout.kernels.refining import _ceilings, _count_cells, _reaches, _score, _shared, _tallies
 from bayescout.scores import BDeu, bind
 from bayescout.search import Knowledge, candidates, refinement
-from bayescout.search.candidates import candidate_sets
+from bayescout.search.candidates import Enumeration, candidate_sets
 from bayescout.search.levels import first_levels
 from bayescout.search.refinement import Refinement, narrow, refines, sorted_rows, what_may_be_added
 from tests.scores.drawn_data import table_of
@@ -150,7 +150,10 @@ def test_ties_workers_and_counters(monkeypatch):
     whole = candidate_sets(problem_of(table, "bdeu"))
     monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     monkeypatch.setattr(candidates, "BEGIN_SIZE", 1)
+    monkeypatch.setattr(refinement, "STEP_ROWS", 1)
+    steps = []
     for workers in (1, 3):
+        steps.append(len(list(Enumeration(problem_of(table, "bdeu", workers=workers)).steps())))
         problem = problem_of(table, "bdeu", workers=workers)
         found = candidate_sets(problem)
         for child in range(8):
@@ -158,6 +161,7 @@ def test_ties_workers_and_counters(monkeypatch):
             assert (found.scores[child] == whole.scores[child]).all()
         assert 8 * 8 < found.scored < 8 * 2**7
         assert problem.score.asked == found.scored + 8
+    assert steps[0] == steps[1]  # a run resumes by its steps
 
 
 def test_only_bdeu_on_plain_rows_and_one_word_of_variables():

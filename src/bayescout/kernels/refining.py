@@ -60,12 +60,10 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
     depth, around = 0, (cells[0], bests[0])
     _look_around(at_depth(stack, 0), rest, order, 0, mask, known, totals[0], around)
     while depth < places[0]:
-        place = places[depth + 1]
-        mask |= np.uint64(1) << np.uint64(order[place])
-        configurations[depth + 1] = configurations[depth] * cards[order[place]]
-        divide_rows(
-            codes[order[place]], cards[order[place]], (rest[0][place], rest[5], cards[child]), stack, depth
-        )
+        place, variable = places[depth + 1], order[places[depth + 1]]
+        mask |= np.uint64(1) << np.uint64(variable)
+        configurations[depth + 1] = configurations[depth] * cards[variable]
+        divide_rows(codes[variable], cards[variable], (rest[0][place], rest[5], cards[child]), stack, depth)
         depth += 1
         groups, around = at_depth(stack, depth), (cells[depth], bests[depth])
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
@@ -236,8 +234,7 @@ def _score(data, child, mask):
 def _count_cells(groups, bits, fields, following, cells):
     """The cells of the child with a set and each variable from a place on, and last with the set alone.
 
-    A variable that has no field counts for nothing: cells are no fewer than those of the set alone.
-    Which configurations of the set have one state of the child is known from then on.
+    A variable without a field adds none. Configurations with one state of the child are marked.
     """
     rows, _, starts, sizes, pure = groups
     words, first = bits.shape[1], 0

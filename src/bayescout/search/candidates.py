@@ -38,6 +38,9 @@ STEP_ROWS = 1_000_000_000
 HELD_BYTES = 2**30
 """What the children whose larger sets are looked for at the same time hold, unless one alone holds more."""
 
+CHILDREN = 8
+"""Children whose larger sets are looked for in one step, whatever the number of threads: runs resume by steps."""
+
 PLAIN_ROWS = 10_000
 """What a parent set counts for where a step's work is not known: a score asked through Python."""
 
@@ -124,7 +127,6 @@ class Enumeration:
         self._data = kernel_data(problem)
         self._together = rows_of_subsets(problem, limit) is not None
         self._rows = PLAIN_ROWS if self._data is None else int(bound.statistics.n_rows)
-        self._workers = max(1, int(getattr(bound, "workers", 1)))
         self._work = 0
         self._check_unbounded()
 
@@ -187,8 +189,8 @@ class Enumeration:
             while waiting and sum(other.held for other in (*begun, *begun[-1:])) <= HELD_BYTES:
                 begun.append(Refinement(self._data, waiting.pop(0)))
                 yield
-            for first in range(0, len(begun), self._workers):
-                self._run(Refinement.look_on, begun[first : first + self._workers])
+            for first in range(0, len(begun), CHILDREN):
+                self._run(Refinement.look_on, begun[first : first + CHILDREN])
                 yield
             for refinement in begun:
                 if refinement.done:
@@ -302,7 +304,7 @@ class Enumeration:
         return [(level.child, tuple(sorted((*base, *own)))) for own in level.free[members].tolist()]
 
     def _run(self, work: Callable[[Any], None], parts: Sequence[Any]) -> None:
-        workers = min(self._workers, len(parts))
+        workers = min(int(getattr(self._bound, "workers", 1)), len(parts))
         if workers <= 1:
             for part in parts:
                 work(part)
