@@ -39,7 +39,7 @@ HELD_BYTES = 2**30
 """What the children whose larger sets are looked for at the same time hold, unless one alone holds more."""
 
 CHILDREN = 8
-"""Children whose larger sets are looked for in one step, whatever the number of threads: runs resume by steps."""
+"""Children whose larger sets are looked for in one step, for any number of threads: runs resume by steps."""
 
 PLAIN_ROWS = 10_000
 """What a parent set counts for where a step's work is not known: a score asked through Python."""
