@@ -182,3 +182,15 @@ def test_masks_hold_their_members():
     sets = [(), (0,), (63,), (64,), (3, 64, 129)]
     assert [members_of(mask) for mask in masks_of(sets, 130)] == sets
     assert math.isclose(float(masks_of([(1, 2)], 4)[0, 0]), 6)
+
+
+@pytest.mark.parametrize("score", ["bdeu", "k2", "bic", "loglik", "mi-bic"])
+def test_a_child_with_one_state_is_asked_for_nothing_but_its_required_parents(score):
+    """All its sets score zero: a bound with a margin would have every one of them looked at."""
+    table = table_of(
+        [np.zeros(40, dtype=int), *np.random.default_rng(0).integers(0, 2, (7, 40))], [1, *[2] * 7]
+    )
+    enumeration = Enumeration(problem_of(table, score))
+    next(enumeration.steps())
+    assert [len(level.members) for level in enumeration._levels] == [0, *[1] * 7]
+    assert listed(candidate_sets(problem_of(table, score)), 0) == {(): 0.0}

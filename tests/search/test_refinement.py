@@ -13,8 +13,9 @@ from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_st
 from bayescout.kernels.refining import _ceilings, _count_cells, _reaches, _score, _shared, _tallies
 from bayescout.scores import BDeu, bind
 from bayescout.search import Knowledge, candidates, refinement
-from bayescout.search.candidates import candidate_sets
-from bayescout.search.refinement import refines, sorted_rows, what_may_be_added
+from bayescout.search.candidates import Enumeration, candidate_sets
+from bayescout.search.levels import first_levels
+from bayescout.search.refinement import Refinement, narrow, refines, sorted_rows, what_may_be_added
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, knowledge_for
 from tests.search.test_candidates import every_set, listed, problem_of, undominated
@@ -149,7 +150,10 @@ def test_ties_workers_and_counters(monkeypatch):
     whole = candidate_sets(problem_of(table, "bdeu"))
     monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     monkeypatch.setattr(candidates, "BEGIN_SIZE", 1)
+    monkeypatch.setattr(refinement, "STEP_ROWS", 1)
+    steps = []
     for workers in (1, 3):
+        steps.append(len(list(Enumeration(problem_of(table, "bdeu", workers=workers)).steps())))
         problem = problem_of(table, "bdeu", workers=workers)
         found = candidate_sets(problem)
         for child in range(8):
@@ -157,6 +161,7 @@ def test_ties_workers_and_counters(monkeypatch):
             assert (found.scores[child] == whole.scores[child]).all()
         assert 8 * 8 < found.scored < 8 * 2**7
         assert problem.score.asked == found.scored + 8
+    assert steps[0] == steps[1]  # a run resumes by its steps
 
 
 def test_only_bdeu_on_plain_rows_and_one_word_of_variables():
@@ -168,3 +173,36 @@ def test_only_bdeu_on_plain_rows_and_one_word_of_variables():
     assert not refines(bind("k2", plain).for_kernel(), 3)
     assert not refines(bind("bic", plain).for_kernel(), 3)
     assert not refines(None, 3)
+
+
+@pytest.mark.parametrize("wide", [1, 8, 512])
+@pytest.mark.parametrize("held", [0, 2**30])
+def test_wide_variables_and_little_room_lose_nothing(wide, held, monkeypatch):
+    """Cells that are not counted ahead, children that wait for room, and children left to the sizes."""
+    monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
+    monkeypatch.setattr(candidates, "BEGIN_SIZE", 1)
+    monkeypatch.setattr(candidates, "HELD_BYTES", held)
+    monkeypatch.setattr(refinement, "WIDE", wide)
+    for seed in range(12):
+        monkeypatch.setattr(refinement, "MOST_PARTS", [2**22, 6][seed % 2])
+        problem = problem_of(drawn(seed, n=5), "bdeu")
+        found = candidate_sets(problem)
+        for child in range(5):
+            assert listed(found, child) == undominated(every_set(problem, child))
+
+
+def test_a_variable_of_many_states_has_no_field_and_a_pair_of_them_is_left_to_the_sizes():
+    rows = 3000
+    columns = [np.arange(rows), np.arange(rows) % 2, np.arange(rows) % 3, np.arange(rows)]
+    problem = problem_of(table_of(columns, [rows, 2, 3, rows]), "bdeu")
+    data, levels = candidates.kernel_data(problem), first_levels(problem, None)
+    assert [narrow(data, level) for level in levels] == [False, True, True, False]
+    for level in levels:
+        level.masks, level.scores = [np.zeros((1, 1), dtype=np.uint64)], [np.zeros(1)]
+    assert Refinement(data, levels[1]).held < 100 * rows
+
+
+def test_classes_are_numbered_as_they_follow_and_marked_where_they_have_one_state():
+    codes = np.array([[0, 1, 0, 1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1]], dtype=np.uint8)
+    together = what_may_be_added(codes, np.array([2, 2, 2]), np.array([1, 2]), 0)[0]
+    assert together.tolist() == [[0, 0, -2, -3, -3], [0, 0, 1, 1, 1]]

@@ -52,7 +52,7 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
     log_r, until = math.log(cards[child]), totals[1] + limits[4]
     (places, following, ends), likelihoods = walk
     depths = min(f, most - base.shape[0]) + 1
-    stack, tallies = new_stack(depths, total), _tallies(np.max(cards), cards[child])
+    stack, tallies = new_stack(depths, total), _tallies(np.max(cards[order]), cards[child])
     sizes, configurations = stack[3], np.ones(depths, dtype=np.float64)
     # Of the set at each depth with each variable, and by itself: its cells, and the best score within it.
     cells, bests = np.zeros((depths, f + 1), dtype=np.int64), np.empty((depths, f + 1))
@@ -60,12 +60,10 @@ def look_on(data, limits, order, base, rest, walk, known, totals):
     depth, around = 0, (cells[0], bests[0])
     _look_around(at_depth(stack, 0), rest, order, 0, mask, known, totals[0], around)
     while depth < places[0]:
-        place = places[depth + 1]
-        mask |= np.uint64(1) << np.uint64(order[place])
-        configurations[depth + 1] = configurations[depth] * cards[order[place]]
-        divide_rows(
-            codes[order[place]], cards[order[place]], (rest[0][place], rest[5], cards[child]), stack, depth
-        )
+        place, variable = places[depth + 1], order[places[depth + 1]]
+        mask |= np.uint64(1) << np.uint64(variable)
+        configurations[depth + 1] = configurations[depth] * cards[variable]
+        divide_rows(codes[variable], cards[variable], (rest[0][place], rest[5], cards[child]), stack, depth)
         depth += 1
         groups, around = at_depth(stack, depth), (cells[depth], bests[depth])
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
@@ -236,7 +234,7 @@ def _score(data, child, mask):
 def _count_cells(groups, bits, fields, following, cells):
     """The cells of the child with a set and each variable from a place on, and last with the set alone.
 
-    Which configurations of the set have one state of the child is known from then on.
+    A variable without a field adds none. Configurations with one state of the child are marked.
     """
     rows, _, starts, sizes, pure = groups
     words, first = bits.shape[1], 0
@@ -254,6 +252,8 @@ def _count_cells(groups, bits, fields, following, cells):
         for part in range(first, fields.shape[1]):
             cells[fields[2, part]] += popcount(met[fields[0, part]] & np.uint64(fields[1, part]))
         pure[segment] = _single(met, fields, cells.shape[0] - 1)
+    for place in range(following, cells.shape[0] - 1):
+        cells[place] = max(cells[place], cells[cells.shape[0] - 1])
 
 
 @kernel

@@ -20,7 +20,7 @@ from bayescout.search.ceilings import ceilings_of
 from bayescout.search.levels import Level, count_sets, first_levels
 from bayescout.search.masks import Masks, mask_words, masks_of, members_of
 from bayescout.search.problem import Problem
-from bayescout.search.refinement import BEGIN_SIZE, Refinement, refines
+from bayescout.search.refinement import BEGIN_SIZE, Refinement, narrow, refines
 from bayescout.statistics.families import Floats, Ints
 
 MOST_SETS = 16_000_000
@@ -34,6 +34,12 @@ SUBSET_VARIABLES = 20
 
 STEP_ROWS = 1_000_000_000
 """Rows times parent sets of one step of the enumeration: about a second."""
+
+HELD_BYTES = 2**30
+"""What the children whose larger sets are looked for at the same time hold, unless one alone holds more."""
+
+CHILDREN = 8
+"""Children whose larger sets are looked for in one step, for any number of threads: runs resume by steps."""
 
 PLAIN_ROWS = 10_000
 """What a parent set counts for where a step's work is not known: a score asked through Python."""
@@ -137,10 +143,10 @@ class Enumeration:
             if not growing:
                 return
             if refines(self._data, self.problem.n) and growing[0].size >= BEGIN_SIZE:
-                yield from self._refine(growing)
-                return
+                yield from self._refine([level for level in growing if narrow(self._data, level)])
             for level in growing:
-                yield from self._grow(level)
+                if level.room:
+                    yield from self._grow(level)
 
     def _begin(self, level: Level) -> None:
         """The set of the required parents."""
@@ -176,15 +182,20 @@ class Enumeration:
         level.members, level.best = members[alive], level.best[alive]
         level.ceiling = float(above[alive].max(initial=-math.inf))
 
-    def _refine(self, growing: list[Level]) -> Iterator[None]:
+    def _refine(self, waiting: list[Level]) -> Iterator[None]:
         """The larger sets of every child, some of each at a time; nothing but what is found is held."""
-        refinements = {level.child: Refinement(self._data, level) for level in growing}
-        while refinements:
-            self._run(Refinement.look_on, list(refinements.values()))
-            for child, refinement in [*refinements.items()]:
+        begun: list[Refinement] = []
+        while waiting or begun:
+            while waiting and sum(other.held for other in (*begun, *begun[-1:])) <= HELD_BYTES:
+                begun.append(Refinement(self._data, waiting.pop(0)))
+                yield
+            for first in range(0, len(begun), CHILDREN):
+                self._run(Refinement.look_on, begun[first : first + CHILDREN])
+                yield
+            for refinement in begun:
                 if refinement.done:
-                    self._refined(self._levels[child], refinements.pop(child))
-            yield
+                    self._refined(self._levels[refinement.child], refinement)
+            begun = [refinement for refinement in begun if not refinement.done]
 
     def _refined(self, level: Level, refinement: Refinement) -> None:
         masks, scores = refinement.found()

@@ -1,7 +1,8 @@
 """Upper bounds of the scores of a parent set's supersets: what lets an enumeration stop early.
 
 Each bound is a theorem about one family of scores; a score without one has none, and its parent sets are
-enumerated to the limit on parents. `SLACK` keeps rounding on the safe side.
+enumerated to the limit on parents. `SLACK` keeps rounding on the safe side; a child with one state has
+scores of exactly zero, and needs none.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class LikelihoodCeiling(Ceiling):
     def __init__(
         self, states: int, cards: Ints, charge: float, most: float, entropies: Floats | None
     ) -> None:
+        self.states = states
         self.cards = cards.astype(np.float64)
         self.charge = charge * (states - 1)
         self.most = most
@@ -89,8 +91,8 @@ class LikelihoodCeiling(Ceiling):
         return worth
 
     def above(self, base: tuple[int, ...], sets: Ints, scores: Floats, occupied: Ints | None) -> Floats:
-        top = self.most - self.charge * self._configurations(base, sets)
-        return top + _slack(top, scores)
+        top: Floats = self.most - self.charge * self._configurations(base, sets)
+        return top + _slack(top, scores) if self.states > 1 else top
 
 
 class GaussianCeiling(Ceiling):
@@ -123,7 +125,7 @@ class DirichletCeiling(Ceiling):
     def above(self, base: tuple[int, ...], sets: Ints, scores: Floats, occupied: Ints | None) -> Floats:
         cells = np.full(len(sets), self.seen) if occupied is None else np.maximum(occupied, self.seen)
         top: Floats = -self.log_states * cells
-        return top + _slack(top, scores)
+        return top + _slack(top, scores) if self.log_states > 0 else top
 
 
 def ceilings_of(bound: Any, rules: Rules) -> list[Ceiling]:

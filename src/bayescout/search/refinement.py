@@ -47,6 +47,12 @@ MASK_BITS = 64
 MOST_CELLS = 2**31
 """Rows times states that must be less: cells are numbered in 32 bits."""
 
+MOST_PARTS = 2**22
+"""States of the child times those of another variable: what one configuration is divided into is held."""
+
+WIDE = 512
+"""States of the child times those of another variable above which their cells are not counted ahead."""
+
 STEP_SETS, STEP_ROWS = 50, 10_000_000
 """Sets of a child that are looked at in one step: so many, or as rows of the table, or known sets, allow."""
 
@@ -69,6 +75,12 @@ def refines(data: Any, n: int) -> bool:
     return bool(fits and terms[0] == 1 and terms[5] > 0 and not len(weights))
 
 
+def narrow(data: Any, level: Level) -> bool:
+    """Whether a child and the variables that may be added to its parents have few enough states."""
+    cards = data[3][0]
+    return int(cards[level.child]) * int(cards[level.free].max(initial=1)) <= MOST_PARTS
+
+
 class Refinement:
     """The sets of one child that are larger than those of a level, some at a time.
 
@@ -77,6 +89,7 @@ class Refinement:
 
     def __init__(self, data: Any, level: Level) -> None:
         codes, cards = data[0], data[3][0]
+        self.child = level.child
         self.base = np.array(level.base, dtype=np.int64)
         self.order = level.free[np.argsort(-_dividing(codes, cards, level), kind="stable")]
         codes = sorted_rows(codes, self.order)
@@ -90,6 +103,11 @@ class Refinement:
         self.walk[0][1, 0], self.walk[0][2] = f - 1, f
         self.masks, self.scores = np.concatenate(level.masks)[:, 0], np.concatenate(level.scores)
         self.totals = np.array([len(self.masks), 0, 0])
+
+    @property
+    def held(self) -> int:
+        """Bytes of the arrays that are as long as the table."""
+        return int(self.data[0].nbytes) + sum(int(part.nbytes) for part in self.rest)
 
     @property
     def done(self) -> bool:
@@ -138,15 +156,14 @@ def _entropy(column: Any) -> float:
 
 
 def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple[Any, ...]:
-    """What `kernels.refining` has to know of the variables of an order, as `rest`."""
+    """What `kernels.refining` has to know of the variables of an order, as `rest`; of rows sorted by it."""
     rows, states = codes.shape[1], int(cards[child])
     together, alone = (np.empty((len(order), rows), dtype=np.int32) for _ in range(2))
-    classes = np.zeros(rows, dtype=np.int64)
+    begins = np.arange(rows) == 0
     for place in range(len(order) - 1, -1, -1):
         variable = order[place]
-        both = classes * cards[variable] + codes[variable]
-        classes = np.unique(both, return_inverse=True)[1].ravel()
-        together[place] = _numbered(classes, codes[child], states)
+        begins[1:] |= codes[variable, 1:] != codes[variable, :-1]
+        together[place] = _numbered(begins, codes[child])
         alone[place] = codes[variable].astype(np.int32) * states + codes[child]
     counts = np.arange(rows + 1, dtype=np.float64)
     own = codes[child].astype(np.int32)
@@ -162,20 +179,25 @@ def sorted_rows(codes: Any, order: Ints) -> Any:
     return np.ascontiguousarray(codes[:, np.lexsort(codes[order])])
 
 
-def _numbered(classes: Ints, own: Any, states: int) -> Any:
-    """The class of each row; -1 - class where all its rows have one state."""
-    kinds = np.bincount(classes * states + own, minlength=(int(classes.max()) + 1) * states)
-    several = (kinds.reshape(-1, states) > 0).sum(axis=1) > 1
+def _numbered(begins: Any, own: Any) -> Any:
+    """The class of each row, which begins where told; -1 - class where all its rows have one state."""
+    first = np.flatnonzero(begins)
+    several = np.minimum.reduceat(own, first) < np.maximum.reduceat(own, first)
+    classes = np.cumsum(begins) - 1
     return np.where(several[classes], classes, -1 - classes)
 
 
 def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Masks, Ints]:
     """A row of bits for each row of the table, and the parts of it that belong to each place.
 
-    The last place is the child by itself.
+    The last place is the child by itself. One with a variable of many states has no field: its bits would
+    be more than the rest of the table.
     """
     parts, word, bit, first = [], 0, 0, []
     for place, width in enumerate([*widths.tolist(), states]):
+        if width > WIDE and place < len(alone):
+            first.append(-1)
+            continue
         if bit + min(width, 64) > 64:
             word, bit = word + 1, 0
         first.append(64 * word + bit)
@@ -188,6 +210,8 @@ def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Masks, Int
                 word, bit = word + 1, 0
     bits = np.zeros((alone.shape[1], word + 1), dtype=np.uint64)
     for place, begin in enumerate(first):
+        if begin < 0:
+            continue
         where = begin + (alone[place] if place < len(alone) else own.astype(np.int64))
         bits[np.arange(len(bits)), where >> 6] |= np.uint64(1) << (where & 63).astype(np.uint64)
     fields = np.array(parts, dtype=np.uint64).reshape(-1, 3).T
