@@ -63,11 +63,11 @@ class Gap:
         }
 
     def __str__(self) -> str:
-        from bayescout.result import USELESS
+        from bayescout.result import says_nothing
 
         if self.proven:
             return "optimal: no network that keeps the knowledge scores more"
-        if self.percent > 100 * USELESS:
+        if says_nothing(self.score, self.gap):
             return (
                 f"no useful bound after {self.seconds:.0f} s (at most {self.gap:,.0f} nats below the best): "
                 f"give more time, or learn with a limit on parents, {setting('max_parents', 3)}"

@@ -36,6 +36,11 @@ USELESS = 0.2
 OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
 
 
+def says_nothing(score: float, gap: float) -> bool:
+    """Whether a bound is so far off that it tells nothing of a network."""
+    return gap > USELESS * abs(score)
+
+
 @dataclass(frozen=True)
 class Settings:
     """How a network was learned."""
@@ -180,7 +185,7 @@ class Result:
             return None
         if self.gap == 0:
             return "proven optimal"
-        if self.gap > USELESS * abs(self.score):
+        if says_nothing(self.score, self.gap):
             return "no useful bound yet"
         return f"at most {self.gap:,.3f} nats below the best"
 

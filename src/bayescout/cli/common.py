@@ -98,10 +98,10 @@ def table_options(
     options: dict[str, Any] = {"missing": missing.value, "missing_values": tuple(na or ())}
     if separator is not None:
         separator = options["separator"] = separator.replace("\\t", "\t")
+    names = names_in(data, separator) if kind or drop else []
     if kind:
-        options["kinds"] = _kinds(kind, names_in(data, separator))
+        options["kinds"] = _kinds(kind, names)
     if drop:
-        names = names_in(data, separator)
         dropped = {label_named(text, names) for text in drop}
         options["columns"] = [name for name in names if name not in dropped]
     return options

@@ -142,15 +142,12 @@ def learn(
     from bayescout.cli.render import console, result_grids
     from bayescout.formats.jkl import is_jkl, read_jkl
     from bayescout.learn import learn as learn_structure
-    from bayescout.scores import formula_named
-    from bayescout.search import search_named
 
     if report and not Path(report).resolve().parent.is_dir():
         raise SettingError(f"{report}: cannot be written: its folder does not exist; make the folder first")
     if gap is not None and not gap > 0:
         raise SettingError(f"--gap must be a positive number of seconds, not {gap:g}")
-    method = search_named(search, **settings_given(option))
-    formula = formula_named(score, **settings_given(score_option))
+    method, formula = search_given(search, option), score_given(score, score_option)
     table: Table | None = None
     if is_jkl(data):
         _refuse_for_sets(output, separator, missing is not Missing.error, na, kind, discretise, drop)
@@ -233,6 +230,18 @@ def settings_given(pairs: list[str] | None) -> dict[str, Any]:
             raise SettingError(f"an option is key=value, not {pair!r}")
         found[key.strip().replace("-", "_")] = as_setting(value.strip())
     return found
+
+
+def search_given(name: str, option: list[str] | None) -> Any:
+    from bayescout.search import search_named
+
+    return search_named(name, **settings_given(option))
+
+
+def score_given(name: str, option: list[str] | None) -> Any:
+    from bayescout.scores import formula_named
+
+    return formula_named(name, **settings_given(option))
 
 
 def knowledge_given(

@@ -39,7 +39,8 @@ from bayescout.cli.learning import (
     SearchOption,
     Tiers,
     knowledge_given,
-    settings_given,
+    score_given,
+    search_given,
     write_learned,
 )
 from bayescout.cli.networks import DataArgument
@@ -97,8 +98,8 @@ def bootstrap(
     found = resample(
         table,
         runs=runs,
-        search=_search(search, option),
-        score=_score(score, score_option),
+        search=search_given(search, option),
+        score=score_given(score, score_option),
         seed=seed,
         workers=workers,
         progress=sys.stderr.isatty() and not json,
@@ -160,8 +161,8 @@ def cross_validate(
     table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
     found = validate(
         table,
-        search=_search(search, option),
-        score=_score(score, score_option),
+        search=search_given(search, option),
+        score=score_given(score, score_option),
         folds=folds,
         seed=seed,
         prior=prior,
@@ -179,18 +180,6 @@ def cross_validate(
 
 
 COMMANDS = (bootstrap, cross_validate)
-
-
-def _search(name: str, option: list[str] | None) -> Any:
-    from bayescout.search import search_named
-
-    return search_named(name, **settings_given(option))
-
-
-def _score(name: str, option: list[str] | None) -> Any:
-    from bayescout.scores import formula_named
-
-    return formula_named(name, **settings_given(option))
 
 
 def _write_strengths(found: ArcStrengths, path: str) -> None:

@@ -19,7 +19,7 @@ from bayescout.report.evidence import tests_data, tests_tile
 from bayescout.report.markup import Html, embedded, grid, html, join, number, page, resource, shown, tag
 from bayescout.report.views import MOST_TOP, against, as_reference, graph_data, trace_data
 from bayescout.report.worth import Worth, worth
-from bayescout.result import Result
+from bayescout.result import Result, says_nothing
 
 SCRIPTS = ("core.js", "graph.js", "panel.js", "trace.js", "page.js")
 
@@ -146,7 +146,7 @@ def _optimality(result: Result) -> tuple[str, object, str]:
     assert result.gap is not None
     if result.gap <= 0:
         return "Optimality", "proven", "No network within the limits of the search scores higher."
-    if result.optimality == "no useful bound yet":
+    if says_nothing(result.score, result.gap):
         return (
             "Optimality",
             "not known",

@@ -45,7 +45,7 @@ MASK_BITS = 64
 """Variables up to which a set is one word."""
 
 MOST_CELLS = 2**31
-"""Rows times states that must be less: cells are numbered in 32 bits."""
+"""Rows times states that must be less: rows, their classes and cells are numbered in 32 bits."""
 
 MOST_PARTS = 2**22
 """States of the child times those of another variable: what one configuration is divided into is held."""
