@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ class Gap:
     """How much better than a network any other can be, in nats.
 
     score    of the network
-    bound    no network that keeps the same knowledge scores more
+    bound    no network that keeps the same knowledge scores more; infinite where none was found in time
     better   a network found on the way that scores more, with its score; None where none was found
     seconds  that it took
     """
@@ -52,11 +53,12 @@ class Gap:
         better = None
         if self.better is not None:
             better = {"score": self.better[0], "arcs": [list(arc) for arc in self.better[1].arcs()]}
+        known = math.isfinite(self.bound)
         return {
             "score": self.score,
-            "bound": self.bound,
-            "gap": self.gap,
-            "percent": self.percent,
+            "bound": self.bound if known else None,
+            "gap": self.gap if known else None,
+            "percent": self.percent if known else None,
             "proven": self.proven,
             "better": better,
             "seconds": self.seconds,
@@ -67,6 +69,9 @@ class Gap:
 
         if self.proven:
             return "optimal: no network that keeps the knowledge scores more"
+        if not math.isfinite(self.bound):
+            more = "" if self.better is None else f", but a network with {self._more} was found"
+            return f"no bound was found in {self.seconds:.2g} s{more}: give more time"
         if says_nothing(self.score, self.gap):
             return (
                 f"no useful bound after {self.seconds:.0f} s (at most {self.gap:,.0f} nats below the best): "
@@ -75,10 +80,13 @@ class Gap:
         near = f"within {_percent(self.percent)} of optimal"
         if self.better is None:
             return f"{near}: at most {self.gap:,.3f} nats below the best network"
-        more = f"{self.better[0] - self.score:,.3f} nats more"
         if self.better[0] == self.bound:
-            return f"{near}: the best network scores {more}, and was found"
-        return f"{near}: at most {self.gap:,.3f} nats below the best; a network with {more} was found"
+            return f"{near}: the best network scores {self._more}, and was found"
+        return f"{near}: at most {self.gap:,.3f} nats below the best; a network with {self._more} was found"
+
+    @property
+    def _more(self) -> str:
+        return "" if self.better is None else f"{self.better[0] - self.score:,.3f} nats more"
 
 
 def _percent(value: float) -> str:
@@ -122,9 +130,9 @@ def gap(
         workers=workers,
         progress=progress,
     )
-    bounds = [bound for bound in (found.bound, known) if bound is not None]
-    if not bounds:
-        raise SettingError("no bound is known: no network has a score that is a number")
+    if not math.isfinite(own):
+        raise SettingError("the network has no score that is a number, so there is no gap to speak of")
+    bounds = [bound for bound in (found.bound, known, math.inf) if bound is not None]
     better = None
     if found.score > own:
         better = found.score, found.dag.reordered(result.dag.nodes)

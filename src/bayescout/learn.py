@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, is_dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bayescout.checks import generator
-from bayescout.errors import DataError, GraphError, SettingError
+from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
@@ -48,7 +49,9 @@ def learn(
     knowledge   required and forbidden arcs, tiers, an order, limits on parents; always obeyed
     start       None or "empty" (the required arcs), "random", or a graph to begin with
     seed        of everything random: same inputs, same answer, to the bit
-    max_time    seconds, max_steps steps: the best so far is returned and `stop_reason` says why
+    max_time    seconds of learning, once the data are read; max_steps steps: the best so far is returned and
+                `stop_reason` says why. A search that is slow to begin answers, when the time is over, with
+                no less than greedy climbing from the start had reached (`own_score` then is its own)
     top         how many of the best distinct networks met are kept
     workers     threads that count; no effect on the answer
     progress    show a progress line on standard error
@@ -78,6 +81,7 @@ def learn(
     if listed is not None:
         score = ListedScore(listed)
     given = as_table(data) if listed is None else without_rows(listed)
+    clock = time.perf_counter()
     table = _canonical(given, score)
     rules = knowledge.compile(table.names)
     if listed is not None:
@@ -98,7 +102,9 @@ def learn(
         identity = settings.to_json() | {"data": fingerprint, "start": repr(problem.start), "top": top}
         store = Checkpoint(checkpoint, identity)
     with _Shown(progress, callback, limits) as observe:
-        run = drive(method, problem, rng, limits, observe, store)
+        run = drive(method, problem, rng, limits, observe, store, clock)
+    if run.too_large:
+        warnings.warn(f"parent sets were left out: {run.too_large[0]}", BayescoutWarning, stacklevel=2)
     result = Result.of_run(run, problem, table, given.names, settings, bound, time.perf_counter() - begin)
     return result if listed is None else replace(result, table=None, scores=None)
 

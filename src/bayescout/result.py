@@ -104,6 +104,8 @@ class Result:
     ends_in_class  whether the search answers with an equivalence class: then `cpdag` is its answer, and
                  `dag` a member of it that keeps the knowledge
     dependencies the tests of independence that the search made, where it made any
+    own_score    where the time was over before the search had got as far as greedy climbing from the start:
+                 the best that it had met itself. `dag` is then of that climb
     """
 
     dag: Dag
@@ -117,6 +119,7 @@ class Result:
     bound: float | None = None
     found_class: Pdag | None = None
     dependencies: DependencyCache | None = None
+    own_score: float | None = None
     table: Table | None = field(default=None, repr=False)
     scores: LocalScores | None = field(default=None, repr=False)
 
@@ -163,6 +166,7 @@ class Result:
             bound=run.bound,
             found_class=None if edges is None else _labelled_class(edges, moved, names),
             dependencies=None if tests is None else tests.labelled(table.names.__getitem__),
+            own_score=run.own_score,
             table=table,
             scores=scores,
         )
@@ -188,6 +192,14 @@ class Result:
         if says_nothing(self.score, self.gap):
             return "no useful bound yet"
         return f"at most {self.gap:,.3f} nats below the best"
+
+    @property
+    def stopped(self) -> str:
+        """Why the run ended, in words; and where the search did not get far, whose graph this is."""
+        reason = self.stop_reason.replace("_", " ")
+        if self.own_score is None:
+            return reason
+        return f"{reason}, by greedy climbing: {self.settings.search} itself had met {self.own_score:,.3f}"
 
     def arcs(self) -> Iterator[tuple[Label, Label]]:
         """(parent, child) label pairs."""
@@ -290,6 +302,7 @@ class Result:
             "seed": self.seed,
             "bound": self.bound,
             "gap": self.gap,
+            "own_score": self.own_score,
             **self._class_summary(),
         }
 
@@ -310,7 +323,7 @@ class Result:
         proof = "" if self.optimality is None else f", {self.optimality}"
         return (
             f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
-            f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stop_reason}>"
+            f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}>"
         )
 
     # ---- files
@@ -335,6 +348,7 @@ class Result:
             "seconds": self.seconds,
             "settings": self.settings.to_json(),
             "bound": self.bound,
+            "own_score": self.own_score,
             "class": _class_to_json(self.found_class),
             "dependencies": _tests_to_json(self.dependencies),
         }
@@ -364,6 +378,7 @@ class Result:
                 seconds=saved["seconds"],
                 settings=Settings.from_json(saved["settings"]),
                 bound=saved["bound"],
+                own_score=saved.get("own_score"),
                 found_class=_class_from_json(saved.get("class"), nodes),
                 dependencies=_tests_from_json(saved.get("dependencies")),
             )

@@ -120,7 +120,7 @@ def result_grids(result: Any) -> list[Any]:
         ("seconds", f"{result.seconds:.3g}"),
         ("steps", f"{result.counters.iterations:,}"),
         ("families scored", f"{result.counters.evaluations:,}"),
-        ("stopped", result.stop_reason),
+        ("stopped", result.stopped),
     ]
     if result.optimality is not None:
         figures.append(("optimality", result.optimality))

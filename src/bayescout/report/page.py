@@ -103,6 +103,11 @@ def _lead(result: Result) -> str:
 def _headline(subject: _Subject) -> Html:
     result = subject.result
     ended, sentence = STOPPED.get(result.stop_reason, (result.stop_reason, ""))
+    if result.own_score is not None:
+        sentence = (
+            f"The time limit was reached before {result.settings.search} had got far (its own best scored "
+            f"{number(result.own_score)}): this network is that of greedy climbing from the start."
+        )
     undecided = len(result.cpdag.undirected)
     tiles: list[tuple[str, object, str]] = [
         (f"Score ({result.settings.score})", number(result.score), "nats; larger is better"),

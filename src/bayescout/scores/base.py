@@ -8,14 +8,21 @@ once for all formulas.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from operator import eq
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from bayescout.data.table import Table
-from bayescout.errors import DataError, GraphError, SettingError, UnknownNameError, did_you_mean
+from bayescout.errors import (
+    DataError,
+    GraphError,
+    SettingError,
+    TooLargeError,
+    UnknownNameError,
+    did_you_mean,
+)
 from bayescout.spelling import setting
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
@@ -72,6 +79,23 @@ class Formula:
                 f"all, such as {setting('kinds', 'discrete')}"
             )
         return Counts(table)
+
+
+def _raised(error: TooLargeError) -> None:
+    raise error
+
+
+@dataclass
+class Hooks:
+    """What a run asks of the score it uses: nothing, outside of a run.
+
+    between    called between pieces of work that take some hundredths of a second each; may raise to end it
+    too_large  told of a family whose table is too large to be counted: raises, or returns where such a
+               family is to count as minus infinity
+    """
+
+    between: Callable[[], None] = lambda: None
+    too_large: Callable[[TooLargeError], None] = _raised
 
 
 class FunctionFormula(Formula):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayescout.scores.base import Parents, Score
+from bayescout.scores.base import Hooks, Parents, Score
 from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
 from bayescout.statistics.families import Family, Floats, Ints
 
@@ -22,6 +22,7 @@ class CustomScore:
     def __init__(self, score: Score, n_variables: int) -> None:
         self.score = score
         self.n_variables = n_variables
+        self.hooks = Hooks()
         self._cache = ScoreCache(DEFAULT_BYTES, n_variables)
 
     @property
@@ -49,8 +50,12 @@ class CustomScore:
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
         own = getattr(self.score, "many", None)
-        values = own(fresh) if own is not None else [self.score.local(*family) for family in fresh]
+        values = own(fresh) if own is not None else [self._local(family) for family in fresh]
         return _scorable(np.asarray(values, dtype=np.float64))
+
+    def _local(self, family: Family) -> float:
+        self.hooks.between()
+        return self.score.local(*family)
 
 
 def _scorable(values: Floats) -> Floats:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from bayescout.data.table import Table
-from bayescout.errors import SettingError
+from bayescout.errors import SettingError, TooLargeError
 from bayescout.scores.base import (
     Formula,
+    Hooks,
     Parents,
     check_candidates,
     check_families,
@@ -29,6 +30,10 @@ BATCH_CELLS = 1 << 20
 
 SPLIT_ROWS = 40_000_000
 """Rows times families below which a batch is not worth handing to threads."""
+
+PIECE_ROWS, SPARSE_COST = 400_000_000, 50
+"""Rows times families that one piece of work has at most, and what a row counts for in a large table: a
+tenth of a second or so."""
 
 
 class TableScore:
@@ -52,6 +57,7 @@ class TableScore:
         self.statistics = formula.statistics(table)
         self.n_variables = self.statistics.n_variables
         self.workers = check_workers(workers)
+        self.hooks = Hooks()
         self._cache = ScoreCache(cache_bytes, self.n_variables)
         self._rows = table.n_rows
 
@@ -97,26 +103,47 @@ class TableScore:
         check_candidates(child, parents, candidates, self.n_variables)
         self._cache.evaluations += len(candidates)
         parts = self._run(
-            lambda some: self.formula.evaluate(self.statistics.extensions(child, parents, some)),
+            lambda some: self._evaluated_extensions(child, parents, some),
             self._slices(child, parents, candidates),
         )
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _evaluated_extensions(self, child: int, parents: Parents, candidates: Ints) -> Floats:
+        try:
+            return self.formula.evaluate(self.statistics.extensions(child, parents, candidates))
+        except TooLargeError:
+            more = [(child, tuple(sorted((*parents, candidate)))) for candidate in candidates.tolist()]
+            return self._one_by_one(more)
 
     def many(self, families: Sequence[Family]) -> Floats:
         """The scores of many families; repeated ones are computed once."""
         return self._cache.fetch(families, self._computed)
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
-        parts = self._run(
-            lambda some: self.formula.evaluate(self.statistics.many(some)), self._batches(fresh)
-        )
-        return np.concatenate(parts)
+        return np.concatenate(self._run(self._evaluated, self._batches(fresh)))
+
+    def _evaluated(self, families: Sequence[Family]) -> Floats:
+        try:
+            return self.formula.evaluate(self.statistics.many(families))
+        except TooLargeError:
+            return self._one_by_one(families)
+
+    def _one_by_one(self, families: Sequence[Family]) -> Floats:
+        """The scores of families among which some are too large to be counted: minus infinity in a search."""
+        scores = np.full(len(families), -np.inf)
+        for i, family in enumerate(families):
+            try:
+                scores[i] = self.formula.evaluate(self.statistics.many([family]))[0]
+            except TooLargeError as error:
+                self.hooks.too_large(error)
+        return scores
 
     # ---- splitting work
 
     def _slices(self, child: int, parents: Parents, candidates: Ints) -> list[Ints]:
         """Candidates in slices of bounded memory, at least one a worker where the work is large."""
-        most = max(1, BATCH_CELLS // (4 * self._cells(child, parents)))
+        cells = self._cells(child, parents)
+        most = max(1, min(BATCH_CELLS // (4 * cells), self._piece(cells)))
         if self._rows * len(candidates) > SPLIT_ROWS:
             most = min(most, -(-len(candidates) // self.workers))
         return [candidates[begin : begin + most] for begin in range(0, len(candidates), most)]
@@ -127,23 +154,42 @@ class TableScore:
         if self._rows * len(families) > SPLIT_ROWS:
             most = -(-len(families) // (4 * self.workers))
         batches: list[Sequence[Family]] = []
-        begin, cells = 0, 0
+        begin, cells, work = 0, 0, 0.0
         for i, (child, parents) in enumerate(families):
             size = self._cells(child, parents)
-            if i > begin and (cells + size > BATCH_CELLS or i - begin >= most):
+            share = 1 / self._piece(size)
+            if i > begin and (cells + size > BATCH_CELLS or i - begin >= most or work + share > 1):
                 batches.append(families[begin:i])
-                begin, cells = i, 0
+                begin, cells, work = i, 0, 0.0
             cells += size
+            work += share
         return [*batches, families[begin:]]
+
+    def _piece(self, cells: int) -> int:
+        """How many families with tables of about this size make one piece of work."""
+        return max(1, PIECE_ROWS // (self._rows * (SPARSE_COST if cells > self._rows else 1)))
 
     def _cells(self, child: int, parents: Parents) -> int:
         """Cells of the family's table, as far as they matter for the size of a batch."""
         return min(self.statistics.cells(child, parents), BATCH_CELLS)
 
     def _run(self, work: Callable[[Any], Floats], items: list[Any]) -> list[Floats]:
+        """The work on each item, on all cores; between two of them the run may be ended."""
+        found = []
         if len(items) == 1 or self.workers == 1:
-            return [work(item) for item in items]
-        return list(_pool(self.workers).map(work, items))
+            for item in items:
+                self.hooks.between()
+                found.append(work(item))
+            return found
+        waiting = [_pool(self.workers).submit(work, item) for item in items]
+        try:
+            for one in waiting:
+                found.append(one.result())
+                self.hooks.between()
+        finally:
+            for one in waiting:
+                one.cancel()
+        return found
 
 
 def check_workers(workers: int | None) -> int:

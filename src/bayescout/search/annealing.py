@@ -14,14 +14,18 @@ from bayescout.search.hill_climb import MIN_GAIN, moves_of
 from bayescout.search.moves import Moves
 from bayescout.search.problem import Generator, ParentSets, Problem, State
 
+STEP_PROPOSALS = 20_000
+"""Proposals of one step at most."""
+
 
 @dataclass
 class AnnealingState(State):
-    """The walk, its temperature and the best graph so far."""
+    """The walk, its temperature and the best graph so far; `proposed` counts those of the sweep in hand."""
 
     best_parents: ParentSets = ()
     best_score: float = float("-inf")
     sweep: int = 0
+    proposed: int = 0
 
     def facts(self) -> dict[str, float]:
         return {"sweep": self.sweep} if self.sweep else {}
@@ -31,9 +35,9 @@ class AnnealingState(State):
 class Annealing:
     """Accept a random legal move with probability min(1, exp(gain / temperature)) (Kirkpatrick et al. 1983).
 
-    A step is a sweep of `proposals` proposals (0: as many as there are ordered pairs) at one temperature,
-    which falls geometrically from `hot` to `cold` nats over `sweeps` sweeps. At the end the best graph met is
-    climbed to its optimum.
+    A step is a sweep of `proposals` proposals (0: as many as there are ordered pairs) at one temperature, or
+    a part of one where they are many. The temperature falls geometrically from `hot` to `cold` nats over
+    `sweeps` sweeps. At the end the best graph met is climbed to its optimum.
     """
 
     sweeps: int = 60
@@ -63,9 +67,12 @@ class Annealing:
         best_parents, best_score = state.best_parents, state.best_score
         n = problem.n
         proposals = self.proposals or n * (n - 1)
-        operators = rng.integers(3 * n * n, size=proposals)
-        chances = np.log(rng.random(proposals)) * self.temperature(state.sweep)
+        count = min(STEP_PROPOSALS, proposals - state.proposed)
+        through = state.proposed + count == proposals
+        operators = rng.integers(3 * n * n, size=count)
+        chances = np.log(rng.random(count)) * self.temperature(state.sweep)
         for operator, chance in zip(operators.tolist(), chances.tolist(), strict=True):
+            problem.check()
             move = moves.move_of(operator)
             if move.gain > -math.inf and move.gain >= chance:
                 moves.apply(move)
@@ -74,11 +81,12 @@ class Annealing:
         return AnnealingState(
             moves.graph,
             moves.score,
-            operations=state.operations + proposals,
+            operations=state.operations + count,
             work=moves,
             best_parents=best_parents,
             best_score=best_score,
-            sweep=state.sweep + 1,
+            sweep=state.sweep + through,
+            proposed=0 if through else state.proposed + count,
         )
 
     def temperature(self, sweep: int) -> float:

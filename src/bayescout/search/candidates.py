@@ -35,6 +35,9 @@ SUBSET_VARIABLES = 20
 STEP_ROWS = 1_000_000_000
 """Rows times parent sets of one step of the enumeration: about a second."""
 
+PORTION_ROWS = 200_000_000
+"""Rows times parent sets between two looks at the clock."""
+
 HELD_BYTES = 2**30
 """What the children whose larger sets are looked for at the same time hold, unless one alone holds more."""
 
@@ -169,6 +172,7 @@ class Enumeration:
         scores = np.empty(len(grown))
         occupied = np.zeros(len(grown), dtype=np.int64)
         for some in self._portions(grown):
+            self.problem.check()
             self._score(level, grown, some, scores, occupied)
             if self._work >= STEP_ROWS:
                 self._work = 0
@@ -190,6 +194,7 @@ class Enumeration:
                 begun.append(Refinement(self._data, waiting.pop(0)))
                 yield
             for first in range(0, len(begun), CHILDREN):
+                self.problem.check()
                 self._run(Refinement.look_on, begun[first : first + CHILDREN])
                 yield
             for refinement in begun:
@@ -218,6 +223,7 @@ class Enumeration:
         together = max(4, STEP_ROWS // (self._rows << 12))
         for begin in range(0, len(parts), together):
             some = parts[begin : begin + together]
+            self.problem.check()
             self._run(lambda part: subset_terms(self._data, fixed, part.start, family_terms), some)
             yield
         for level in self._levels:
@@ -265,8 +271,8 @@ class Enumeration:
     # ---- scores
 
     def _portions(self, grown: Ints) -> list[slice]:
-        """Slices of the grown sets, about one step long, each with whole bases."""
-        most = max(SLICE, STEP_ROWS // max(1, self._rows))
+        """Slices of the grown sets, each with whole bases, between which the run may be ended."""
+        most = max(SLICE, PORTION_ROWS // max(1, self._rows))
         return _whole_slices(grown[:, 0], most)
 
     def _score(self, level: Level, grown: Ints, some: slice, scores: Floats, occupied: Ints) -> None:

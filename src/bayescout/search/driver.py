@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import signal
-import sys
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bayescout.checks import is_real, require_count
+from bayescout.checks import generator, is_real, require_count
 from bayescout.errors import SettingError
+from bayescout.scores.base import Hooks
 from bayescout.search.checkpoint import Checkpoint
-from bayescout.search.problem import Generator, ParentSets, Problem, Search, State, arcs_in
+from bayescout.search.hill_climb import HillClimb
+from bayescout.search.problem import (
+    CountingScore,
+    Generator,
+    ParentSets,
+    Problem,
+    Search,
+    State,
+    arcs_in,
+)
+from bayescout.search.watch import StepAbandoned, Watch
 
 
 class Step(NamedTuple):
@@ -66,6 +77,10 @@ class Run:
     bound: float | None = None
     answer: State | None = None
     """The last state, or what a search concluded from it."""
+    own_score: float | None = None
+    """The best that the search itself had met, where the answer is a greedy climb that got further."""
+    too_large: list[str] = field(default_factory=list)
+    """Families that were left out because their tables are too large, in words."""
 
     @property
     def best(self) -> tuple[float, ParentSets]:
@@ -79,26 +94,36 @@ def drive(
     limits: Limits,
     callback: Callback | None = None,
     checkpoint: Checkpoint | None = None,
+    begin: float | None = None,
 ) -> Run:
-    """Run a search to its end, or to the first of the limits, Ctrl-C and a callback that says stop."""
+    """Run a search to its end, or to the first of the limits, Ctrl-C and a callback that says stop.
+
+    The step in hand is given up when the time is over or Ctrl-C is pressed; the state before it stands.
+    `begin` is when the clock began, by `time.perf_counter`.
+    """
     run, state, spent = Run(), None, 0.0
     if checkpoint is not None:
         run, state, spent = _resumed(checkpoint, search, problem, rng)
-    begin, compiled = time.perf_counter() - spent, compiling_seconds()
-    with CtrlC() as interrupt:
+    watch, floor = problem.score.watch, Floor(problem)
+    early = None if getattr(search, "climbs", False) else floor.climb
+    with CtrlC() as interrupt, _hooked(problem, run):
+        watch.start(limits.max_time, spent, begin, lambda: interrupt.pressed, early)
         try:
             while True:
-                if state is None:
-                    state = search.start(problem, rng)
-                else:
-                    waited = compiling_seconds() - compiled
-                    run.stop_reason = _reason_to_stop(
-                        run, state, limits, time.perf_counter() - begin - waited
-                    )
+                if state is not None:
+                    run.stop_reason = _reason_to_stop(run, state, limits, watch)
                     if run.stop_reason:
                         break
-                    state = search.advance(problem, state, rng)
-                step = _record(run, state, problem, time.perf_counter() - begin, limits.top)
+                asked = problem.score.asked
+                try:
+                    state = (
+                        search.start(problem, rng) if state is None else search.advance(problem, state, rng)
+                    )
+                except StepAbandoned:
+                    problem.score.asked = asked
+                    run.stop_reason = "interrupted" if interrupt.pressed else "max_time"
+                    break
+                step = _record(run, state, problem, watch.seconds, limits.top)
                 if checkpoint is not None:
                     checkpoint.save(_saved(run, state, problem, rng))
                 if callback is not None and callback(step):
@@ -110,20 +135,100 @@ def drive(
             if not run.top:
                 raise
             run.stop_reason = "interrupted"
-    assert state is not None
-    _conclude(run, search, problem, state)
+        if state is None:
+            state = _at_start(problem)
+            _record(run, state, problem, watch.seconds, limits.top)
+        _conclude(run, search, problem, state, limits)
+        if run.stop_reason == "max_time":
+            _raise_to(run, floor, problem)
     run.top = worth_showing(run.top, problem, limits.top)
     return run
 
 
-def _conclude(run: Run, search: Search, problem: Problem, state: State) -> None:
-    """Settle the answer: the last state's, or what the search makes of it where it was stopped early."""
-    conclude = getattr(search, "conclude", None)
-    if conclude is not None and not state.done:
-        with problem.score.suspended():
-            state = conclude(problem, state)
-        run.top = [(state.score, state.parents)]
+def _at_start(problem: Problem) -> State:
+    """The start graph, where the run ended before the search had a first state."""
+    graph = problem.rules.required_parents if isinstance(problem.start, str) else problem.start
+    problem.score.watch.extend(math.inf)
+    return State(graph, problem.total(graph))
+
+
+def _conclude(run: Run, search: Search, problem: Problem, state: State, limits: Limits) -> None:
+    """Settle the answer: the last state's, or what the search makes of it where it was stopped early.
+
+    Where the time is over that has to be quick; if it is not, the answer is the start graph.
+    """
     run.answer = state
+    conclude = getattr(search, "conclude", None)
+    if conclude is None or state.done or type(state) is State:
+        return
+    watch = problem.score.watch
+    if run.stop_reason == "max_time" and limits.max_time is not None:
+        watch.extend(1.05 * limits.max_time + 0.1)
+    elif run.stop_reason == "interrupted":
+        watch.extend(watch.counted + 1.0)
+    with problem.score.suspended():
+        try:
+            state = conclude(problem, state)
+        except StepAbandoned:
+            state = _at_start(problem)
+    run.top = [(state.score, state.parents)]
+    run.answer = state
+
+
+class Floor:
+    """Greedy climbing from the start graph: what a run that is stopped early has to reach.
+
+    Searches that take long to get anywhere (a first population, all tests of a level, a hot walk) would
+    else answer with next to nothing. It climbs when a tenth of the time is over and the search is not, and
+    what it finds is no part of the search: it is the answer only where the time ends the run.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.found: tuple[float, ParentSets] | None = None
+
+    def climb(self) -> None:
+        start = "empty" if self.problem.start == "random" else self.problem.start
+        score = CountingScore(self.problem.score.score)
+        score.watch = self.problem.score.watch
+        problem, climb, rng = Problem(score, self.problem.rules, start), HillClimb(), generator(0)
+        try:
+            state = climb.start(problem, rng)
+            while not state.done:
+                self.found = state.score, state.parents
+                state = climb.advance(problem, state, rng)
+            self.found = state.score, state.parents
+        except StepAbandoned:
+            pass  # with what was found by now
+
+
+def _raise_to(run: Run, floor: Floor, problem: Problem) -> None:
+    """Answer with the greedy climb where the search itself had not got as far."""
+    own = run.top[0][0]
+    if floor.found is None or not floor.found[0] > own:
+        return
+    score, graph = floor.found
+    last = run.trace[-1]
+    run.own_score = own
+    run.top = [floor.found, *(entry for entry in run.top if entry[1] != graph)]
+    run.answer = State(graph, score)
+    seconds = problem.score.watch.seconds
+    values = (score, arcs_in(graph), last.operations, last.evaluations, seconds)
+    run.trace.append(Step(len(run.trace), score, *values, {"greedy": 1.0}))
+
+
+@contextmanager
+def _hooked(problem: Problem, run: Run) -> Iterator[None]:
+    """Let the score look at the clock as it works, and note families that are too large to be counted."""
+    score = problem.score.score
+    if not hasattr(score, "hooks"):
+        yield
+        return
+    score.hooks = Hooks(problem.check, lambda error: run.too_large.append(str(error)))
+    try:
+        yield
+    finally:
+        score.hooks = Hooks()
 
 
 class CtrlC:
@@ -154,18 +259,12 @@ class CtrlC:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def compiling_seconds() -> float:
-    """What compiling kernels has taken in this process: once a machine, and not counted against a budget."""
-    module = sys.modules.get("bayescout.kernels.jit")
-    return 0.0 if module is None else float(module.compiling.seconds)
-
-
-def _reason_to_stop(run: Run, state: State, limits: Limits, seconds: float) -> str:
+def _reason_to_stop(run: Run, state: State, limits: Limits, watch: Watch) -> str:
     if state.done:
         return "converged"
     if limits.max_steps is not None and len(run.trace) > limits.max_steps:
         return "max_steps"
-    if limits.max_time is not None and seconds >= limits.max_time:
+    if watch.is_over:
         return "max_time"
     return ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bayescout.checks import require_flag
@@ -73,8 +73,7 @@ class Ges:
             phase += 1
             if phase == (3 if self.turning else 2):
                 if not (self.repeat and changed):
-                    state.done = True
-                    return state
+                    return replace(state, done=True)
                 phase, changed = 0, False
             work.enter(phase)
 

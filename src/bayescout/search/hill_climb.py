@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bayescout.checks import require_count
@@ -38,6 +38,7 @@ class HillClimb:
     perturb: int = 15
 
     state: ClassVar[type[State]] = ClimbState
+    climbs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_count("restarts", self.restarts)
@@ -57,13 +58,12 @@ class HillClimb:
         return self._at_optimum(state, moves, rng)
 
     def _at_optimum(self, state: ClimbState, moves: Moves, rng: Generator) -> ClimbState:
-        if state.score >= state.best_score:
-            state.best_parents, state.best_score = state.parents, state.score
+        best = max((state.score, state.parents), (state.best_score, state.best_parents), key=lambda b: b[0])
         if state.restarts_left == 0:
-            return ClimbState(state.best_parents, state.best_score, True, state.operations)
-        moves = restarted(moves, state.best_parents, self.perturb, rng)
-        state.restarts_left -= 1
-        return _moved(state, moves)
+            return ClimbState(best[1], best[0], True, state.operations)
+        moves = restarted(moves, best[1], self.perturb, rng)
+        left = state.restarts_left - 1
+        return _moved(replace(state, best_parents=best[1], best_score=best[0], restarts_left=left), moves)
 
 
 def _moved(state: ClimbState, moves: Moves) -> ClimbState:

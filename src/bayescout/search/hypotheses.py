@@ -42,7 +42,7 @@ def data_tests(
     """The tests of the score's statistics, or those statistics where they are tests themselves."""
     statistics = getattr(problem.score.score, "statistics", None)
     if isinstance(statistics, Counts | Covariance):
-        return independence_tests(statistics, test, alpha, correction)
+        return independence_tests(statistics, test, alpha, correction, problem.check)
     if statistics is not None and hasattr(statistics, "many"):
         tests: IndependenceTests = statistics
         return tests

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayescout.search.candidates import Enumeration, Masks, masks_of, members_of, rows_of_subsets
-from bayescout.search.problem import ParentSets, Problem
-from bayescout.statistics.counts import Counts
+from bayescout.search.problem import ParentSets, Problem, rows_of
 from bayescout.statistics.families import Family, Floats, Ints
 
 LISTED_WORK = 3_000_000_000
@@ -25,9 +24,6 @@ SUBSET_COST = 10
 
 GROWTH_WORK = 60_000_000
 """Rows times parent sets that are scored around the best sets of the lists each time they grow."""
-
-LEAST_ROWS = 10_000
-"""The rows that a parent set counts for at least: with fewer, other work than counting takes the time."""
 
 Found = list[tuple[tuple[int, ...], float]]
 
@@ -76,7 +72,7 @@ class Listing:
 
     def _best(self, others: dict[Family, None]) -> list[Family]:
         """The first families not yet expanded of all lists, as many as the work allows."""
-        most = GROWTH_WORK // (_rows(self.problem) * self.problem.n)
+        most = GROWTH_WORK // (rows_of(self.problem) * self.problem.n)
         found: list[Family] = []
         for rank in range(max(map(len, self._scores))):
             for child, masks in enumerate(self._masks):
@@ -153,12 +149,6 @@ def indexed(masks: Sequence[Masks], scores: Sequence[Floats]) -> tuple[Any, ...]
     return together, starts, np.concatenate(scores), begins, holders
 
 
-def _rows(problem: Problem) -> int:
-    """What a parent set counts for."""
-    statistics = getattr(problem.score.score, "statistics", None)
-    return max(LEAST_ROWS, statistics.n_rows) if isinstance(statistics, Counts) else LEAST_ROWS
-
-
 def _size_limit(problem: Problem) -> tuple[int, bool]:
     """Up to which size all sets can be enumerated within LISTED_WORK, and whether those are all there are."""
     rules = problem.rules
@@ -172,7 +162,7 @@ def _size_limit(problem: Problem) -> tuple[int, bool]:
     least, most, work = int(required.max()) + 1, int(largest.max()), 0
     for size in range(1, most + 1):
         sets = sum(math.comb(free, size - own) for free, own, limit in children if own < size <= limit)
-        work += sets * _rows(problem)
+        work += sets * rows_of(problem)
         if work > LISTED_WORK and size > least:
             return size - 1, False
     return most, True

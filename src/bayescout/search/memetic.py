@@ -186,7 +186,9 @@ def climbed(problem: Problem, listing: Listing, orders: Sequence[Order], rng: Ge
 
     workers = min(len(orders), int(getattr(problem.score.score, "workers", 1)))
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(climb, range(len(orders))))
+        for begin in range(0, len(orders), workers):
+            problem.check()
+            list(pool.map(climb, range(begin, min(begin + workers, len(orders)))))
     return [
         Member(tuple(order.tolist()), *listing.network(rows))
         for order, rows in zip(ends, chosen, strict=True)

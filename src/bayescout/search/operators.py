@@ -133,6 +133,7 @@ class Operators:
 
     def _tried(self, y: int, place: int) -> Step | None:
         """The step of a place in y's table; where it is not valid now it is put to sleep."""
+        self.problem.check()
         table = self.tables[y]
         row, x = divmod(place, self.n)
         gain, clique = float(table.gains[place]), table.cliques[row]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -231,7 +231,7 @@ class OrderClimb:
         self, problem: Problem, state: OrderClimbState, work: OrderWork, rng: Generator
     ) -> OrderClimbState:
         if state.score >= state.best_score:
-            state.best_parents, state.best_score = state.parents, state.score
+            state = replace(state, best_parents=state.parents, best_score=state.score)
         if state.restarts_left == 0:
             return OrderClimbState(
                 state.best_parents,
@@ -241,7 +241,7 @@ class OrderClimb:
                 order=state.order,
                 tried=state.tried,
             )
-        state.restarts_left -= 1
+        state = replace(state, restarts_left=state.restarts_left - 1)
         return self._begin(problem, work, rng, state)
 
     def _begin(

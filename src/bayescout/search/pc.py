@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import ClassVar
@@ -20,7 +20,10 @@ from bayescout.statistics.independence import (
 
 Triple = tuple[int, int, int]
 SETS_AT_A_TIME = 256
-"""How many sets a conservative collider is asked of before it is seen whether more are needed."""
+"""Sets that a pair is asked about before it is seen whether more are needed, at most."""
+
+STEP_EDGES = (2000, 500)
+"""Edges tested in one step: given nothing, and given others."""
 
 
 @dataclass
@@ -28,12 +31,15 @@ class PcState(State):
     """The edges left and the tests that parted the others, with so many variables given so far.
 
     Until the last step there is no graph to speak of: `parents` holds the required arcs. The last has the
-    class in `directed` and `undirected`.
+    class in `directed` and `undirected`. Of the level that comes next, `tested` edges are through of those
+    that were there when it began, `before`.
     """
 
     edges: Pairs = ()
     separators: tuple[CachedTest, ...] = ()
     level: int = 0
+    tested: int = 0
+    before: Pairs = ()
     rejected: int = 0
     inconclusive: int = 0
     conflicts: int = 0
@@ -95,18 +101,29 @@ class Pc:
 
     def advance(self, problem: Problem, state: PcState, rng: Generator) -> PcState:
         level, tests = state.level + 1, data_tests(problem, self.test, self.alpha)
-        waiting = self._to_test(problem, state.edges, level)
-        if not waiting:
+        before = state.before if state.tested else state.edges
+        around = neighbours(problem.n, before)
+        if not state.tested and not self._tests_at(problem, before, around, level):
             return self._directed(problem, state, tests, self.conservative)
+        end = min(len(before), state.tested + STEP_EDGES[level > 0])
         asked = Asked(tests)
-        found = asked.separators(waiting)
+        found = asked.separators(
+            [
+                (a, b, given_sets(around, a, b, level))
+                for a, b in before[state.tested : end]
+                if self._may_go(problem, a, b)
+            ]
+        )
         parted = {(one.a, one.b) for one in found}
+        through = end == len(before)
         return replace(
             state,
             operations=state.operations + asked.count,
             edges=tuple(edge for edge in state.edges if edge not in parted),
             separators=(*state.separators, *found),
-            level=level,
+            level=level if through else state.level,
+            tested=0 if through else end,
+            before=() if through else before,
             rejected=state.rejected + asked.rejected,
             inconclusive=state.inconclusive + asked.inconclusive,
         )
@@ -121,21 +138,19 @@ class Pc:
             return replace(state, directed=_required(problem))
         return self._directed(problem, state, data_tests(problem, self.test, self.alpha), conservative=False)
 
-    def _to_test(
-        self, problem: Problem, edges: Pairs, level: int
-    ) -> list[tuple[int, int, list[tuple[int, ...]]]]:
-        """The edges that may go and the sets to give for each: of neighbours of one end, then the other."""
+    def _tests_at(self, problem: Problem, edges: Pairs, around: list[int], level: int) -> bool:
+        """Return True if any edge that may go has so many neighbours to be given."""
         if self.max_given is not None and level > self.max_given:
-            return []
-        around = neighbours(problem.n, edges)
+            return False
+        return any(
+            self._may_go(problem, a, b) and next(given_sets(around, a, b, level), None) is not None
+            for a, b in edges
+        )
+
+    @staticmethod
+    def _may_go(problem: Problem, a: int, b: int) -> bool:
         required = problem.rules.required
-        found = []
-        for a, b in edges:
-            if not (required[a, b] or required[b, a]):
-                sets = list(given_sets(around, a, b, level))
-                if sets:
-                    found.append((a, b, sets))
-        return found
+        return not (required[a, b] or required[b, a])
 
     # ---- directing
 
@@ -145,8 +160,8 @@ class Pc:
         asked = Asked(tests)
         colliders, ambiguous = self._colliders(problem.n, state, asked, conservative)
         pattern, conflicts = oriented(problem, state.edges, colliders)
-        direct_by_rules(pattern, ambiguous)
-        dag = extension_of(pattern) or forced_extension(pattern)
+        direct_by_rules(pattern, ambiguous, problem.check)
+        dag = extension_of(pattern) or forced_extension(pattern, problem.check)
         fitted = dag.parent_sets()
         parents = within_limits(problem, fitted)
         # Where the limits on parents cost arcs, the class is that of the graph that is left.
@@ -223,22 +238,27 @@ class Asked:
         self.inconclusive += sum(one.answer == "inconclusive" for one in found)
         return found
 
-    def separators(self, waiting: Sequence[tuple[int, int, list[tuple[int, ...]]]]) -> tuple[CachedTest, ...]:
+    def separators(
+        self, waiting: Sequence[tuple[int, int, Iterator[tuple[int, ...]]]]
+    ) -> tuple[CachedTest, ...]:
         """The first test that parts each pair, for those that one does.
 
         Asked in rounds over all pairs, of one set each, then two, four and so on: few are asked in vain.
         """
         parted: dict[tuple[int, int], CachedTest] = {}
-        begin, size = 0, 1
+        size = 1
         while waiting:
-            questions = [
-                Question(a, b, given) for a, b, sets in waiting for given in sets[begin : begin + size]
-            ]
+            questions, left = [], []
+            for a, b, sets in waiting:
+                some = [Question(a, b, given) for given in islice(sets, size)]
+                questions += some
+                if len(some) == size:
+                    left.append((a, b, sets))
             for (a, b, given), found in zip(questions, self._asked(questions), strict=True):
                 if found.answer == "independent":
                     parted.setdefault((a, b), CachedTest(a, b, given, found.p_value, found.answer))
-            begin, size = begin + size, 2 * size
-            waiting = [w for w in waiting if (w[0], w[1]) not in parted and len(w[2]) > begin]
+            waiting = [one for one in left if (one[0], one[1]) not in parted]
+            size = min(2 * size, SETS_AT_A_TIME)
         return tuple(parted[pair] for pair in sorted(parted))
 
     def parted_by(self, a: int, b: int, c: int, sets: Iterator[tuple[int, ...]]) -> tuple[bool, bool]:
@@ -280,6 +300,7 @@ def oriented(
     pattern = Pattern.of_pairs(problem.n, (), edges)
     conflicts = _direct_by_knowledge(pattern, problem, edges)
     for a, c, b in colliders:
+        problem.check()
         if not (_directable(pattern, a, c) and _directable(pattern, b, c)):
             conflicts += 1
             continue
@@ -313,7 +334,9 @@ def _directable(pattern: Pattern, a: int, b: int) -> bool:
     return there or (bool(pattern.friends[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
 
 
-def direct_by_rules(pattern: Pattern, ambiguous: set[Triple]) -> None:
+def direct_by_rules(
+    pattern: Pattern, ambiguous: set[Triple], check: Callable[[], None] = lambda: None
+) -> None:
     """Direct what Meek's four rules (1995) direct; what they direct both ways, or into a cycle, is left.
 
     As `graph.equivalence.meek`, for patterns that contradict themselves: tests may. An ambiguous triple may
@@ -324,6 +347,7 @@ def direct_by_rules(pattern: Pattern, ambiguous: set[Triple]) -> None:
     while changed:
         changed = False
         for a, b in pattern.pairs()[1]:
+            check()
             forward = _must_point(pattern, a, b, unsure) and _directable(pattern, a, b)
             backward = _must_point(pattern, b, a, unsure) and _directable(pattern, b, a)
             if forward != backward:
@@ -347,7 +371,7 @@ def _must_point(pattern: Pattern, a: int, b: int, unsure: set[Triple]) -> bool:
     )
 
 
-def forced_extension(pattern: Pattern) -> Extension:
+def forced_extension(pattern: Pattern, check: Callable[[], None] = lambda: None) -> Extension:
     """An acyclic graph that keeps the arcs and makes few new colliders, where none makes none.
 
     As Dor & Tarsi's, but the next sink is the node without children that would make fewest.
@@ -356,6 +380,7 @@ def forced_extension(pattern: Pattern) -> Extension:
     parents, removed = [0] * len(left), []
     waiting = list(range(len(left)))
     while waiting:
+        check()
         node = min(
             (node for node in waiting if not pattern.children[node] & left[node]),
             key=lambda node: _new_colliders(pattern, left, node),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayescout.scores.base import LocalScores
 from bayescout.search.knowledge import Rules
 from bayescout.search.rows import Rows
+from bayescout.search.watch import Watch
 from bayescout.statistics.dependencies import DependencyCache
 from bayescout.statistics.families import Family, Floats, Ints
 
@@ -28,7 +29,8 @@ class CountingScore:
 
     The count is a function of the search alone, so that it is the same for any number of workers, any
     cache and after a resumed run; `suspended` leaves out what only rebuilds a search's scratch space.
-    `compiled` counts families that a kernel scored by itself, without asking this object.
+    `compiled` counts families that a kernel scored by itself, without asking this object. `watch` is the
+    clock of the run.
     """
 
     def __init__(self, score: LocalScores) -> None:
@@ -36,6 +38,7 @@ class CountingScore:
         self.n_variables = score.n_variables
         self.asked = 0
         self.compiled = 0
+        self.watch = Watch()
 
     def local(self, child: int, parents: tuple[int, ...]) -> float:
         self.asked += 1
@@ -52,8 +55,10 @@ class CountingScore:
     @contextmanager
     def suspended(self) -> Iterator[None]:
         before = self.asked
-        yield
-        self.asked = before
+        try:
+            yield
+        finally:
+            self.asked = before
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,10 @@ class Problem:
     @property
     def n(self) -> int:
         return self.rules.n
+
+    def check(self) -> None:
+        """Between two pieces of work of a long step: give the step up where the run is over."""
+        self.score.watch.check()
 
     @cached_property
     def rows(self) -> Rows:
@@ -142,7 +151,11 @@ class Search(Protocol):
     """A frozen dataclass of settings with two methods; `state` is the class of its states.
 
     A search whose states are no answers before its end has a third, `conclude(problem, state)`: the state
-    to answer with when the run is stopped early.
+    to answer with when the run is stopped early. One that climbs greedily from the start graph sets
+    `climbs`; the others, stopped early, answer at least with what such a climb gives in that time.
+
+    A step that may take long calls `problem.check()` between pieces of its work. That may give the step up,
+    so `advance` leaves the fields of the state it was given alone.
     """
 
     state: type[State]
@@ -188,6 +201,16 @@ def random_order(rules: Rules, rng: Generator) -> tuple[int, ...]:
         order.append(node)
         left = left - rules.required[node]
     return tuple(order)
+
+
+LEAST_ROWS = 10_000
+"""The rows that scoring a family counts for at least: with fewer, other work than counting takes the time."""
+
+
+def rows_of(problem: Problem) -> int:
+    """What scoring a family counts for, where the work of a step is planned."""
+    statistics = getattr(problem.score.score, "statistics", None)
+    return max(LEAST_ROWS, int(getattr(statistics, "n_rows", 0)))
 
 
 def arcs_in(parents: Sequence[Sequence[int]]) -> int:

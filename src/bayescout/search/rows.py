@@ -22,6 +22,9 @@ largest gain of each row"""
 
 Row = tuple[Floats, Floats, float, float]
 
+FILL_ROWS = 200_000_000
+"""Rows times families of the children that are filled in one call: some hundredths of a second."""
+
 
 class Rows:
     """Rows of gains, by one compiled call where the score allows it, else through the score's own methods.
@@ -51,6 +54,7 @@ class Rows:
 
     def update(self, child: int, own: tuple[int, ...], graph: Graph) -> None:
         """Bring the row of one child up to date with its parents."""
+        self.score.watch.check()
         self.score.asked += self._neighbours(child, own)
         known = self._memory.get((child, own))
         if known is not None:
@@ -69,8 +73,11 @@ class Rows:
         """Bring every row up to date, what can be compiled in one call."""
         keys = list(enumerate(parents))
         compiled = [c for c, own in keys if (c, own) not in self._memory and self._is_small(c, own)]
-        if compiled:
-            self.score.compiled += self._fill_rows(self._data, self._rules, graph, np.array(compiled))
+        together = self._children_a_call() if compiled else 1
+        for begin in range(0, len(compiled), together):
+            self.score.watch.check()
+            some = np.array(compiled[begin : begin + together])
+            self.score.compiled += self._fill_rows(self._data, self._rules, graph, some)
         done = set(compiled)
         for child, own in keys:
             if child in done:
@@ -78,6 +85,11 @@ class Rows:
                 self._remember(own, graph, child)
             else:
                 self.update(child, own, graph)
+
+    def _children_a_call(self) -> int:
+        """How many rows are filled between two looks at the clock."""
+        rows = int(self.score.score.statistics.n_rows)
+        return max(1, FILL_ROWS // (rows * max(1, max(self._allowed))))
 
     def _neighbours(self, child: int, own: tuple[int, ...]) -> int:
         """The families that a row is made of: the child's own, less a parent, and more one."""

@@ -43,6 +43,7 @@ class Tabu:
     perturb: int = 15
 
     state: ClassVar[type[State]] = TabuState
+    climbs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_count("length", self.length, 1)

@@ -48,6 +48,7 @@ class Counts:
         # Of the weights as they are counted: their sum does not depend on the order of the rows.
         self.total = float(table.n_rows) if table.weights is None else float(weights.sum())
         self.grid = Grid.for_rows(self.total, math.log(self.total + 1), math.log(self.total + 1))
+        self.names = table.names
         self.cards: Ints = table.cardinalities
         self._codes = codes
         self._weights = weights
@@ -204,10 +205,11 @@ class Counts:
     ) -> FamilyTables:
         r = int(self.cards[child])
         if distinct * r > DENSE_CEILING:
+            given = ", ".join(repr(self.names[parent]) for parent in parents)
             raise TooLargeError(
-                f"a table of {distinct:,} parent configurations by {r:,} child states has "
-                f"{distinct * r:,} cells, more than the {DENSE_CEILING:,} that are held; merge states of the "
-                f"child, or limit its parents"
+                f"the table of {self.names[child]!r} given {given} has {distinct:,} parent configurations by "
+                f"{r:,} child states, {distinct * r:,} cells, more than the {DENSE_CEILING:,} that are held; "
+                f"merge states of {self.names[child]!r}, or limit its parents"
             )
         ids = np.empty(self.n_rows, dtype=np.uint32)
         self._kernels.append_cells(numbers, self._codes[child], r, ids)

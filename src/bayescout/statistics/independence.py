@@ -7,7 +7,7 @@ not. "inconclusive": there are too few rows for the test to be believed, whateve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Table
-from bayescout.errors import SettingError
+from bayescout.errors import SettingError, TooLargeError
 from bayescout.graph.dag import Dag
 from bayescout.graph.separation import d_separated
 from bayescout.statistics.counts import Counts
@@ -29,8 +29,8 @@ CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "benjamini-hochberg
 LEAST_EXPECTED = 5.0
 """A chi-squared test is believed when every cell expects at least this many rows."""
 
-BATCH_CELLS = 1 << 20
-"""Cells counted at a time."""
+BATCH_CELLS, BATCH_ROWS = 1 << 20, 20_000_000
+"""Cells, and rows times families, counted at a time."""
 
 
 class Question(NamedTuple):
@@ -60,7 +60,12 @@ class IndependenceTests(Protocol):
 
 
 class _Level:
-    """The part that all tests from data share: from statistics to p-values to answers."""
+    """The part that all tests from data share: from statistics to p-values to answers.
+
+    `between` is called between pieces of work that take some hundredths of a second each; it may raise.
+    """
+
+    between: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, alpha: float, correction: Correction) -> None:
         if not 0 < alpha < 1:
@@ -99,7 +104,8 @@ class GSquared(_Level):
     $$ G^2 = 2 \sum_{zab} N_{zab} \log \frac{N_{zab} N_z}{N_{za} N_{zb}} = 2 N \hat I(a; b \mid z) $$
 
     against chi-squared with $(r_a - 1)(r_b - 1) \prod r_z$ degrees of freedom, over declared states and all
-    configurations, as the number of parameters in a score is. Always believed.
+    configurations, as the number of parameters in a score is. Always believed, but where the table is too
+    large to be counted: then the statistic is 0.
     """
 
     kind: ClassVar[str] = "discrete"
@@ -114,12 +120,23 @@ class GSquared(_Level):
         families = [*with_a, *dict.fromkeys(without)]
         place = {family: i for i, family in enumerate(families) if i >= len(with_a)}
         likelihoods = np.concatenate(
-            [self.counts.many(some).log_likelihoods() for some in _batches(self.counts, families)]
+            [self._log_likelihoods(some) for some in _batches(self.counts, families, self.between)]
         )
         plain = likelihoods[[place[family] for family in without]]
-        statistics = np.maximum(2 * (likelihoods[: len(with_a)] - plain), 0.0)
+        counted = np.isfinite(likelihoods[: len(with_a)]) & np.isfinite(plain)
+        differences = np.where(counted, likelihoods[: len(with_a)], 0.0) - np.where(counted, plain, 0.0)
+        statistics = np.maximum(2 * differences, 0.0)
         degrees = _degrees(self.counts, questions)
-        return statistics, degrees, _upper_tail(statistics, degrees), np.ones(len(questions), dtype=bool)
+        return statistics, degrees, _upper_tail(statistics, degrees), counted
+
+    def _log_likelihoods(self, families: Sequence[Family]) -> Floats:
+        """Of each family; infinite where its table is too large to be counted."""
+        try:
+            return self.counts.many(families).log_likelihoods()
+        except TooLargeError:
+            if len(families) == 1:
+                return np.array([-np.inf])
+            return np.concatenate([self._log_likelihoods([family]) for family in families])
 
 
 class ChiSquared(_Level):
@@ -145,7 +162,9 @@ class ChiSquared(_Level):
         found = [
             pearson(table)
             for some in _batches(
-                self.counts, [f for f, is_dense in zip(families, counted, strict=True) if is_dense]
+                self.counts,
+                [f for f, is_dense in zip(families, counted, strict=True) if is_dense],
+                self.between,
             )
             for table in self._tables(some)
         ]
@@ -237,8 +256,12 @@ def independence_tests(
     test: str | None = None,
     alpha: float = 0.05,
     correction: Correction = "none",
+    between: Callable[[], None] | None = None,
 ) -> IndependenceTests:
-    """The tests for a table or its statistics: "g2" (discrete data's default), "chi2" or "fisher-z"."""
+    """The tests for a table or its statistics: "g2" (discrete data's default), "chi2" or "fisher-z".
+
+    `between` is called between pieces of work, and may raise to end it.
+    """
     if isinstance(statistics, Table):
         statistics = Counts(statistics) if statistics.is_discrete else Covariance(statistics)
     discrete = isinstance(statistics, Counts)
@@ -250,8 +273,11 @@ def independence_tests(
         raise SettingError(
             f"test {test!r} is for {TESTS[test].kind} columns and these are not; use {' or '.join(fit)}"
         )
-    made: IndependenceTests = TESTS[test](statistics, alpha, correction)
-    return made
+    made = TESTS[test](statistics, alpha, correction)
+    if between is not None:
+        made.between = between
+    found: IndependenceTests = made
+    return found
 
 
 TESTS: dict[str, Any] = {"g2": GSquared, "chi2": ChiSquared, "fisher-z": FisherZ}
@@ -295,14 +321,19 @@ def _upper_tail(statistics: Floats, degrees: Floats) -> Floats:
     return np.where(degrees > 0, tail, 1.0)
 
 
-def _batches(counts: Counts, families: Sequence[Family]) -> list[Sequence[Family]]:
-    """Families in batches of bounded memory."""
-    batches: list[Sequence[Family]] = []
+def _batches(
+    counts: Counts, families: Sequence[Family], between: Callable[[], None]
+) -> Iterator[Sequence[Family]]:
+    """Families in batches of bounded memory and work."""
+    most = max(1, BATCH_ROWS // max(1, counts.n_rows))
     begin, cells = 0, 0
     for i, (child, parents) in enumerate(families):
         size = min(counts.cells(child, parents), BATCH_CELLS)
-        if i > begin and cells + size > BATCH_CELLS:
-            batches.append(families[begin:i])
+        if i > begin and (cells + size > BATCH_CELLS or i - begin >= most):
+            between()
+            yield families[begin:i]
             begin, cells = i, 0
         cells += size
-    return [*batches, families[begin:]] if families else []
+    if families:
+        between()
+        yield families[begin:]

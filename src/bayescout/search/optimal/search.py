@@ -17,7 +17,7 @@ from bayescout.search.optimal.dynamic import bytes_needed, fits, solve_dynamic
 from bayescout.search.optimal.parts import Part, parts_of
 from bayescout.search.optimal.program import PROOF, Program, climbed
 from bayescout.search.problem import Generator, ParentSets, Problem, State
-from bayescout.search.tabu import Tabu
+from bayescout.search.tabu import Tabu, TabuState
 from bayescout.statistics.families import Ints
 
 METHODS = ("auto", "dynamic", "program")
@@ -27,6 +27,9 @@ STEP_BYTES = 64 << 20
 
 RESTARTS = 10
 """Of the first climb."""
+
+STEP_MOVES = 100_000
+"""Moves of the first climb in one step, divided by the square of the number of variables."""
 
 CLIMBS = 2000
 """Climbs over orders, divided by the number of variables."""
@@ -44,6 +47,7 @@ class OptimalState(State):
     complete    whether every parent set that matters has been looked at
     bound       no network scores more, as far as is known
     settled     how many parts are solved, and `bounds` of them
+    walk        the first climb, while it goes on
     """
 
     stage: str = "climb"
@@ -53,6 +57,7 @@ class OptimalState(State):
     settled: int = 0
     bounds: tuple[float, ...] = ()
     program: dict[str, Any] | None = field(default=None, repr=False)
+    walk: TabuState | None = field(default=None, repr=False)
 
     def upper_bound(self) -> float | None:
         return self.bound if math.isfinite(self.bound) else None
@@ -62,7 +67,15 @@ class OptimalState(State):
 
     def to_json(self) -> dict[str, Any]:
         program = getattr(self.work, "program", None)
-        return super().to_json() | {"program": None if program is None else program.to_json()}
+        return super().to_json() | {
+            "program": None if program is None else program.to_json(),
+            "walk": None if self.walk is None else self.walk.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> State:
+        walk = saved["walk"]
+        return super().from_json(saved | {"walk": None if walk is None else TabuState.from_json(walk)})
 
 
 class Work:
@@ -102,6 +115,7 @@ class Optimal:
     method: str = "auto"
 
     state: ClassVar[type[State]] = OptimalState
+    climbs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -163,16 +177,25 @@ class Optimal:
 
 
 def _climb(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
-    """Tabu search with some restarts: a good answer at once."""
-    state.work.enumerate()
-    after = replace(state, stage="sets")
+    """Tabu search with some restarts, so many moves of it: a good answer at once."""
     if not math.isfinite(state.score):
-        return after
-    tabu, here = Tabu(restarts=RESTARTS), replace(problem, start=state.parents)
-    walk = tabu.start(here, rng)
-    while not walk.done:
-        walk = tabu.advance(here, walk, rng)
-    return _better(problem, after, walk.parents)
+        return _listing(state)
+    tabu, walk = Tabu(restarts=RESTARTS), state.walk
+    if walk is None:
+        walk = tabu.start(replace(problem, start=state.parents), rng)
+    for _ in range(max(1, STEP_MOVES // problem.n**2)):
+        walk = tabu.advance(problem, walk, rng)
+        if walk.done:
+            return _listing(_better(problem, replace(state, walk=None), walk.parents))
+    if walk.best_score > state.score:
+        state = replace(state, parents=walk.best_parents, score=walk.best_score)
+    return replace(state, walk=walk)
+
+
+def _listing(state: OptimalState) -> OptimalState:
+    """On to the enumeration of parent sets."""
+    state.work.enumerate()
+    return replace(state, stage="sets")
 
 
 def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
@@ -214,6 +237,7 @@ def _climb_over(
         other = order.copy()
         for one, two in swaps.tolist():
             other[one], other[two] = other[two], other[one]
+        problem.check()
         other, picks, score = climbed(lists, other)
         if score >= total:
             order, chosen, total = other, picks, score

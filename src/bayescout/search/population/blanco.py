@@ -15,6 +15,7 @@ from bayescout.search.population.generation import (
     carried,
     evaluated,
     first_generation,
+    first_size,
     living_of,
     require_population,
 )
@@ -46,7 +47,8 @@ class Elitist(ABC):
 
     The next generation is the best of parents and offspring together, parents first among equals; the
     search has converged when the sum of scores is the same for `patience` generations (the document: 1),
-    and gives up after `max_generations`. `population` is 0 for ten times the number of variables.
+    and gives up after `max_generations`. `population` is 0 for ten times the number of variables, or
+    as many as fit where that is less (from 190 variables on).
     The first generation is the start graph and individuals whose genes are set by themselves with the
     chance that gives a node `mean_parents` parents in the mean, before repair; the document does not
     say its density, and half-full graphs would have families of n/2 parents. With `distinct`, an
@@ -70,13 +72,13 @@ class Elitist(ABC):
     def start(self, problem: Problem, rng: Generator) -> ElitistState:
         genome = Genome.of(problem.rules)
         chances = np.full(genome.size, genome.density(self.mean_parents))
-        living = first_generation(problem, self.population or max(2, 10 * problem.n), chances, rng)
+        living = first_generation(problem, first_size(genome, self.population), chances, rng)
         return self._state(carried(living, 0, 0), chances)
 
     def advance(self, problem: Problem, state: Any, rng: Generator) -> ElitistState:
         parents = living_of(problem, state)
-        genes, chances = self._offspring(parents, state, rng)
-        offspring = evaluated(problem, parents.genome, repair(parents.genome, genes, rng))
+        genes, chances = self._offspring(problem, parents, state, rng)
+        offspring = evaluated(problem, parents.genome, repair(parents.genome, genes, rng, problem.check))
         living = parents.silent().joined(offspring)
         living = living.taken(self._replacement(parents, offspring))
         unchanged = state.unchanged + 1 if same_sum(parents.scores, living.scores) else 0
@@ -92,7 +94,9 @@ class Elitist(ABC):
         return elitist_distinct(parents.scores, offspring.scores, genes, len(parents))
 
     @abstractmethod
-    def _offspring(self, parents: Generation, state: Any, rng: Generator) -> tuple[Any, Floats]:
+    def _offspring(
+        self, problem: Problem, parents: Generation, state: Any, rng: Generator
+    ) -> tuple[Any, Floats]:
         """Genes of as many individuals, not yet repaired, and the chances they were drawn with, if any."""
 
     def _state(self, said: dict[str, Any], chances: Floats) -> ElitistState:
@@ -118,15 +122,18 @@ class ElitistGa(Elitist):
         require_share("crossover", self.crossover)
         require_share("mutation", self.mutation)
 
-    def _offspring(self, parents: Generation, state: Any, rng: Generator) -> tuple[Any, Floats]:
+    def _offspring(
+        self, problem: Problem, parents: Generation, state: Any, rng: Generator
+    ) -> tuple[Any, Floats]:
         size = len(parents)
         drawn = by_rank(size, size + size % 2, rng)
         mothers, fathers = parents.genes[drawn[0::2]], parents.genes[drawn[1::2]]
         crossed = one_point(mothers, fathers, rng)
         uncrossed = np.repeat(rng.random(len(mothers)) >= self.crossover, 2)
         crossed[uncrossed] = parents.genes[drawn][uncrossed]
-        mutate = flip_each if self.per_gene else flip_one
-        return mutate(crossed[:size], self.mutation, rng), np.empty(0)
+        if self.per_gene:
+            return flip_each(crossed[:size], self.mutation, rng, problem.check), np.empty(0)
+        return flip_one(crossed[:size], self.mutation, rng), np.empty(0)
 
 
 @dataclass
@@ -164,11 +171,13 @@ class Umda(Elitist):
         super().__post_init__()
         require_amount("correction", self.correction)
 
-    def _offspring(self, parents: Generation, state: Any, rng: Generator) -> tuple[Any, Floats]:
+    def _offspring(
+        self, problem: Problem, parents: Generation, state: Any, rng: Generator
+    ) -> tuple[Any, Floats]:
         best = parents.genes[: max(1, len(parents) // 2)]
         shares = (best.sum(axis=0) + self.correction) / (len(best) + 2 * self.correction)
         chances = self._learned(np.array(state.chances), shares)
-        return draw_genes(chances, len(parents), rng), chances
+        return draw_genes(chances, len(parents), rng, problem.check), chances
 
     def _learned(self, chances: Floats, shares: Floats) -> Floats:
         return shares

@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from bayescout.errors import SettingError
+from bayescout.errors import SettingError, TooLargeError
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints, from_hex, to_hex
-from bayescout.search.population.operators import draw_genes, ranking, repair
+from bayescout.search.population.operators import draw_genes, ranking, repair, slices
 from bayescout.search.problem import Generator, ParentSets, Problem, State
+from bayescout.spelling import setting
+from bayescout.statistics.families import Family
+
+MOST_GENES, COPIES = 1 << 29, 6
+"""Genes of a whole population, one byte each, and how often they are in memory while the next is made."""
+
+SPARE = 8
+"""The default size takes this share of that: some 400 MB. It tells from 190 variables on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +63,18 @@ class Generation:
 
 def evaluated(problem: Problem, genome: Genome, genes: Bools) -> Generation:
     """New individuals with their scores, by one batch of the distinct families they have."""
-    columns = genome.matrices(genes).transpose(0, 2, 1)
-    packed = np.packbits(columns, axis=2)
     place: dict[tuple[int, bytes], int] = {}
-    where = np.array(
-        [
-            [place.setdefault((child, row.tobytes()), len(place)) for child, row in enumerate(graph)]
-            for graph in packed
-        ],
-        dtype=np.int64,
-    ).reshape(len(genes), genome.n)
-    firsts = np.unique(where, return_index=True)[1]
-    flat = columns.reshape(-1, genome.n)
-    families = [(int(i) % genome.n, tuple(np.flatnonzero(flat[i]).tolist())) for i in firsts]
+    families: list[Family] = []
+    where = np.empty((len(genes), genome.n), dtype=np.int64)
+    for some in slices(len(genes), genome.n**2):
+        problem.check()
+        columns = genome.matrices(genes[some]).transpose(0, 2, 1)
+        for i, graph in enumerate(np.packbits(columns, axis=2)):
+            for child, row in enumerate(graph):
+                number = place.setdefault((child, row.tobytes()), len(place))
+                if number == len(families):
+                    families.append((child, tuple(np.flatnonzero(columns[i, child]).tolist())))
+                where[some.start + i, child] = number
     scores = problem.score.many(families)[where].sum(axis=1) if families else np.zeros(len(genes))
     graphs = tuple(tuple(families[i][1] for i in row) for row in where.tolist())
     newcomers = tuple(zip(scores.tolist(), graphs, strict=True))
@@ -78,7 +85,7 @@ def first_generation(problem: Problem, size: int, chances: Floats, rng: Generato
     """The graph to begin with, and individuals drawn gene by gene and repaired."""
     genome = Genome.of(problem.rules)
     begin = genome.of_graph(problem.first_graph(rng))
-    drawn = repair(genome, draw_genes(chances, size - 1, rng), rng)
+    drawn = repair(genome, draw_genes(chances, size - 1, rng, problem.check), rng, problem.check)
     return evaluated(problem, genome, np.concatenate([begin[None], drawn])).ranked()
 
 
@@ -124,6 +131,22 @@ def living_of(problem: Problem, state: PopulationState) -> Generation:
         state.work = Generation(genome, genes, np.array(state.scores), tuple(genome.graphs(genes)))
     living: Generation = state.work
     return living
+
+
+def first_size(genome: Genome, asked: int) -> int:
+    """The size of a population: as asked, or for 0 ten times the variables as far as that fits.
+
+    Refuses what would take too much memory.
+    """
+    fits = max(2, MOST_GENES // max(1, genome.size))
+    size = asked or max(2, min(10 * genome.n, fits // SPARE))
+    if size > fits:
+        raise TooLargeError(
+            f"a population of {size:,} graphs of {genome.n:,} variables has {size * genome.size:,} genes, "
+            f"more than the {MOST_GENES:,} that are held, about {COPIES * MOST_GENES / 2**30:.0f} GiB; "
+            f"{setting('population', fits)} is the largest that fits"
+        )
+    return size
 
 
 def require_population(size: int) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,19 +16,32 @@ from bayescout.search.first_ascent import shuffled_operators
 from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.moves import Moves
 from bayescout.search.population.operators import by_score, ranking, with_parents_of
-from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph
+from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph, rows_of
 
 Population = list[Moves]
 
 
+STEP_WORK = 2_000_000_000
+"""Rows times families scored in one step, about: a generation of few variables, or one graph of many."""
+
+
 @dataclass
 class MatingState(State):
-    """A generation of graphs, best first, and how long the best has not risen."""
+    """A generation of graphs, best first, and how long the best has not risen.
+
+    While the next one is made, `bred` has its graphs so far and `place` says how far it is: below 0 the
+    neighbourhoods of the first generation are made, then graphs mate, equal ones part, and all mutate.
+    `partners` are those to mate with, where they are drawn together; `considered` counts operators.
+    """
 
     population: tuple[ParentSets, ...] = ()
     scores: tuple[float, ...] = ()
     generation: int = 0
     idle: int = 0
+    bred: tuple[ParentSets, ...] = ()
+    place: int = 0
+    partners: tuple[int, ...] = ()
+    considered: int = 0
 
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
         return tuple(zip(self.scores, self.population, strict=True))
@@ -42,7 +56,7 @@ class MatingState(State):
 
 
 @dataclass(frozen=True)
-class Mating:
+class Mating(ABC):
     """What the two share: random beginnings, mating by whole parent sets, the rule of stopping.
 
     The first generation is the start graph (unconnected unless said otherwise) and population - 1 random
@@ -70,16 +84,78 @@ class Mating:
     def start(self, problem: Problem, rng: Generator) -> MatingState:
         graphs = [problem.first_graph(rng)]
         graphs += [random_graph(problem.rules, rng, self.mean_parents) for _ in range(self.population - 1)]
-        return _generation([Moves(problem, graph) for graph in graphs])
+        with problem.score.suspended():
+            scores = np.array([problem.total(graph) for graph in graphs])
+        order = ranking(scores).tolist()
+        ranked = tuple(graphs[i] for i in order)
+        own = tuple(float(scores[i]) for i in order)
+        return MatingState(
+            ranked[0], own[0], population=ranked, scores=own, bred=ranked, place=-len(ranked), work=[]
+        )
+
+    def advance(self, problem: Problem, state: MatingState, rng: Generator) -> MatingState:
+        population = population_of(problem, state)
+        place, partners, considered = state.place, state.partners, state.considered
+        mates, room, cost = self._mates(), STEP_WORK, rows_of(problem) * problem.n**2
+        while place <= mates + len(state.bred):
+            if place < 0:
+                population.append(Moves(problem, state.bred[len(population)]))
+            elif place < mates:
+                partners = partners or self._partners(state, rng)
+                self._mate_at(place, population, state, partners, rng)
+            elif place == mates:
+                self._part(population, rng)
+            else:
+                considered += self._mutate(place - mates - 1, population, rng)
+            place, room = place + 1, room - cost
+            if room <= 0 and place <= mates + len(state.bred):
+                bred = (*(own.graph for own in population), *state.bred[len(population) :])
+                return replace(
+                    state, bred=bred, place=place, partners=partners, considered=considered, work=population
+                )
+        return self._advanced(state, population, considered)
+
+    @abstractmethod
+    def _mates(self) -> int:
+        """How many graphs mate in a generation."""
+
+    def _partners(self, state: MatingState, rng: Generator) -> tuple[int, ...]:
+        """The partners of all that mate, where they are drawn together."""
+        return ()
+
+    @abstractmethod
+    def _mate_at(
+        self,
+        place: int,
+        population: Population,
+        state: MatingState,
+        partners: tuple[int, ...],
+        rng: Generator,
+    ) -> None:
+        """Mate one graph of those that do."""
+
+    def _mutate(self, place: int, population: Population, rng: Generator) -> int:
+        """Mutate one graph; how many operators were considered."""
+        return improve(population[place], rng)
 
     def _advanced(self, state: MatingState, population: Population, considered: int) -> MatingState:
         """The next state: ranked, and done when the best has not risen for long enough."""
-        after = _generation(population)
-        after.generation = state.generation + 1
-        after.operations = state.operations + considered
-        after.idle = 0 if after.score > state.score + MIN_GAIN else state.idle + 1
-        after.done = after.idle >= self.patience
-        return after
+        order = ranking(np.array([own.score for own in population])).tolist()
+        ranked = [population[i] for i in order]
+        graphs = tuple(own.graph for own in ranked)
+        idle = 0 if ranked[0].score > state.score + MIN_GAIN else state.idle + 1
+        return MatingState(
+            graphs[0],
+            ranked[0].score,
+            done=idle >= self.patience,
+            operations=state.operations + considered,
+            work=ranked,
+            population=graphs,
+            scores=tuple(own.score for own in ranked),
+            generation=state.generation + 1,
+            idle=idle,
+            bred=graphs,
+        )
 
     def _part(self, population: Population, rng: Generator) -> None:
         """Shake every graph that equals one before it, so that not all become one graph."""
@@ -131,16 +207,22 @@ class GeneticGreedy(Mating):
                 f"{self.population}; some must be left to mate"
             )
 
-    def advance(self, problem: Problem, state: MatingState, rng: Generator) -> MatingState:
-        population = population_of(problem, state)
+    def _mates(self) -> int:
+        return self.population - self.promoted
+
+    def _mate_at(
+        self,
+        place: int,
+        population: Population,
+        state: MatingState,
+        partners: tuple[int, ...],
+        rng: Generator,
+    ) -> None:
         best = state.population[: self.promoted]
         rest = state.population[self.promoted : self.population - self.dropped]
-        for place, own in enumerate(population[self.promoted :]):
-            own.moved_to(rest[place % len(rest)])
-            self._mate(own, best[rng.integers(self.promoted)], rng)
-        self._part(population, rng)
-        considered = sum(improve(own, rng) for own in population)
-        return self._advanced(state, population, considered)
+        own = population[self.promoted + place]
+        own.moved_to(rest[place % len(rest)])
+        self._mate(own, best[rng.integers(self.promoted)], rng)
 
 
 @dataclass(frozen=True)
@@ -163,17 +245,28 @@ class Genetic(Mating):
             raise SettingError(f'mutation must be "improving" or "random", not {self.mutation!r}')
         require_share("chance", self.chance)
 
-    def advance(self, problem: Problem, state: MatingState, rng: Generator) -> MatingState:
-        population = population_of(problem, state)
-        partners = by_score(np.array(state.scores), len(population) - 1, rng)
-        for own, partner in zip(population[1:], partners.tolist(), strict=True):
-            self._mate(own, state.population[partner], rng)
-        self._part(population, rng)
+    def _mates(self) -> int:
+        return self.population - 1
+
+    def _partners(self, state: MatingState, rng: Generator) -> tuple[int, ...]:
+        return tuple(by_score(np.array(state.scores), self.population - 1, rng).tolist())
+
+    def _mate_at(
+        self,
+        place: int,
+        population: Population,
+        state: MatingState,
+        partners: tuple[int, ...],
+        rng: Generator,
+    ) -> None:
+        self._mate(population[1 + place], state.population[partners[place]], rng)
+
+    def _mutate(self, place: int, population: Population, rng: Generator) -> int:
         if self.mutation == "improving":
-            considered = sum(improve(own, rng) for own in population)
-        else:
-            considered = sum(wander(own, rng) for own in population[1:] if rng.random() < self.chance)
-        return self._advanced(state, population, considered)
+            return super()._mutate(place, population, rng)
+        if place == 0 or rng.random() >= self.chance:
+            return 0
+        return wander(population[place], rng)
 
 
 def improve(own: Moves, rng: Generator) -> int:
@@ -194,19 +287,10 @@ def wander(own: Moves, rng: Generator) -> int:
 
 
 def population_of(problem: Problem, state: MatingState) -> Population:
-    """The neighbourhoods of a state's graphs, rebuilt where the state was read from a file."""
+    """The neighbourhoods of a state's graphs, those made by now, rebuilt where it was read from a file."""
     if state.work is None:
+        made = state.bred[: len(state.bred) + min(0, state.place)]
         with problem.score.suspended():
-            state.work = [Moves(problem, graph) for graph in state.population]
+            state.work = [Moves(problem, graph) for graph in made]
     population: Population = state.work
     return population
-
-
-def _generation(population: Population) -> MatingState:
-    order = ranking(np.array([own.score for own in population])).tolist()
-    ranked = [population[i] for i in order]
-    said: dict[str, Any] = {
-        "population": tuple(own.graph for own in ranked),
-        "scores": tuple(own.score for own in ranked),
-    }
-    return MatingState(ranked[0].graph, ranked[0].score, work=ranked, **said)

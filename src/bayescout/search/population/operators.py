@@ -7,20 +7,39 @@ matters, and randomness is always an argument.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints
 from bayescout.search.problem import Generator, ParentSets
 
+Check = Callable[[], None]
+
 # ---- drawing
 
 
-def draw_genes(chances: Floats, size: int, rng: Generator) -> Bools:
+DRAWN = 1 << 20
+"""Random numbers drawn at a time."""
+
+
+def nothing() -> None:
+    """The `check` of a caller that has no clock: those below are called between pieces of work."""
+
+
+def draw_genes(chances: Floats, size: int, rng: Generator, check: Check = nothing) -> Bools:
     """So many individuals, every gene set by itself with its own chance."""
-    drawn: Bools = rng.random((size, len(chances))) < chances
+    drawn = np.empty((size, len(chances)), dtype=bool)
+    for some in slices(len(drawn), len(chances)):
+        check()
+        np.less(rng.random(drawn[some].shape), chances, out=drawn[some])
     return drawn
+
+
+def slices(individuals: int, each: int) -> list[slice]:
+    """Individuals in slices, so that what is drawn for all of them takes little memory and time."""
+    most = max(1, DRAWN // max(1, each))
+    return [slice(begin, begin + most) for begin in range(0, individuals, most)]
 
 
 # ---- selection
@@ -103,9 +122,13 @@ def with_parents_of(graph: ParentSets, other: ParentSets, nodes: Sequence[int]) 
 # ---- mutation
 
 
-def flip_each(genes: Bools, chance: float, rng: Generator) -> Bools:
+def flip_each(genes: Bools, chance: float, rng: Generator, check: Check = nothing) -> Bools:
     """C ⊕ K: every gene flipped by itself with a chance."""
-    return genes ^ (rng.random(genes.shape) < chance)
+    flipped = np.empty_like(genes)
+    for some in slices(*genes.shape):
+        check()
+        np.logical_xor(genes[some], rng.random(genes[some].shape) < chance, out=flipped[some])
+    return flipped
 
 
 def flip_one(genes: Bools, chance: float, rng: Generator) -> Bools:
@@ -122,7 +145,7 @@ def flip_one(genes: Bools, chance: float, rng: Generator) -> Bools:
 # ---- repair
 
 
-def repair(genome: Genome, genes: Bools, rng: Generator) -> Bools:
+def repair(genome: Genome, genes: Bools, rng: Generator, check: Check = nothing) -> Bools:
     """Legal individuals, by deletions alone: surplus parents first, then a random arc of each cycle.
 
     Required arcs are never deleted. With a known order there are no cycles.
@@ -130,13 +153,18 @@ def repair(genome: Genome, genes: Bools, rng: Generator) -> Bools:
     from bayescout.kernels.population import break_cycles, limit_parents
 
     rules = genome.rules
-    matrices = genome.matrices(genes)
     seeds = rng.integers(1, 1 << 32, size=(2, len(genes)))
-    if (rules.max_parents < rules.allowed.sum(axis=0)).any():
-        limit_parents(matrices, rules.required, rules.max_parents, seeds[0])
-    if rules.order is None:
-        break_cycles(matrices, rules.required, seeds[1])
-    return genome.genes(matrices)
+    limited = (rules.max_parents < rules.allowed.sum(axis=0)).any()
+    repaired = np.empty_like(genes)
+    for some in slices(len(genes), genome.n**2):
+        check()
+        matrices = genome.matrices(genes[some])
+        if limited:
+            limit_parents(matrices, rules.required, rules.max_parents, seeds[0, some])
+        if rules.order is None:
+            break_cycles(matrices, rules.required, seeds[1, some])
+        repaired[some] = genome.genes(matrices)
+    return repaired
 
 
 # ---- replacement

@@ -14,6 +14,7 @@ from bayescout.search.population.generation import (
     carried,
     evaluated,
     first_generation,
+    first_size,
     living_of,
 )
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints
@@ -84,7 +85,7 @@ class Holland:
     def start(self, problem: Problem, rng: Generator) -> HollandState:
         genome = Genome.of(problem.rules)
         chances = np.full(genome.size, genome.density(self.mean_parents))
-        living = first_generation(problem, self.population, chances, rng)
+        living = first_generation(problem, first_size(genome, self.population), chances, rng)
         lives = self._lives(np.arange(len(living)), len(living), rng)
         return HollandState(**carried(living, 0, 0), lives=tuple(lives.tolist()))
 
@@ -94,8 +95,10 @@ class Holland:
         alive = self._survivors(before.scores, lives, rng)
         count = max(1, min(len(alive), round(self.accept * len(alive))))
         kept = alive[epsilon_greedy(len(alive), count, self.epsilon, rng)]
-        genes = self._bred(before.genome, before.genes[kept], self._places(len(alive), count), rng)
-        children = evaluated(problem, before.genome, repair(before.genome, genes, rng))
+        places = self._places(len(alive), count)
+        first_size(before.genome, count + places)
+        genes = self._bred(problem, before.genome, before.genes[kept], places, rng)
+        children = evaluated(problem, before.genome, repair(before.genome, genes, rng, problem.check))
         both = before.silent().taken(kept).joined(children)
         order = ranking(both.scores)
         number = state.generation + 1
@@ -113,10 +116,10 @@ class Holland:
         largest = self.largest or 10 * self.population
         return max(1, min(largest, round((1 + self.growth) * alive)) - kept)
 
-    def _bred(self, genome: Genome, parents: Bools, count: int, rng: Generator) -> Bools:
+    def _bred(self, problem: Problem, genome: Genome, parents: Bools, count: int, rng: Generator) -> Bools:
         mothers, fathers = random_pairs(len(parents), count, rng)
         children = by_chunks(genome, parents[mothers], parents[fathers], rng)
-        return flip_each(children, min(1.0, self.flips / max(1, genome.size)), rng)
+        return flip_each(children, min(1.0, self.flips / max(1, genome.size)), rng, problem.check)
 
     def _survivors(self, scores: Floats, lives: Ints, rng: Generator) -> Ints:
         """Ranks that are alive after old age and an epidemic; always the best."""

@@ -1,0 +1,95 @@
+"""The clock of a run: it ends the step in hand when the time is over or Ctrl-C was pressed."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+
+EARLY = 0.1
+"""The share of a run's time after which `early` is called."""
+
+
+class StepAbandoned(Exception):
+    """The step in hand was given up; the state before it stands."""
+
+
+class Watch:
+    """Asked by searches and scores between pieces of work that take some hundredths of a second each.
+
+    `check` gives up the step in hand once the run's seconds are over or `interrupted` says so. When a tenth
+    of them is over it calls `early`, once, from wherever the search is. Seconds of compiling kernels do not
+    count. A watch that was not started never does anything.
+    """
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter()
+        self._compiled = compiling_seconds()
+        self._limit = math.inf
+        self._early: Callable[[], None] | None = None
+        self._interrupted: Callable[[], bool] = bool
+        self._due = math.inf
+
+    def start(
+        self,
+        limit: float | None,
+        spent: float = 0.0,
+        begin: float | None = None,
+        interrupted: Callable[[], bool] = bool,
+        early: Callable[[], None] | None = None,
+    ) -> None:
+        """Begin: `limit` seconds in all, of which `spent` are gone; `begin` is when the clock began."""
+        self._begin = (time.perf_counter() if begin is None else begin) - spent
+        self._compiled = compiling_seconds()
+        self._limit = math.inf if limit is None else limit
+        self._interrupted = interrupted
+        self._early = early if limit is not None else None
+        self._due = self._begin + self._limit * (1.0 if self._early is None else EARLY)
+
+    def extend(self, limit: float) -> None:
+        """Go on until so many seconds have passed since the beginning, without regard to Ctrl-C."""
+        self._limit, self._early, self._interrupted = limit, None, bool
+        self._due = self._begin + limit
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning, with what was spent before a run was resumed."""
+        return time.perf_counter() - self._begin
+
+    @property
+    def counted(self) -> float:
+        """The seconds that count against the limit."""
+        return self.seconds - (compiling_seconds() - self._compiled)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the limit."""
+        return self._limit - self.counted
+
+    @property
+    def is_over(self) -> bool:
+        return self.counted >= self._limit
+
+    def check(self) -> None:
+        """Go on, or give up the step in hand."""
+        if self._interrupted():
+            raise StepAbandoned
+        if time.perf_counter() >= self._due:
+            self._act()
+
+    def _act(self) -> None:
+        counted = self.counted
+        if counted >= self._limit:
+            raise StepAbandoned
+        if self._early is not None and counted >= EARLY * self._limit:
+            made, self._early = self._early, None
+            made()
+        share = 1.0 if self._early is None else EARLY
+        self._due = self._begin + share * self._limit + compiling_seconds() - self._compiled
+
+
+def compiling_seconds() -> float:
+    """What compiling kernels has taken in this process: it is not counted against a budget."""
+    module = sys.modules.get("bayescout.kernels.jit")
+    return 0.0 if module is None else float(module.compiling.seconds)
