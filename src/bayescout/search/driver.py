@@ -8,10 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from bayescout.checks import is_real, require_count
 from bayescout.errors import SettingError
+from bayescout.graph.orders import peel_roots
 from bayescout.search.checkpoint import Checkpoint
 from bayescout.search.problem import Generator, ParentSets, Problem, Search, State, arcs_in
 
@@ -81,10 +83,11 @@ def drive(
     checkpoint: Checkpoint | None = None,
 ) -> Run:
     """Run a search to its end, or to the first of the limits, Ctrl-C and a callback that says stop."""
-    run, state, spent = Run(), None, 0.0
+    run, state, spent, waited = Run(), None, 0.0, 0.0
     if checkpoint is not None:
-        run, state, spent = _resumed(checkpoint, search, problem, rng)
-    begin, compiled = time.perf_counter() - spent, compiling_seconds()
+        run, state, spent, waited = _resumed(checkpoint, search, problem, rng)
+    begin, compiled = time.perf_counter() - spent, compiling_seconds() - waited
+    settled = False  # whether state, random numbers and trace are of one moment, which a record can hold
     with CtrlC() as interrupt:
         try:
             while True:
@@ -97,10 +100,12 @@ def drive(
                     )
                     if run.stop_reason:
                         break
+                    settled = False
                     state = search.advance(problem, state, rng)
                 step = _record(run, state, problem, time.perf_counter() - begin, limits.top)
-                if checkpoint is not None:
-                    checkpoint.save(_saved(run, state, problem, rng))
+                settled = True
+                if checkpoint is not None and checkpoint.due():
+                    checkpoint.save(partial(_saved, run, state, problem, rng, compiling_seconds() - compiled))
                 if callback is not None and callback(step):
                     run.stop_reason = "callback"
                     break
@@ -110,6 +115,9 @@ def drive(
             if not run.top:
                 raise
             run.stop_reason = "interrupted"
+        finally:
+            if checkpoint is not None and state is not None and settled:
+                checkpoint.save(partial(_saved, run, state, problem, rng, compiling_seconds() - compiled))
     assert state is not None
     _conclude(run, search, problem, state)
     run.top = worth_showing(run.top, problem, limits.top)
@@ -220,29 +228,43 @@ def worth_showing(
 # ---- checkpoints
 
 
-def _saved(run: Run, state: State, problem: Problem, rng: Generator) -> dict[str, Any]:
+def _saved(run: Run, state: State, problem: Problem, rng: Generator, waited: float) -> dict[str, Any]:
+    """All that a run needs to go on; `waited` is how long of its time kernels were compiled."""
     return {
         "state": state.to_json(),
         "random": rng.bit_generator.state,
         "asked": problem.score.asked,
+        "bound": run.bound,
+        "waited": waited,
         "top": run.top,
         "trace": run.trace,
-        "bound": run.bound,
     }
 
 
 def _resumed(
     checkpoint: Checkpoint, search: Search, problem: Problem, rng: Generator
-) -> tuple[Run, State | None, float]:
+) -> tuple[Run, State | None, float, float]:
+    """The run so far, its state, its seconds, and how many of them kernels were compiled."""
     saved = checkpoint.load()
     if saved is None:
-        return Run(), None, 0.0
-    rng.bit_generator.state = saved["random"]
-    problem.score.asked = saved["asked"]
-    trace = [Step(*values) for values in saved["trace"]]
-    top = [(score, as_graph(graph)) for score, graph in saved["top"]]
-    run = Run(trace, top, bound=saved.get("bound"))
-    return run, search.state.from_json(saved["state"]), trace[-1].seconds
+        return Run(), None, 0.0, 0.0
+    try:
+        state = search.state.from_json(saved["state"])
+        trace = [Step(*values) for values in saved["trace"]]
+        top = [(score, as_graph(graph)) for score, graph in saved["top"]]
+        if not all(_is_acyclic(graph, problem.n) for graph in (state.parents, *(graph for _, graph in top))):
+            raise ValueError("not a graph of this problem")
+        rng.bit_generator.state = saved["random"]
+        problem.score.asked = saved["asked"]
+        run = Run(trace, top, bound=saved["bound"])
+        return run, state, float(trace[-1].seconds), float(saved["waited"])
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        raise checkpoint.not_a_run() from None
+
+
+def _is_acyclic(graph: ParentSets, n: int) -> bool:
+    inside = len(graph) == n and all(0 <= parent < n for own in graph for parent in own)
+    return inside and len(peel_roots(graph)) == n
 
 
 def as_graph(lists: Sequence[Sequence[int]]) -> ParentSets:
