@@ -225,6 +225,19 @@ def test_a_file_taken_for_abandoned_before_it_was_locked_is_made_again(
     assert len(calls) > 1
 
 
+def test_a_file_is_not_abandoned_until_it_has_taken_its_place(tmp_path, monkeypatch, forgetful):
+    replace = os.replace
+
+    def late(*paths):
+        forgetful()
+        files._remove_abandoned(str(tmp_path))
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", late)
+    write(tmp_path / "x", "whole")
+    assert (tmp_path / "x").read_text() == "whole"
+
+
 def test_without_locks_nothing_is_removed(tmp_path, monkeypatch, forgetful):
     def refuse(descriptor):
         raise OSError(errno.ENOLCK, "No locks available")
