@@ -210,7 +210,7 @@ class Checkpoint:
         warnings.warn(
             f"{error}; the run goes on and tries again, but a kill now loses its steps from {self._steps} on",
             BayescoutWarning,
-            stacklevel=2,
+            stacklevel=5,  # where learn was called
         )
 
     # ---- the open file
