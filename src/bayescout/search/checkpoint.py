@@ -64,9 +64,11 @@ class Checkpoint:
 
     def __enter__(self) -> Self:
         self._target = check_regular(self.path)
-        self._ours = not self._target.exists()
+        new = not self._target.exists()
         try:
             self._file = self._opened()
+            self._size = os.fstat(self._file).st_size
+            self._ours = new and self._size == 0
         except OSError as error:
             raise FormatError(f"cannot be written: {error.strerror or error}", self.path) from None
         return self
