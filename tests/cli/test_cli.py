@@ -450,7 +450,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
         [sys.executable, "-c", code, *arguments, "--checkpoint", str(checkpoint)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while not checkpoint.exists():
+    while not (checkpoint.exists() and checkpoint.stat().st_size):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
-from bayescout.data import atomic_write
+from bayescout.data import atomic_write, files
 from bayescout.errors import BayescoutError, FormatError
 
 
@@ -118,3 +122,136 @@ def test_a_pipe_whose_reader_goes_away_breaks_as_a_pipe(tmp_path):
     with pytest.raises(BrokenPipeError):
         write()
     assert os.listdir(tmp_path) == ["pipe"]
+
+
+# ---- what a kill leaves
+
+
+WRITER = """
+import sys
+from bayescout.data import atomic_write
+
+with atomic_write(sys.argv[1], text=True) as stream:
+    stream.write("whole")
+    stream.flush()
+    print("ready", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def forgetful():
+    """As in a new process, which has not looked for temporary files yet."""
+    files._remove_abandoned.cache_clear()
+    return files._remove_abandoned.cache_clear
+
+
+def writing(path):
+    """A process in the middle of writing a file."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def write(path, content):
+    with atomic_write(path, text=True) as stream:
+        stream.write(content)
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path, forgetful):
+    with writing(tmp_path / "killed") as killed, writing(tmp_path / "living") as living:
+        write(tmp_path / "other", "x")
+        assert len(os.listdir(tmp_path)) == 3
+        killed.kill()
+        assert killed.wait() == -signal.SIGKILL
+        assert len(os.listdir(tmp_path)) == 3
+        forgetful()
+        write(tmp_path / "killed", "again")
+        assert len(os.listdir(tmp_path)) == 3
+        living.communicate("go on\n", timeout=60)
+        assert living.returncode == 0
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "other": "x",
+        "killed": "again",
+        "living": "whole",
+    }
+
+
+def test_only_our_own_files_are_removed(tmp_path, forgetful):
+    target = tmp_path / "kept"
+    target.write_text("kept")
+    (tmp_path / ".bayescout-link.tmp").symlink_to(target)
+    (tmp_path / ".bayescout-folder.tmp").mkdir()
+    (tmp_path / ".bayescout-left.tmp").write_text("left")
+    for name in (".bayescout-notes", "x.tmp", ".other-1.tmp"):
+        (tmp_path / name).write_text("kept")
+    write(tmp_path / "new", "x")
+    assert target.read_text() == "kept"
+    links = {".bayescout-link.tmp", ".bayescout-folder.tmp"}
+    assert set(os.listdir(tmp_path)) == links | {"kept", "new", ".bayescout-notes", "x.tmp", ".other-1.tmp"}
+
+
+def test_two_writers_in_one_process_do_not_disturb_each_other(tmp_path, forgetful):
+    with atomic_write(tmp_path / "x", text=True) as stream:
+        forgetful()
+        write(tmp_path / "x", "inner")
+        forgetful()
+        write(tmp_path / "y", "inner")
+        stream.write("outer")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"x": "outer", "y": "inner"}
+
+
+@pytest.mark.parametrize("moment", ["before the lock", "at the lock"])
+def test_a_file_taken_for_abandoned_before_it_was_locked_is_made_again(
+    moment, tmp_path, monkeypatch, forgetful
+):
+    """Another process looks between the making of a file and its lock."""
+    lock, calls = files.lock, []
+
+    def late(descriptor):
+        calls.append(descriptor)
+        if len(calls) == 1:
+            if moment == "at the lock":
+                raise BlockingIOError
+            for path in tmp_path.iterdir():
+                files._remove_if_abandoned(path)
+        lock(descriptor)
+
+    monkeypatch.setattr(files, "lock", late)
+    write(tmp_path / "x", "whole")
+    assert (tmp_path / "x").read_text() == "whole"
+    assert len(calls) > 1
+
+
+def test_a_file_is_not_abandoned_until_it_has_taken_its_place(tmp_path, monkeypatch, forgetful):
+    replace = os.replace
+
+    def late(*paths):
+        forgetful()
+        files._remove_abandoned(str(tmp_path))
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", late)
+    write(tmp_path / "x", "whole")
+    assert (tmp_path / "x").read_text() == "whole"
+
+
+def test_without_locks_nothing_is_removed(tmp_path, monkeypatch, forgetful):
+    def refuse(descriptor):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(files, "lock", refuse)
+    (tmp_path / ".bayescout-left.tmp").write_text("left")
+    write(tmp_path / "x", "whole")
+    assert sorted(os.listdir(tmp_path)) == [".bayescout-left.tmp", "x"]
+
+
+def test_a_folder_that_cannot_be_listed_is_written_to(tmp_path, monkeypatch, forgetful):
+    def refuse(folder):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    write(tmp_path / "x", "whole")
+    assert (tmp_path / "x").read_text() == "whole"

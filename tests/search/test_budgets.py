@@ -16,12 +16,11 @@ from bayescout.statistics import counts
 from tests.search.drawn_problems import entangled
 from tests.search.test_searches import order_if_needed, quick, untimed
 
-
 LIMIT = 1e6
 
 
 class Ending:
-    """In place of `Watch.check`: time is over at the look with a given number; `early` is called at another."""
+    """In place of `Watch.check`: time is over at a look with a given number, `early` is called at another."""
 
     def __init__(self, over, early=None):
         self.over, self.early, self.looks = over, early, 0

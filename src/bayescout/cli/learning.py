@@ -115,7 +115,7 @@ def learn(
     checkpoint: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Written after every step; if it is there, the run goes on from it."
+            metavar="FILE", help="Where the run is kept as it goes; called again, it goes on from there."
         ),
     ] = None,
     prior: Prior = "bdeu",

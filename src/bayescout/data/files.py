@@ -7,10 +7,20 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 from bayescout.errors import FormatError
+
+BEGIN, END = ".bayescout-", ".tmp"
+"""How the names of temporary files begin and end."""
+
+REPLACES_OPEN_FILES = os.name != "nt"
+"""Windows neither replaces nor deletes a file that is open."""
+
+FAR = 2**31 - 2
+"""Where Windows locks a byte: nobody can read a locked one, so it is beyond what is written."""
 
 
 @contextmanager
@@ -23,6 +33,9 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool
     device or pipe such as /dev/stdout is written directly, since it cannot be replaced.
     An old file's permissions are kept, and one that is read-only is refused. Without `durable`
     the disk is not waited for: the file then outlives a killed process, but not always a power cut.
+
+    A kill leaves the temporary file; the next process that writes to the folder removes it. Until it has
+    taken its place a temporary file is locked, so that one in use is told from one that was left.
     """
     target = Path(os.path.realpath(path))
     mode = _mode_of(target, path)
@@ -30,21 +43,120 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool
         with _refusing(path), _open(target, text) as stream:
             yield stream
         return
-    temporary = target.parent / f".bayescout-{secrets.token_hex(8)}.tmp"
-    with _refusing(path):
+    with _refusing(path), _temporary(target.parent) as (temporary, descriptor):
+        with _open(temporary, text, descriptor) as stream:
+            if mode is not None:
+                os.chmod(temporary, stat.S_IMODE(mode))
+            yield stream
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+        os.replace(temporary, target)
+
+
+def check_regular(path: str | os.PathLike[str]) -> Path:
+    """The file that `path` leads to, which is there and can be written, or can be made."""
+    target = Path(os.path.realpath(path))
+    mode = _mode_of(target, path)
+    if mode is not None and not stat.S_ISREG(mode):
+        raise FormatError("cannot be used: it is a device or a pipe; give the name of a file", path=path)
+    return target
+
+
+def lock(descriptor: int) -> None:
+    """Take an open file for this process until the file is closed, however the process ends.
+
+    Raises BlockingIOError where another has it, and another OSError where the file system knows no locks.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not there on Windows
+        import msvcrt
+
+        place = os.lseek(descriptor, 0, os.SEEK_CUR)
+        os.lseek(descriptor, FAR, os.SEEK_SET)
         try:
-            with _open(temporary, text, exclusive=True) as stream:
-                if mode is not None:
-                    os.chmod(temporary, stat.S_IMODE(mode))
-                yield stream
-                stream.flush()
-                if durable:
-                    os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError as error:
+            raise BlockingIOError(*error.args) from None
+        finally:
+            os.lseek(descriptor, place, os.SEEK_SET)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_at(descriptor: int, path: str | os.PathLike[str]) -> bool:
+    """Return True if the open file is the one at `path`, which may have been replaced or removed since."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+# ---- temporary files
+
+
+@contextmanager
+def _temporary(folder: Path) -> Iterator[tuple[Path, int]]:
+    """A new locked file and its descriptor, to be closed by the block; removed when the block raises."""
+    _remove_abandoned(str(folder))
+    path, descriptor = _locked(folder)
+    held = os.dup(descriptor) if REPLACES_OPEN_FILES else -1  # the lock outlasts the stream
+    try:
+        yield path, descriptor
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+    finally:
+        if held >= 0:
+            os.close(held)
+
+
+def _locked(folder: Path) -> tuple[Path, int]:
+    """A new file that no one else takes for abandoned, as may happen before it is locked."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = folder / f"{BEGIN}{secrets.token_hex(8)}{END}"
+        descriptor = os.open(path, flags, 0o666)
+        try:
+            if not REPLACES_OPEN_FILES:
+                return path, descriptor
+            lock(descriptor)
+        except BlockingIOError:
+            pass
+        except OSError:  # no locks here, and so nothing is ever taken for abandoned
+            return path, descriptor
+        else:
+            if is_at(descriptor, path):
+                return path, descriptor
+        os.close(descriptor)
+
+
+@cache
+def _remove_abandoned(folder: str) -> None:
+    """Remove the temporary files that killed processes left in a folder; looked for once a process."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(BEGIN) and entry.name.endswith(END):
+                with suppress(OSError):
+                    _remove_if_abandoned(entry.path)
+
+
+def _remove_if_abandoned(path: str) -> None:
+    """Remove a file that no living process has locked; raises OSError where one has, or that is not known."""
+    if not REPLACES_OPEN_FILES:
+        os.unlink(path)  # refused while it is open
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        lock(descriptor)
+        os.unlink(path)
+    finally:
+        os.close(descriptor)
+
+
+# ---- refusals
 
 
 def _mode_of(target: Path, shown: object) -> int | None:
@@ -65,11 +177,12 @@ def _mode_of(target: Path, shown: object) -> int | None:
     return mode
 
 
-def _open(path: Path, text: bool, exclusive: bool = False) -> IO[Any]:
-    mode = "x" if exclusive else "w"
+def _open(path: Path, text: bool, descriptor: int | None = None) -> IO[Any]:
+    """The file at `path` for writing, through a descriptor where it is open already."""
+    opener = None if descriptor is None else lambda *_: descriptor
     if text:
-        return open(path, mode, encoding="utf-8", newline="\n")
-    return open(path, mode + "b")
+        return open(path, "w", encoding="utf-8", newline="\n", opener=opener)
+    return open(path, "wb", opener=opener)
 
 
 @contextmanager

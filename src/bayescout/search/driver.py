@@ -8,10 +8,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from bayescout.checks import generator, is_real, require_count
 from bayescout.errors import SettingError
+from bayescout.graph.orders import peel_roots
 from bayescout.scores.base import Hooks
 from bayescout.search.checkpoint import Checkpoint
 from bayescout.search.hill_climb import HillClimb
@@ -101,20 +103,21 @@ def drive(
     The step in hand is given up when the time is over or Ctrl-C is pressed; the state before it stands.
     `begin` is when the clock began, by `time.perf_counter`.
     """
-    run, state, spent = Run(), None, 0.0
+    run, state, spent, waited = Run(), None, 0.0, 0.0
     if checkpoint is not None:
-        run, state, spent = _resumed(checkpoint, search, problem, rng)
+        run, state, spent, waited = _resumed(checkpoint, search, problem, rng)
     watch, floor = problem.score.watch, Floor(problem)
     early = None if getattr(search, "climbs", False) else floor.climb
+    settled = False  # whether state, random numbers and trace are of one moment, which a record can hold
     with CtrlC() as interrupt, _hooked(problem, run):
-        watch.start(limits.max_time, spent, begin, lambda: interrupt.pressed, early)
+        watch.start(limits.max_time, spent, waited, begin, lambda: interrupt.pressed, early)
         try:
             while True:
                 if state is not None:
                     run.stop_reason = _reason_to_stop(run, state, limits, watch)
                     if run.stop_reason:
                         break
-                asked = problem.score.asked
+                settled, asked = False, problem.score.asked
                 try:
                     state = (
                         search.start(problem, rng) if state is None else search.advance(problem, state, rng)
@@ -124,8 +127,9 @@ def drive(
                     run.stop_reason = "interrupted" if interrupt.pressed else "max_time"
                     break
                 step = _record(run, state, problem, watch.seconds, limits.top)
-                if checkpoint is not None:
-                    checkpoint.save(_saved(run, state, problem, rng))
+                settled = True
+                if checkpoint is not None and checkpoint.due():
+                    checkpoint.save(partial(_saved, run, state, problem, rng))
                 if callback is not None and callback(step):
                     run.stop_reason = "callback"
                     break
@@ -135,6 +139,9 @@ def drive(
             if not run.top:
                 raise
             run.stop_reason = "interrupted"
+        finally:
+            if checkpoint is not None and state is not None and settled:
+                checkpoint.save(partial(_saved, run, state, problem, rng))
         if state is None:
             state = _at_start(problem)
             _record(run, state, problem, watch.seconds, limits.top)
@@ -320,28 +327,42 @@ def worth_showing(
 
 
 def _saved(run: Run, state: State, problem: Problem, rng: Generator) -> dict[str, Any]:
+    """All that a run needs to go on; `waited` is how long of its time kernels were compiled."""
     return {
         "state": state.to_json(),
         "random": rng.bit_generator.state,
         "asked": problem.score.asked,
+        "bound": run.bound,
+        "waited": problem.score.watch.waited,
         "top": run.top,
         "trace": run.trace,
-        "bound": run.bound,
     }
 
 
 def _resumed(
     checkpoint: Checkpoint, search: Search, problem: Problem, rng: Generator
-) -> tuple[Run, State | None, float]:
+) -> tuple[Run, State | None, float, float]:
+    """The run so far, its state, its seconds, and how many of them kernels were compiled."""
     saved = checkpoint.load()
     if saved is None:
-        return Run(), None, 0.0
-    rng.bit_generator.state = saved["random"]
-    problem.score.asked = saved["asked"]
-    trace = [Step(*values) for values in saved["trace"]]
-    top = [(score, as_graph(graph)) for score, graph in saved["top"]]
-    run = Run(trace, top, bound=saved.get("bound"))
-    return run, search.state.from_json(saved["state"]), trace[-1].seconds
+        return Run(), None, 0.0, 0.0
+    try:
+        state = search.state.from_json(saved["state"])
+        trace = [Step(*values) for values in saved["trace"]]
+        top = [(score, as_graph(graph)) for score, graph in saved["top"]]
+        if not all(_is_acyclic(graph, problem.n) for graph in (state.parents, *(graph for _, graph in top))):
+            raise ValueError("not a graph of this problem")
+        rng.bit_generator.state = saved["random"]
+        problem.score.asked = saved["asked"]
+        run = Run(trace, top, bound=saved["bound"])
+        return run, state, float(trace[-1].seconds), float(saved["waited"])
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        raise checkpoint.not_a_run() from None
+
+
+def _is_acyclic(graph: ParentSets, n: int) -> bool:
+    inside = len(graph) == n and all(0 <= parent < n for own in graph for parent in own)
+    return inside and len(peel_roots(graph)) == n
 
 
 def as_graph(lists: Sequence[Sequence[int]]) -> ParentSets:

@@ -35,13 +35,17 @@ class Watch:
         self,
         limit: float | None,
         spent: float = 0.0,
+        waited: float = 0.0,
         begin: float | None = None,
         interrupted: Callable[[], bool] = bool,
         early: Callable[[], None] | None = None,
     ) -> None:
-        """Begin: `limit` seconds in all, of which `spent` are gone; `begin` is when the clock began."""
+        """Begin: `limit` seconds in all; `begin` is when the clock began.
+
+        An earlier run that is resumed has `spent` seconds, and `waited` so many of them for compiling.
+        """
         self._begin = (time.perf_counter() if begin is None else begin) - spent
-        self._compiled = compiling_seconds()
+        self._compiled = compiling_seconds() - waited
         self._limit = math.inf if limit is None else limit
         self._interrupted = interrupted
         self._early = early if limit is not None else None
@@ -60,7 +64,12 @@ class Watch:
     @property
     def counted(self) -> float:
         """The seconds that count against the limit."""
-        return self.seconds - (compiling_seconds() - self._compiled)
+        return self.seconds - self.waited
+
+    @property
+    def waited(self) -> float:
+        """Seconds of compiling since the beginning."""
+        return compiling_seconds() - self._compiled
 
     @property
     def left(self) -> float:
@@ -86,7 +95,7 @@ class Watch:
             made, self._early = self._early, None
             made()
         share = 1.0 if self._early is None else EARLY
-        self._due = self._begin + share * self._limit + compiling_seconds() - self._compiled
+        self._due = self._begin + share * self._limit + self.waited
 
 
 def compiling_seconds() -> float:
