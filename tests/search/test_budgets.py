@@ -13,6 +13,7 @@ from bayescout.graph.orders import peel_roots
 from bayescout.scores import bind
 from bayescout.search import SEARCHES, watch
 from bayescout.statistics import counts
+from bayescout.statistics.independence import Question, independence_tests
 from tests.search.drawn_problems import entangled
 from tests.search.test_searches import order_if_needed, quick, untimed
 
@@ -226,7 +227,7 @@ def narrow(monkeypatch):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_family_too_large_to_be_counted_does_not_end_a_search(name, narrow):
+def test_a_family_too_large_to_be_counted_does_not_end_a_search(name, narrow, monkeypatch):
     """It is left out, which is said once, with the columns."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -236,32 +237,35 @@ def test_a_family_too_large_to_be_counted_does_not_end_a_search(name, narrow):
     if said:
         assert "left out" in said[0]
         assert any(f"table of '{column}' given" in said[0] for column in "uvwxy")
-    assert np.isfinite(found.score)
+    if name not in ("pc", "cpc"):  # they do not search by score, and may answer with such a family
+        assert np.isfinite(found.score)
+        monkeypatch.undo()
+        assert found.score == pytest.approx(bs.score(found.dag, narrow, "aic"), abs=1e-6)
     assert found.dag.n_arcs > 0
-    assert found.score == pytest.approx(bs.score(found.dag, narrow, "aic"), abs=1e-6)
 
 
 def test_a_family_too_large_is_minus_infinity_among_others(narrow):
     bound = bind("aic", narrow)
-    with pytest.raises(TooLargeError, match="table of 'x' given 'u', 'v'"):
-        bound.local(3, (0, 1))
+    with pytest.raises(TooLargeError, match="table of 'x' given 'u', 'y'"):
+        bound.local(3, (0, 4))
     with pytest.raises(TooLargeError, match="limit its parents"):
-        bs.score(bs.Dag.from_arcs([("u", "x"), ("v", "x")], nodes="uvwxy"), narrow, "aic")
+        bs.score(bs.Dag.from_arcs([("u", "x"), ("y", "x")], nodes="uvwxy"), narrow, "aic")
     told = []
     bound.hooks.too_large = told.append
-    wanted = [(3, (0, 1)), (3, (0,)), (3, ()), (3, (1, 2))]
+    wanted = [(3, (0, 4)), (3, (4,)), (3, ()), (3, (1, 4))]
     found = bound.many(wanted)
     assert found[[0, 3]].tolist() == [-np.inf, -np.inf]
-    assert found[1] == bind("aic", narrow).local(3, (0,))
-    extended = bound.extensions(3, (0,), np.array([1, 2, 4]))
+    assert found[1] == bind("aic", narrow).local(3, (4,))
+    extended = bound.extensions(3, (4,), np.array([0, 1, 2]))
     assert (extended == -np.inf).all()
     assert len(told) == 5
     assert bound.many(wanted).tolist() == found.tolist()
 
 
 def test_a_test_whose_table_is_too_large_is_inconclusive(narrow):
-    found = bs.independence_test(narrow, "x", "y", ["u", "v"], test="g2")
-    assert found.answer == "inconclusive"
+    asked = [Question(3, 4, (0, 1)), Question(0, 4)]
+    found = independence_tests(narrow, "g2").many(asked)
+    assert [one.answer for one in found] == ["inconclusive", "independent"]
 
 
 def test_hooks_are_gone_after_a_run():

@@ -95,9 +95,7 @@ class Boss:
         trees = _trees(problem, state)
         if is_equivalent(problem):
             work = _deleting(problem, state)
-            step = work.operators.best()
-            if step is not None:
-                work.take(step)
+            if work.take_best():
                 operations = state.operations + 1
                 state = replace(state, parents=work.graph, score=work.score, operations=operations)
                 return replace(state, phase=DELETING, work=(trees, work))

@@ -64,12 +64,8 @@ class Ges:
     def advance(self, problem: Problem, state: GesState, rng: Generator) -> GesState:
         work, phase, changed = _work(problem, state), state.phase, state.changed
         while True:
-            step = work.operators.best()
-            if step is not None:
-                if work.take(step):
-                    return _state(work, state.operations + 1, phase, True)
-                work.operators.set_aside(step)
-                continue
+            if work.take_best():
+                return _state(work, state.operations + 1, phase, True)
             phase += 1
             if phase == (3 if self.turning else 2):
                 if not (self.repeat and changed):
@@ -96,13 +92,21 @@ class Work:
     def enter(self, phase: int) -> None:
         self.operators = PHASES[phase](self.problem, self.pattern)
 
+    def take_best(self) -> bool:
+        """Go to the class that the best step leads to; False where there is none."""
+        step = self.operators.best()
+        while step is not None and not self.take(step):
+            step = self.operators.best()
+        return step is not None
+
     def take(self, step: Step) -> bool:
-        """Go to the class that a step leads to, unless its member does not score more."""
+        """Go to the class that a step leads to; where its member does not score more, set the step aside."""
         after, values = step.member.parents, self.locals.copy()
         changed = differing(self.masks, after)
         families = [(child, tuple(bits(after[child]))) for child in changed]
         values[changed] = self.problem.score.many(families)
         if not self._keeps_promise(step.gain, float(values.sum())):
+            self.operators.set_aside(step)
             return False
         graph = list(self.graph)
         for child, own in families:
@@ -115,7 +119,8 @@ class Work:
         """An equivalent score gains in every member of a class what the operator said.
 
         Columns that are linear functions of others are an exception: they leave no residual, and what is
-        taken for it is not the same for all members. Then a step must gain in the member at hand.
+        taken for it is not the same for all members. So are families whose tables are too large to be counted,
+        which depends on which of their variables is the child. Then a step must gain in the member at hand.
         """
         gained = after - self.score
         apart = abs(gained - gain) if math.isfinite(gain) else 0.0

@@ -100,7 +100,8 @@ class Imap:
                 return walk.state(state.operations + 1, GROW, settled, pruned, done=self.ends_pruned)
             step = walk.growing() if phase == GROW else walk.shrinking()
             if step is not None:
-                walk.take(step)
+                if not walk.take(step):
+                    continue
                 return walk.state(state.operations + 1, phase, settled, pruned)
             if phase == GROW:
                 phase, settled = SHRINK, walk.hypotheses.rejected
@@ -177,9 +178,12 @@ class _Walk:
             now = self.covered()
         return None
 
-    def take(self, step: Step) -> None:
-        self.work.take(step)
-        self._ask_about(step)
+    def take(self, step: Step) -> bool:
+        """Take a step and test what it changed; False where it could not be taken."""
+        taken = self.work.take(step)
+        if taken:
+            self._ask_about(step)
+        return taken
 
     def _ask_about(self, step: Step) -> None:
         """Test the ends of the changed arc and their neighbours."""
