@@ -30,7 +30,7 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool
         with _refusing(path), _open(target, text) as stream:
             yield stream
         return
-    temporary = target.parent / f".bayescout-{secrets.token_hex(8)}.tmp"
+    temporary = _temporary(target)
     with _refusing(path):
         try:
             with _open(temporary, text, exclusive=True) as stream:
@@ -45,6 +45,29 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool
             with suppress(OSError):
                 temporary.unlink()
             raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work, a path that `atomic_write` would refuse after it; nothing is left behind."""
+    target = Path(os.path.realpath(path))
+    mode = _mode_of(target, path)
+    if mode is not None and not stat.S_ISREG(mode):
+        if not os.access(target, os.W_OK):
+            raise FormatError("cannot be written: permission denied; choose another name", path=path)
+        return
+    with _refusing(path):
+        probe = _temporary(target)
+        try:
+            with _open(probe, text=False, exclusive=True) as stream:
+                stream.write(b"\n")  # a full disk has room for a name, but not for this
+        finally:
+            with suppress(OSError):
+                probe.unlink()
+
+
+def _temporary(target: Path) -> Path:
+    """A name in the folder of the target that no other file has."""
+    return target.parent / f".bayescout-{secrets.token_hex(8)}.tmp"
 
 
 def _mode_of(target: Path, shown: object) -> int | None:
