@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayescout.checks import require_share
 from bayescout.cli.common import (
     Discretise,
     Drop,
@@ -106,8 +105,6 @@ def bootstrap(
         reads=(data, tiers, order),
     )
     check_prior(prior)
-    if threshold is not None:
-        require_share("--threshold", threshold)
     method, formula = search_given(search, option), score_given(score, score_option)
     table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
     if output:

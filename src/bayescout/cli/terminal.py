@@ -45,6 +45,7 @@ def open_streams() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - there is no one to tell
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        return
     given: Any = sys.stdout
     buffer = getattr(given, "buffer", None)
     if isinstance(getattr(buffer, "raw", buffer), io.FileIO):  # the console of Windows is something else
