@@ -222,7 +222,7 @@ class GaussianNetwork:
         text = f"{node} = {self.intercepts[i]:.6g}"
         for parent, weight in zip(self.dag.parents[i], self.coefficients[i], strict=True):
             text += f" {'-' if weight < 0 else '+'} {abs(weight):.6g} {self.nodes[parent]}"
-        return f"{text} + N(0, {self.variances[i]:.6g})"
+        return printable(f"{text} + N(0, {self.variances[i]:.6g})")
 
     def plot(self, cpts: bool = False, truth: Any = None, strengths: Any = None) -> Any:
         """A matplotlib figure of the network, with its regressions in the boxes where asked."""
