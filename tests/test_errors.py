@@ -54,7 +54,7 @@ def test_notes_are_kept():
     assert pickle.loads(pickle.dumps(error)).__notes__ == ["seen while reading"]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\x0b", "\x85", "\u2028"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\x0b", "\x85", "\u2028", "\x1b[2J", "\x9b", "\u202e", "\x7f"])
 def test_messages_are_one_line_whatever_the_labels(end):
     odd = f"a{end}b"
     made = [
@@ -62,9 +62,12 @@ def test_messages_are_one_line_whatever_the_labels(end):
         UnknownNameError("node", odd, [odd + "longer", "z"], odd),
         UnknownNameError("node", 7, [odd, "z"]),
         FormatError("what", f"{odd}.csv", 2),
+        *(kind(f"column {odd}") for kind in CLASSES if kind not in MADE),
     ]
     for error in made:
         assert len(str(error).splitlines()) == 1, str(error)
+        assert end not in str(error)
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 @pytest.mark.parametrize(

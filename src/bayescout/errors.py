@@ -6,13 +6,29 @@ command line can print it as it is. Catch `BayescoutError` to catch them all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff]")
+"""Control characters, line ends, marks that turn the direction of the text, and halves of characters."""
+
+
+def printable(text: object) -> str:
+    """The text with what a terminal would obey or could not show written out, such as \\x1b; else as it is.
+
+    Labels and paths come from files of others: a terminal must show them and not do what they say.
+    """
+    return UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), str(text))
+
 
 class BayescoutError(Exception):
     """The root: anything the user can put right. Bugs raise other exceptions."""
+
+    def __init__(self, *args: object) -> None:
+        # One line, and safe to print, whatever the labels and paths in it.
+        super().__init__(*(printable(arg) if isinstance(arg, str) else arg for arg in args))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Rebuilt from its text: the constructors below take the parts of the text instead.
@@ -26,11 +42,6 @@ def _rebuilt(
     super(BayescoutError, error).__init__(*args)  # the built-in parent's own, which keeps the text
     error.__dict__.update(attributes)
     return error
-
-
-def _one_line(value: object) -> str:
-    """The text of a label or a path, which may hold line ends."""
-    return " ".join(str(value).splitlines())
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -73,10 +84,8 @@ class CycleError(GraphError):
 
     def __init__(self, cycle: Sequence[Hashable], where: str = "the graph") -> None:
         self.cycle = tuple(cycle)
-        path = " -> ".join(_one_line(label) for label in self.cycle)
-        super().__init__(
-            f"{_one_line(where)} has a directed cycle: {path}; remove or reverse one of these arcs"
-        )
+        path = " -> ".join(str(label) for label in self.cycle)
+        super().__init__(f"{where} has a directed cycle: {path}; remove or reverse one of these arcs")
 
 
 class UnknownNameError(BayescoutError, KeyError):
@@ -84,11 +93,11 @@ class UnknownNameError(BayescoutError, KeyError):
 
     def __init__(self, kind: str, name: Hashable, known: Iterable[Hashable], where: str = "") -> None:
         self.name = name
-        choices = [_one_line(label) for label in known]
+        choices = [str(label) for label in known]
         near = nearest(str(name), choices)
         shown = ", ".join(choices[:12]) + (f", ... ({len(choices)} in all)" if len(choices) > 12 else "")
         hint = f"did you mean {near!r}?" if near is not None else f"known: {shown or 'none'}"
-        super().__init__(f"unknown {kind} {name!r}{' in ' + _one_line(where) if where else ''}; {hint}")
+        super().__init__(f"unknown {kind} {name!r}{' in ' + where if where else ''}; {hint}")
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -112,7 +121,7 @@ class FormatError(BayescoutError, ValueError):
     def __init__(self, message: str, path: object = None, line: int | None = None) -> None:
         self.path = path
         self.line = line
-        where = "" if path is None else _one_line(path) + (f", line {line}" if line else "") + ": "
+        where = "" if path is None else str(path) + (f", line {line}" if line else "") + ": "
         if path is None and line:
             where = f"line {line}: "
         super().__init__(where + message)
@@ -127,3 +136,14 @@ class MissingExtraError(BayescoutError, ImportError):
 
 class BayescoutWarning(UserWarning):
     """Something allowed that the user should know: a constant column, an unused column."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(printable(arg) if isinstance(arg, str) else arg for arg in args))
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a job of many runs; `done` has what those that were finished came to, in order."""
+
+    def __init__(self, done: Iterable[Any], count: int, noun: str) -> None:
+        self.done = tuple(done)
+        super().__init__(f"interrupted after {len(self.done):,} of {count:,} {noun}")

@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 class Gap:
     """How much better than a network any other can be, in nats.
 
-    score    of the network
-    bound    no network that keeps the same knowledge scores more; infinite where none was found in time
-    better   a network found on the way that scores more, with its score; None where none was found
-    seconds  that it took
+    score        of the network
+    bound        no network that keeps the same knowledge scores more; infinite where none was found in time
+    better       a network found on the way that scores more, with its score; None where none was found
+    seconds      that it took
+    stop_reason  why no more was tried: "converged", "max_time" or "interrupted"
     """
 
     score: float
     bound: float
     better: tuple[float, Dag] | None
     seconds: float
+    stop_reason: str = "converged"
 
     @property
     def gap(self) -> float:
@@ -62,6 +64,7 @@ class Gap:
             "proven": self.proven,
             "better": better,
             "seconds": self.seconds,
+            "stop_reason": self.stop_reason,
         }
 
     def __str__(self) -> str:
@@ -136,7 +139,7 @@ def gap(
     better = None
     if found.score > own:
         better = found.score, found.dag.reordered(result.dag.nodes)
-    return Gap(own, max(min(bounds), own), better, found.seconds)
+    return Gap(own, max(min(bounds), own), better, found.seconds, found.stop_reason)
 
 
 def _score_of(result: Result) -> ScoreLike:

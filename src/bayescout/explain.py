@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayescout.data.table import Table
-from bayescout.errors import GraphError
+from bayescout.errors import GraphError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
@@ -57,12 +57,12 @@ class Explanation:
         if not self.present:
             worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
             known = " and the knowledge forbids it" if self.forbidden else ""
-            return f"{arc} is not in the graph{known}; adding it {worth}{tested}"
+            return printable(f"{arc} is not in the graph{known}; adding it {worth}{tested}")
         kind = "compelled" if self.compelled else "reversible"
         turned = f"would close the cycle {path}" if path else f"{self.reverse:+.3f}"
         turned += " (forbidden by the knowledge)" if self.forbidden else ""
         kind += ", required by the knowledge" if self.required else ""
-        return (
+        return printable(
             f"{arc} is in the graph ({kind} in its class); "
             f"without it {self.remove:+.3f}; turned round {turned}{tested}"
         )

@@ -196,10 +196,10 @@ class Result:
     @property
     def stopped(self) -> str:
         """Why the run ended, in words; and where the search did not get far, whose graph this is."""
-        reason = self.stop_reason.replace("_", " ")
         if self.own_score is None:
-            return reason
-        return f"{reason}, by greedy climbing: {self.settings.search} itself had met {self.own_score:,.3f}"
+            return self.stop_reason
+        own = f"{self.settings.search} itself had met {self.own_score:,.3f}"
+        return f"{self.stop_reason}, with a network of greedy climbing: {own}"
 
     def arcs(self) -> Iterator[tuple[Label, Label]]:
         """(parent, child) label pairs."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
 
 
 def main() -> None:
     """The entry point: one clear line for a mistake, exit code 2; 130 when interrupted."""
+    from bayescout.cli.terminal import open_streams, say
+
+    open_streams()
     try:
-        sys.exit(_run())
+        code = _run()
     except KeyboardInterrupt:
-        _stop("interrupted", 130)
+        say("interrupted")
+        code = 130
     except MemoryError:
-        _stop("error: there is not enough memory for this; use less data, or limit the number of parents", 2)
-    except BrokenPipeError:
-        # The reader of our output went away (`bayescout networks | head`): nobody's mistake.
-        _drop_output()
-        sys.exit(0)
+        say("error: there is not enough memory for this; use less data, or limit the number of parents")
+        code = 2
     except OSError as error:
-        _drop_output()
-        _stop(f"error: {error}", 2)
+        code = _refused(error)
+    sys.exit(_written(code))
 
 
 def _run() -> int:
@@ -31,22 +31,21 @@ def _run() -> int:
 
     # Asked to end, end as on Ctrl-C: files half written are cleaned up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - standard output was closed; there is no one to tell
 
     import typer
 
     from bayescout.cli.app import app
+    from bayescout.cli.terminal import say
     from bayescout.errors import BayescoutError
 
-    warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+    warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
     warnings.simplefilter("always", category=UserWarning)
     try:
         code = app(prog_name="bayescout", standalone_mode=False)
-        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BayescoutError as error:
-        _stop(f"error: {error}", 2)
+        say(f"error: {error}")
+        return 2
     except typer.TyperException as error:
         # A wrong option or argument. Without any, what is shown is the help itself.
         message = str(getattr(error, "message", error)) or type(error).__name__
@@ -57,18 +56,28 @@ def _run() -> int:
             message = error.format_message()
         named = [word for word in sys.argv[1:2] if not word.startswith("-")]
         command = getattr(getattr(error, "ctx", None), "command_path", " ".join(["bayescout", *named]))
-        _stop(f"error: {message.rstrip('.')}; see {command} --help", 2)
+        message = " ".join(part.strip() for part in message.split("\n"))
+        say(f"error: {message.rstrip('.')}; see {command} --help")
+        return 2
 
 
-def _stop(text: str, code: int) -> NoReturn:
-    _say(text)
-    sys.exit(code)
+def _written(code: int) -> int:
+    """The exit code once standard output has everything, or could not take it."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _refused(error) or code
+    return code
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(f"bayescout: {' '.join(text.split())}\n")
+def _refused(error: OSError) -> int:
+    """What to end with when the system refuses: a reader that went away (`| head`) is nobody's mistake."""
+    from bayescout.cli.terminal import say
 
-
-def _drop_output() -> None:
-    """Keep Python from complaining again when it closes standard output."""
+    # Keep Python from complaining again when it closes standard output.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 0
+    said = error.strerror or str(error) or type(error).__name__
+    say(f"error: {error.filename}: {said}" if error.filename else f"error: {said}")
+    return 2

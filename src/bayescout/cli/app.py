@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from bayescout.cli import experiments, learning, networks, resampling, scoring
 from bayescout.cli.spelling import as_option
+from bayescout.cli.terminal import say
 from bayescout.spelling import spelled_by
+
+
+class _Commands(TyperGroup):
+    """The commands; one that is interrupted says so, where Typer would end without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            say(f"{error}; nothing was kept" if str(error) else "interrupted before there was a result")
+            raise typer.Exit(130) from None
+
 
 app = typer.Typer(
     name="bayescout",
+    cls=_Commands,
     help="Learn, fit, ask and compare Bayesian networks.",
     no_args_is_help=True,
     add_completion=False,

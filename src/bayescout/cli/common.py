@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from bayescout.cli.terminal import json_line, line
 from bayescout.data import discretise, read_table
 from bayescout.data.read import names_in
 from bayescout.data.table import Table
@@ -66,7 +65,7 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="A column to leave out, such as an identifier; may be repeated."),
 ]
-Output = Annotated[
+OutputOption = Annotated[
     str | None,
     typer.Option(
         "--output",
@@ -158,12 +157,12 @@ def say_missing(table: Table) -> None:
             if report.policy == "drop"
             else "given a state of their own"
         )
-        sys.stdout.write(f"missing values: {cells:,} cells in {len(report.counts)} columns, {done}\n")
+        line(f"missing values: {cells:,} cells in {len(report.counts)} columns, {done}")
 
 
 def print_json(value: Mapping[str, Any]) -> None:
     """One JSON object on standard output; numbers JSON does not have become null."""
-    sys.stdout.write(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False) + "\n")
+    json_line(_plain(value))
 
 
 def _plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ import typer
 
 from bayescout.cli.common import Json, print_json
 from bayescout.cli.learning import settings_given
+from bayescout.cli.terminal import line, say
 from bayescout.errors import BayescoutError, SettingError
 
 if TYPE_CHECKING:
@@ -55,20 +56,23 @@ def experiment(
     if listed or name is None:
         _list(json)
         return
+    from bayescout.cli.outputs import check_folder_writable
+    from bayescout.experiments.store import check_folder
     from bayescout.plots.style import matplotlib
     from bayescout.report.study import write_study
 
     matplotlib()  # which draws the figures: say now that it is missing, not after the runs
     folder = Path(out or f"experiment-{Path(name).stem}{'-quick' * quick}")
+    check_folder(folder, resume)
+    check_folder_writable(folder)
     study = _study(name, quick, settings_given(option), folder, resume)
+    _check_reads(study, name, folder)
     workers = workers or _cores()
     again = _again(name, quick, folder, workers, option)
     ran = _ran(study, folder, resume, workers, retry)
     if ran.interrupted:
         done = len(ran.records) + len(ran.failures)
-        _say(
-            f"interrupted; {done:,} of {done + ran.missing:,} runs are kept in {folder}; go on with: {again}"
-        )
+        say(f"interrupted; {done:,} of {done + ran.missing:,} runs are kept in {folder}; go on with: {again}")
         raise typer.Exit(130)
     outcome = _outcome(study, ran)
     page = write_study(outcome, folder, [*ran.records, *ran.failures])
@@ -127,21 +131,38 @@ def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resum
     return study_named(name, "quick" if quick else "full", **settings)
 
 
+def _check_reads(study: Study, name: str, folder: Path) -> None:
+    """Refuse a file of a study of one's own that the study would itself write."""
+    from bayescout.cli.outputs import is_same_file
+    from bayescout.experiments.store import LOCK, MANIFEST, PARQUET, RECORDS
+    from bayescout.report.study import FIGURES, PAGE, TABLES
+
+    declared = getattr(study, "declared", {"data": []})
+    files = [data[key] for data in declared["data"] for key in ("file", "truth", "network") if key in data]
+    for read in (name, *files):
+        there = Path(read).resolve()
+        inside = any(there.is_relative_to((folder / part).resolve()) for part in (TABLES, FIGURES))
+        written = (LOCK, MANIFEST, PARQUET, RECORDS, PAGE)
+        if inside or any(is_same_file(str(folder / part), read) for part in written):
+            raise SettingError(
+                f"the study in {folder} would overwrite {read}, which it reads; move that file"
+            )
+
+
 def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) -> Ran:
     from bayescout.experiments import expected_seconds, run_study
     from bayescout.experiments.runner import left_to_do
-    from bayescout.experiments.store import RECORDS, check_folder
+    from bayescout.experiments.store import RECORDS
 
-    check_folder(folder, resume)
     if resume and not (folder / RECORDS).exists():
         raise SettingError(f"{folder} has no study to go on with; leave out --resume to begin one there")
     left = left_to_do(study, folder)
     if left:
         time = duration(expected_seconds(study, workers, left))
         many = f"{workers} worker{'s' * (workers != 1)}"
-        _say(f"{study.name}: {len(left):,} runs with {many}, about {time}; records go to {folder}")
+        say(f"{study.name}: {len(left):,} runs with {many}, about {time}; records go to {folder}")
     with _progress(sum(map(study.cost, left))) as advance:
-        return run_study(study, folder, resume, workers, retry, advance, _say)
+        return run_study(study, folder, resume, workers, retry, advance, say)
 
 
 def _outcome(study: Study, ran: Ran) -> Outcome:
@@ -159,16 +180,17 @@ def _outcome(study: Study, ran: Ran) -> Outcome:
 
 
 def _show(ran: Ran, outcome: Outcome, folder: Path, page: Path) -> None:
-    sys.stdout.write(f"{outcome.title}\n")
+    line(outcome.title)
     for finding in outcome.findings:
         said = "holds: " if finding.holds else "differs:"
-        sys.stdout.write(f"  {said} {finding.claim}\n           Here: {finding.ours}\n")
+        line(f"  {said} {finding.claim}")
+        line(f"           Here: {finding.ours}")
     if ran.failures:
         first = ran.failures[0]
-        _say(
+        say(
             f"{len(ran.failures):,} runs failed, the first with: {first.reason}; --resume --retry tries again"
         )
-    sys.stdout.write(f"{len(ran.records):,} runs in {folder}; read {page}\n")
+    line(f"{len(ran.records):,} runs in {folder}; read {page}")
 
 
 def _facts(study: Study, ran: Ran, outcome: Outcome, folder: Path) -> dict[str, Any]:
@@ -201,15 +223,15 @@ def _progress(total: float) -> Iterator[Advance | None]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"))
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as line:
-        task = line.add_task("runs", total=total)
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("runs", total=total)
         done = failed = 0
 
         def advance(record: Any, cost: float) -> None:
             nonlocal done, failed
             done, failed = done + 1, failed + record.failed
             said = f"{done:,} runs" + (f", {failed:,} failed" if failed else "")
-            line.update(task, advance=cost, description=said)
+            bar.update(task, advance=cost, description=said)
 
         yield advance
 
@@ -226,7 +248,3 @@ def _cores() -> int:
     from joblib import cpu_count
 
     return int(cpu_count())
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"bayescout: {text}\n")

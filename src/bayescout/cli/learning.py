@@ -17,7 +17,7 @@ from bayescout.cli.common import (
     Missing,
     MissingOption,
     MissingValues,
-    Output,
+    OutputOption,
     Seed,
     Separator,
     as_setting,
@@ -28,9 +28,13 @@ from bayescout.cli.common import (
     split_arc,
     table_options,
 )
+from bayescout.cli.outputs import GRAPH_ENDING, LastSteps, Output, any_ending, check_outputs, page_ending
+from bayescout.cli.terminal import line
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
+from bayescout.formats import check_can_hold
 from bayescout.graph.dag import Dag
+from bayescout.network.fit import check_prior
 
 Options = Annotated[
     list[str] | None,
@@ -131,7 +135,7 @@ def learn(
     kind: KindOption = None,
     discretise: Discretise = None,
     drop: Drop = None,
-    output: Output = None,
+    output: OutputOption = None,
     report: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="An HTML page to write, to look at and explore the result with."),
@@ -143,18 +147,36 @@ def learn(
     from bayescout.formats.jkl import is_jkl, read_jkl
     from bayescout.learn import learn as learn_structure
 
-    if report and not Path(report).resolve().parent.is_dir():
-        raise SettingError(f"{report}: cannot be written: its folder does not exist; make the folder first")
+    check_outputs(
+        [
+            Output("--output", output, GRAPH_ENDING),
+            Output("--report", report, page_ending),
+            Output("--checkpoint", checkpoint, any_ending),  # read and written: it is the run's own
+        ],
+        reads=(data, tiers, order, start),
+    )
+    check_prior(prior)
     if gap is not None and not gap > 0:
         raise SettingError(f"--gap must be a positive number of seconds, not {gap:g}")
     method, formula = search_given(search, option), score_given(score, score_option)
     table: Table | None = None
     if is_jkl(data):
-        _refuse_for_sets(output, separator, missing is not Missing.error, na, kind, discretise, drop)
+        _refuse_for_sets(
+            output,
+            gap is not None and search != "optimal",
+            separator,
+            missing is not Missing.error,
+            na,
+            kind,
+            discretise,
+            drop,
+        )
         names: tuple[Any, ...] = read_jkl(data).names
     else:
         table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
         names = table.names
+    if output:
+        check_can_hold(output, names, None if table is None else table.states)
     result = learn_structure(
         data if table is None else table,
         search=method,
@@ -169,16 +191,20 @@ def learn(
         progress=sys.stderr.isatty() and not json,
         checkpoint=checkpoint,
     )
-    found = None if gap is None else _gap(result, gap, sys.stderr.isatty() and not json)
-    if output:
-        write_learned(result.dag, table, output, prior)
-    if report:
-        result.report(report)
+    last = LastSteps()
+    found = None
+    if result.stop_reason == "interrupted":
+        last.interrupted.append("this is the best network so far")
+    elif gap is not None:
+        found = _gap(result, gap, sys.stderr.isatty() and not json, last)
+    written = {
+        "output": last.write(output, lambda path: write_learned(result.dag, table, path, prior)),
+        "report": last.write(report, result.report),
+    }
     if json:
         facts = (
             {} if found is None else {"bound": found.bound, "gap": found.gap, "certificate": found.to_dict()}
         )
-        written = {"output": output, "report": report}
         print_json(_with_top(result) | facts | (missing_facts(table) if table else {}) | written)
     else:
         if table is not None:
@@ -186,13 +212,10 @@ def learn(
         for part in result_grids(result):
             console().print(part)
         if found is not None:
-            sys.stdout.write(f"{found}\n")
-        for path in (output, report):
-            if path:
-                sys.stdout.write(f"written to {path}\n")
-    if result.stop_reason == "interrupted":
-        sys.stderr.write("bayescout: interrupted; this is the best network so far\n")
-        raise typer.Exit(130)
+            line(found)
+        for path in filter(None, written.values()):
+            line(f"written to {path}")
+    last.close()
 
 
 def searches(json: Json = False) -> None:
@@ -284,7 +307,7 @@ def _start(start: str | None) -> Any:
     return start if start in (None, "empty", "random") else open_structure(start)
 
 
-def _refuse_for_sets(output: str | None, *given: Any) -> None:
+def _refuse_for_sets(output: str | None, gap: bool, *given: Any) -> None:
     """Scored parent sets have no rows: nothing to read in another way, nor to estimate parameters from."""
     from bayescout.formats import format_of
 
@@ -292,6 +315,11 @@ def _refuse_for_sets(output: str | None, *given: Any) -> None:
         raise SettingError(
             "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise and "
             "--drop are for tables"
+        )
+    if gap:
+        raise SettingError(
+            "--gap scores networks anew, and a .jkl file has no rows for that; --search optimal tells how "
+            "far from the best its network can be"
         )
     if (
         output
@@ -315,10 +343,15 @@ def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> Non
         write_network(fit(dag, table, prior=prior if table.is_discrete else "mle"), output)
 
 
-def _gap(result: Any, seconds: float, progress: bool) -> Any:
+def _gap(result: Any, seconds: float, progress: bool, last: LastSteps) -> Any:
+    """How far from optimal the network is, as far as Ctrl-C lets it be found; the network itself is whole."""
     from bayescout.exact import gap
 
-    return gap(result, max_time=seconds, progress=progress)
+    kept = "the network is whole, the search for its gap was cut short"
+    found = last.do(lambda: gap(result, max_time=seconds, progress=progress), kept)
+    if found is not None and found.stop_reason == "interrupted":
+        last.interrupted.append(kept)
+    return found
 
 
 def _with_top(result: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from bayescout.cli.common import (
     MissingOption,
     MissingValues,
     Network,
-    Output,
+    OutputOption,
     Seed,
     Separator,
     label_named,
@@ -26,12 +26,22 @@ from bayescout.cli.common import (
     say_missing,
     table_options,
 )
-from bayescout.formats import format_of, open_network, write_network, write_structure
+from bayescout.cli.outputs import (
+    GRAPH_ENDING,
+    TABLE_ENDING,
+    LastSteps,
+    Output,
+    check_outputs,
+    network_ending,
+)
+from bayescout.cli.terminal import line, say
+from bayescout.formats import check_can_hold, format_of, open_network, write_network, write_structure
 from bayescout.formats import networks as shipped
 from bayescout.graph.compare import compare as compare_graphs
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork
 from bayescout.network import fit as fit_network
+from bayescout.network.fit import check_prior
 
 StructureArgument = Annotated[
     str,
@@ -51,7 +61,7 @@ MANY_NODES = 12
 def fit(
     structure: StructureArgument,
     data: DataArgument,
-    output: Output = None,
+    output: OutputOption = None,
     prior: Annotated[
         str,
         typer.Option(
@@ -67,10 +77,14 @@ def fit(
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a given structure from data."""
+    check_outputs([Output("--output", output, network_ending)], reads=(structure, data))
+    check_prior(prior, ess)
     dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
-    model = fit_network(dag, table, prior=prior, ess=ess)
     if output:
-        write_network(model, output)
+        check_can_hold(output, table.names, table.states)
+    model = fit_network(dag, table, prior=prior, ess=ess)
+    last = LastSteps()
+    written = last.write(output, lambda path: write_network(model, path))
     if json:
         print_json(
             {
@@ -78,14 +92,15 @@ def fit(
                 "rows": table.n_rows,
                 "prior": prior,
                 **missing_facts(table),
-                "output": output,
+                "output": written,
             }
         )
-        return
-    _show(model, [])
-    say_missing(table)
-    if output:
-        sys.stdout.write(f"written to {output}\n")
+    else:
+        _show(model, [])
+        say_missing(table)
+        if written:
+            line(f"written to {written}")
+    last.close()
 
 
 def sample(
@@ -101,6 +116,7 @@ def sample(
     json: Json = False,
 ) -> None:
     """Draw rows from a network; without a file, as csv on standard output."""
+    check_outputs([Output("--output", output, TABLE_ENDING)], reads=(network,))
     model = open_network(network)
     table = model.sample(n, seed=seed)
     if output:
@@ -109,7 +125,7 @@ def sample(
         described = {"network": network, "rows": n, "seed": seed, "output": output}
         print_json(described if output else {**described, "data": table.to_dict()})
     elif output:
-        sys.stdout.write(f"{n:,} rows of {len(model.nodes)} columns written to {output}\n")
+        line(f"{n:,} rows of {len(model.nodes)} columns written to {output}")
     else:
         from bayescout.data.write import write_csv
 
@@ -160,6 +176,7 @@ def convert(
     json: Json = False,
 ) -> None:
     """Write a network or structure in another format."""
+    check_outputs([Output("OUT", target, GRAPH_ENDING)], reads=(source,))
     graph = open_graph(source)
     structure_only = format_of(target).holds == "structure"
     if isinstance(graph, Dag):
@@ -172,11 +189,9 @@ def convert(
     if json:
         print_json({"input": source, "output": target, "parameters_dropped": dropped})
         return
-    sys.stdout.write(f"written to {target}\n")
+    line(f"written to {target}")
     if dropped:
-        sys.stderr.write(
-            f"bayescout: note: {target} holds the structure only; the parameters were left out\n"
-        )
+        say(f"note: {target} holds the structure only; the parameters were left out")
 
 
 def show(
@@ -218,10 +233,12 @@ COMMANDS = (fit, sample, query, compare, convert, show, networks)
 
 
 def _show(model: Network, nodes: list[Any]) -> None:
+    from rich.text import Text
+
     from bayescout.cli.render import console, cpt_grids, equations_grid
 
     out = console()
-    out.print(model.summary(), markup=False)
+    out.print(Text(model.summary()))
     out.print()
     if isinstance(model, GaussianNetwork):
         out.print(equations_grid(model, nodes or list(model.nodes)))

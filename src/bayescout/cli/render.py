@@ -8,10 +8,10 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, Group
-from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
+from bayescout.errors import printable
 from bayescout.graph.compare import Comparison
 from bayescout.network import DiscreteNetwork, Distribution, GaussianDistribution, GaussianNetwork
 
@@ -29,10 +29,15 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numb
     table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_header=any(columns))
     for i, column in enumerate(columns):
         right = i >= len(columns) - numbers
-        table.add_column(escape(column), justify="right" if right else "left", no_wrap=right)
+        table.add_column(label(column), justify="right" if right else "left", no_wrap=right)
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
-    return Group(Text(title, style="bold"), table)
+        table.add_row(*map(label, row))
+    return Group(label(title, "bold"), table)
+
+
+def label(value: Any, style: str = "") -> Text:
+    """A value as it is shown: neither markup nor the codes of a terminal in it mean anything."""
+    return Text(printable(value), style=style)
 
 
 def probability(value: float | None) -> str:
@@ -45,12 +50,12 @@ def probability(value: float | None) -> str:
 def cpt_grids(network: DiscreteNetwork, node: Any, width: int) -> list[Group]:
     """P(node | parents), one row a parent configuration; in several tables where the states do not fit."""
     cpt = network.cpt(node)
-    given = ", ".join(str(parent) for parent in cpt.parents)
+    given = ", ".join(map(str, cpt.parents))
     title = f"P({node} | {given})" if given else f"P({node})"
-    labels = [str(parent) for parent in cpt.parents]
-    rows = [([str(state) for state in assignment.values()], shown) for assignment, shown in cpt.rows()]
+    labels = [printable(parent) for parent in cpt.parents]
+    rows = [([printable(state) for state in assignment.values()], shown) for assignment, shown in cpt.rows()]
     left = sum(max([len(label), *(len(row[i]) for row, _ in rows)]) + 3 for i, label in enumerate(labels))
-    each = max(6, *(len(str(state)) for state in cpt.states)) + 3
+    each = max(6, *(len(printable(state)) for state in cpt.states)) + 3
     fit = max(1, (width - left) // each)
     grids = []
     for begin in range(0, len(cpt.states), fit):

@@ -16,7 +16,7 @@ from bayescout.cli.common import (
     Missing,
     MissingOption,
     MissingValues,
-    Output,
+    OutputOption,
     Seed,
     Separator,
     missing_facts,
@@ -44,6 +44,11 @@ from bayescout.cli.learning import (
     write_learned,
 )
 from bayescout.cli.networks import DataArgument
+from bayescout.cli.outputs import GRAPH_ENDING, LastSteps, Output, check_outputs, csv_ending
+from bayescout.cli.terminal import line
+from bayescout.errors import Interrupted
+from bayescout.formats import check_can_hold
+from bayescout.network.fit import check_prior
 
 if TYPE_CHECKING:
     from bayescout.evaluate import ArcStrengths, CrossValidation
@@ -85,44 +90,59 @@ def bootstrap(
     kind: KindOption = None,
     discretise: Discretise = None,
     drop: Drop = None,
-    output: Output = None,
+    output: OutputOption = None,
     strengths: Annotated[
         str | None, typer.Option(metavar="FILE", help="A csv file to write the strengths of the arcs to.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Learn from rows drawn again and again: how sure each arc is, and the network most runs agree on."""
+    from bayescout.evaluate import ArcStrengths
     from bayescout.evaluate import bootstrap as resample
 
-    table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
-    found = resample(
-        table,
-        runs=runs,
-        search=search_given(search, option),
-        score=score_given(score, score_option),
-        seed=seed,
-        workers=workers,
-        progress=sys.stderr.isatty() and not json,
-        knowledge=knowledge_given(table.names, require, forbid, tiers, order, max_parents),
-        max_time=max_time,
-        max_steps=max_steps,
+    check_outputs(
+        [Output("--output", output, GRAPH_ENDING), Output("--strengths", strengths, csv_ending)],
+        reads=(data, tiers, order),
     )
+    check_prior(prior)
+    method, formula = search_given(search, option), score_given(score, score_option)
+    table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
+    if output:
+        check_can_hold(output, table.names, table.states)
+    last = LastSteps()
+    try:
+        found = resample(
+            table,
+            runs=runs,
+            search=method,
+            score=formula,
+            seed=seed,
+            workers=workers,
+            progress=sys.stderr.isatty() and not json,
+            knowledge=knowledge_given(table.names, require, forbid, tiers, order, max_parents),
+            max_time=max_time,
+            max_steps=max_steps,
+        )
+    except Interrupted as stopped:
+        if not stopped.done:
+            raise
+        found = ArcStrengths.of_graphs(stopped.done)
+        last.interrupted.append(f"this is what the first {len(stopped.done):,} of {runs:,} runs came to")
     used = found.threshold() if threshold is None else threshold
     agreed = found.averaged(used)
-    if output:
-        write_learned(agreed, table, output, prior)
-    if strengths:
-        _write_strengths(found, strengths)
+    written = {
+        "output": last.write(output, lambda path: write_learned(agreed, table, path, prior)),
+        "strengths": last.write(strengths, lambda path: _write_strengths(found, path)),
+    }
     if json:
         network = {"network": [list(arc) for arc in agreed.arcs()], "used_threshold": used}
-        written = {"output": output, "strengths": strengths}
         print_json(found.to_dict() | network | {"seed": seed} | missing_facts(table) | written)
-        return
-    say_missing(table)
-    _show_strengths(found, agreed, used)
-    for path in (output, strengths):
-        if path:
-            sys.stdout.write(f"written to {path}\n")
+    else:
+        say_missing(table)
+        _show_strengths(found, agreed, used)
+        for path in filter(None, written.values()):
+            line(f"written to {path}")
+    last.close()
 
 
 def cross_validate(
@@ -158,11 +178,14 @@ def cross_validate(
     """Learn without one part of the rows after the other: how well networks predict rows not learned from."""
     from bayescout.evaluate import cross_validate as validate
 
+    if prior is not None:
+        check_prior(prior)
+    method, formula = search_given(search, option), score_given(score, score_option)
     table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
     found = validate(
         table,
-        search=search_given(search, option),
-        score=score_given(score, score_option),
+        search=method,
+        score=formula,
         folds=folds,
         seed=seed,
         prior=prior,

@@ -50,12 +50,15 @@ def score(
     json: Json = False,
 ) -> None:
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
+    from bayescout.scores import formula_named
     from bayescout.scores.whole import score_parts
 
-    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
     names = [name.strip() for name in scores.split(",") if name.strip()]
     if not names:
         raise SettingError("--score names no score; such as --score bic,k2,bdeu")
+    for name in names:
+        formula_named(name)
+    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
     found = [score_parts(dag, table, name) for name in names]
     unit = 1.0 if log_base is Base.e else math.log(float(log_base.value))
     if json:

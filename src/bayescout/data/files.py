@@ -159,6 +159,20 @@ def _remove_if_abandoned(path: str) -> None:
 # ---- refusals
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work, a path that `atomic_write` would refuse after it; nothing is left behind."""
+    target = Path(os.path.realpath(path))
+    mode = _mode_of(target, path)
+    if mode is not None and not stat.S_ISREG(mode):
+        if not os.access(target, os.W_OK):
+            raise FormatError("cannot be written: permission denied; choose another name", path=path)
+        return
+    with _refusing(path), _temporary(target.parent) as (probe, descriptor):
+        with _open(probe, text=False, descriptor=descriptor) as stream:
+            stream.write(b"\n")  # a full disk has room for a name, but not for this
+        probe.unlink()
+
+
 def _mode_of(target: Path, shown: object) -> int | None:
     """The mode bits of what is at `target`, or None where there is nothing yet."""
     if not target.name or not target.parent.is_dir():

@@ -35,26 +35,32 @@ def write_table(table: Table, path: str | os.PathLike[str], weights: str | None 
     The file appears whole or not at all.
     """
     path = Path(path)
+    suffix, compressed = written_as(path)
     table = _with_weights(table, weights)
-    suffix = path.suffix.lower()
-    compressed = suffix == ".gz"
-    if compressed:
-        suffix = Path(path.stem).suffix.lower()
     for name in table.names:
         if not isinstance(name, str) or not name:
             raise DataError(
                 f"column name {name!r} is not a non-empty string, which a file needs: rename the column"
             )
-    if suffix in COLUMNAR and not compressed:
+    if suffix in COLUMNAR:
         _write_columnar(table, path, parquet=suffix in (".parquet", ".pq"))
     elif suffix in SEPARATORS:
         _check_text(table, loose=False)
         _write_text(table, path, SEPARATORS[suffix], compressed, loose=False)
-    elif suffix in DATA_FILES and not compressed:
+    else:
         _check_text(table, loose=True)
         _write_text(table, path, " ", compressed=False, loose=True)
-    else:
-        raise unknown_extension(path)
+
+
+def written_as(path: str | os.PathLike[str]) -> tuple[str, bool]:
+    """The ending of a file that a table can be written to, and True where it is to be compressed."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == ".gz" and Path(path.stem).suffix.lower() in SEPARATORS:
+        return Path(path.stem).suffix.lower(), True
+    if suffix in SEPARATORS or suffix in COLUMNAR or suffix in DATA_FILES:
+        return suffix, False
+    raise unknown_extension(path)
 
 
 def _with_weights(table: Table, name: str | None) -> Table:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import require_count
-from bayescout.errors import NetworkError, SettingError
+from bayescout.errors import NetworkError, SettingError, printable
 from bayescout.evaluate import marginals
 from bayescout.evaluate.error_rates import dependences
 from bayescout.evaluate.plain import plain, plain_label
@@ -191,9 +191,8 @@ class MissedDependences:
         lines = [f"{head}, on average {self.mean:.4g} nats" if self.items else head]
         for item in self.items[:8]:
             given = ", ".join(str(label) for label in item.given)
-            lines.append(
-                f"  I({item.a}; {item.b}{' | ' + given if given else ''}) = {item.information.value:.4g}"
-            )
+            asked = printable(f"I({item.a}; {item.b}{' | ' + given if given else ''})")
+            lines.append(f"  {asked} = {item.information.value:.4g}")
         if len(self.items) > 8:
             lines.append(f"  ... {len(self.items) - 8:,} more")
         return "\n".join(lines)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import require_count
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.errors import SettingError, TooLargeError, printable
 from bayescout.evaluate import marginals
 from bayescout.evaluate.matching import FamilyTable, families, require_networks
 from bayescout.evaluate.plain import plain, plain_label
@@ -54,10 +54,10 @@ class Impossible:
 
     def __str__(self) -> str:
         if self.is_noise:
-            return f"{self.node} has no noise in one network, and the other does not agree"
+            return printable(f"{self.node} has no noise in one network, and the other does not agree")
         given = ", ".join(f"{label}={state}" for label, state in self.given)
         event = f"{self.node}={self.state}{' | ' + given if given else ''}"
-        return f"{event} (probability {self.probability:.3g})"
+        return printable(f"{event} (probability {self.probability:.3g})")
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayescout.data.encode import as_table
 from bayescout.data.table import Table
-from bayescout.errors import DataError, SettingError
+from bayescout.errors import DataError, Interrupted, SettingError
 from bayescout.learn import learn
 from bayescout.scores import Formula
 from bayescout.scores.score import check_workers
@@ -59,33 +60,42 @@ def spread(
     """`work` of each number below `count`, in order, whoever does it.
 
     The first two are done here; when the rest would take long it is handed to processes through joblib,
-    whose `parallel_config` can send it to a cluster instead.
+    whose `parallel_config` can send it to a cluster instead. Ctrl-C raises `Interrupted`, which has what
+    is done.
     """
     workers = check_workers(workers)
     done: list[Made] = []
     shortest = float("inf")
-    with _Line(progress, count, noun) as line:
-        for number in range(min(2, count)):
-            begin = time.perf_counter()
-            done.append(work(number))
-            shortest = min(shortest, time.perf_counter() - begin)
-            line.step()
-        rest = range(len(done), count)
-        for made in _rest(work, rest, 1 if shortest * len(rest) < WORTH_PROCESSES else workers):
-            done.append(made)
-            line.step()
+    try:
+        with _Line(progress, count, noun) as line:
+            for number in range(min(2, count)):
+                begin = time.perf_counter()
+                done.append(work(number))
+                shortest = min(shortest, time.perf_counter() - begin)
+                line.step()
+            rest = range(len(done), count)
+            for made in _rest(work, rest, 1 if shortest * len(rest) < WORTH_PROCESSES else workers):
+                done.append(made)
+                line.step()
+    except KeyboardInterrupt:
+        raise Interrupted(done, count, noun) from None
     return done
 
 
-def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> Iterable[Made]:
+def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> Iterator[Made]:
     if workers == 1:
-        return map(work, numbers)
+        yield from map(work, numbers)
+        return
     from joblib import Parallel, delayed
 
-    found: Iterable[Made] = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(work)(number) for number in numbers
-    )
-    return found
+    found = Parallel(n_jobs=workers, return_as="generator")(delayed(work)(number) for number in numbers)
+    try:
+        yield from found
+    finally:
+        with warnings.catch_warnings():
+            # Closed early on purpose: joblib need not say that tasks are given up.
+            warnings.simplefilter("ignore")
+            found.close()
 
 
 class _Line:

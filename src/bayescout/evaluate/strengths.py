@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, GraphError, SettingError, UnknownNameError
+from bayescout.errors import BayescoutWarning, GraphError, SettingError, UnknownNameError, printable
 from bayescout.evaluate.plain import plain_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted
@@ -183,7 +183,10 @@ class ArcStrengths:
         rows = [row for row in self.table() if row.direction > 0.5]
         rows += [row for row in self.table() if row.direction == 0.5 and self._is_first(row)]
         rows.sort(key=lambda row: (-row.strength, -row.direction))
-        arcs = [f"{row.parent} {'->' if row.direction > 0.5 else '- '} {row.child}" for row in rows[:20]]
+        arcs = [
+            printable(f"{row.parent} {'->' if row.direction > 0.5 else '- '} {row.child}")
+            for row in rows[:20]
+        ]
         width = max(map(len, arcs), default=0)
         for arc, row in zip(arcs, rows, strict=False):
             lines.append(f"  {arc:<{width}}  strength {row.strength:.3f}  direction {row.direction:.3f}")

@@ -18,7 +18,8 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import DiscreteNetwork, GaussianNetwork, fit
 from bayescout.network.encode import match_nodes
-from bayescout.network.fit import PRIORS, as_dag
+from bayescout.network.fit import as_dag
+from bayescout.network.fit import check_prior as check_known
 from bayescout.network.likelihood import (
     configurations,
     discrete_rows,
@@ -141,8 +142,7 @@ def default_prior(table: Table) -> str:
 
 def check_prior(prior: str, table: Table) -> None:
     """Refuse, before any work, what `fit` would."""
-    if prior not in PRIORS:
-        raise SettingError(f"unknown prior {prior!r}; choose one of {', '.join(PRIORS)}")
+    check_known(prior)
     if prior != "mle" and not table.is_discrete:
         raise SettingError(f"prior {prior!r} is for discrete data; leave it out for continuous data")
 

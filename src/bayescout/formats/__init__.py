@@ -4,6 +4,7 @@ from bayescout.formats.library import NetworkInfo, load_network, networks
 from bayescout.formats.registry import (
     FORMATS,
     Format,
+    check_can_hold,
     format_of,
     open_network,
     open_structure,
@@ -17,6 +18,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "NetworkInfo",
+    "check_can_hold",
     "format_of",
     "load_network",
     "networks",

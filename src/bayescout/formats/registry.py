@@ -7,11 +7,14 @@ To add a format, write one file with `read(text, path)` and `write(value)` and a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
+from bayescout.data.table import Label, States
 from bayescout.errors import BayescoutError, FormatError, UnknownNameError, did_you_mean
 from bayescout.formats import bif, dot, modelstring, native_json, structure_file
 from bayescout.formats.library import load_network, networks
@@ -127,11 +130,41 @@ def write_structure(dag: Dag, path: PathLike) -> None:
 
 
 def _write(entry: Format, value: object, path: PathLike) -> None:
+    write_text(path, _written(entry, value, path))
+
+
+def _written(entry: Format, value: object, path: PathLike) -> str:
     try:
-        text = entry.write(value)
+        return entry.write(value)
     except BayescoutError as error:
         raise FormatError(f"cannot be written: {error}", path) from error
-    write_text(path, text)
+
+
+def check_can_hold(
+    path: PathLike, names: Sequence[Label], states: Sequence[States | None] | None = None
+) -> None:
+    """Refuse, before any work, a file whose format cannot hold what will be learned about these columns.
+
+    `states` are those of a table, None for a continuous column; without them a structure alone is written.
+    What decides is the format's own writer, given the network without arcs.
+    """
+    entry = format_of(path)
+    dag = Dag.from_arcs([], nodes=names)
+    value = dag if states is None or entry.holds == "structure" else _without_arcs(dag, states)
+    if value is not None:
+        _written(entry, value, path)
+
+
+def _without_arcs(dag: Dag, states: Sequence[States | None]) -> Network | None:
+    """A network of unconnected nodes, or None where such columns make no network, as learning will say."""
+    discrete = [own for own in states if own]
+    if len(discrete) == len(states):
+        tables = tuple(np.full(len(own), 1 / len(own)) for own in discrete)
+        return DiscreteNetwork(dag, tuple(discrete), tables)
+    if all(own is None for own in states):
+        none = tuple(np.zeros(0) for _ in states)
+        return GaussianNetwork(dag, np.zeros(len(none)), none, np.ones(len(none)))
+    return None
 
 
 # ---- what a user types

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 
-from bayescout.errors import GraphError
+from bayescout.errors import GraphError, printable
 
 Label = Hashable
 Arc = tuple[Label, Label]
@@ -18,7 +18,7 @@ def shown(parts: Sequence[str]) -> str:
     if not parts:
         return ""
     more = f", ... {len(parts) - MAX_SHOWN} more" if len(parts) > MAX_SHOWN else ""
-    return ": " + ", ".join(parts[:MAX_SHOWN]) + more
+    return ": " + ", ".join(map(printable, parts[:MAX_SHOWN])) + more
 
 
 def as_pairs(arcs: Iterable[object], ordered: bool) -> list[Arc]:

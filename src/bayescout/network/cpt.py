@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, States
+from bayescout.errors import printable
 
 MAX_TEXT_ROWS = 64
 """Longer tables are cut when shown as text; `rows()` always gives all of them."""
@@ -46,13 +47,13 @@ class Cpt:
 
     def __str__(self) -> str:
         given = ", ".join(str(parent) for parent in self.parents)
-        head = f"P({self.node}{' | ' + given if given else ''})"
-        lines = [[str(p) for p in self.parents] + [str(s) for s in self.states]]
+        head = printable(f"P({self.node}{' | ' + given if given else ''})")
+        lines = [[printable(label) for label in (*self.parents, *self.states)]]
         for assignment, row in self.rows():
             if len(lines) > MAX_TEXT_ROWS:
                 break
             cells = ["---"] * len(self.states) if row is None else [f"{p:.4f}" for p in row]
-            lines.append([str(value) for value in assignment.values()] + cells)
+            lines.append([printable(value) for value in assignment.values()] + cells)
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         text = [head, *(_aligned(line, widths, len(self.parents)) for line in lines)]
         if self.n_rows > MAX_TEXT_ROWS:

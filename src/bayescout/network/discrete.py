@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.encode import same_states
 from bayescout.data.table import Label, States, Table, lock
-from bayescout.errors import BayescoutWarning, NetworkError, UnknownNameError
+from bayescout.errors import BayescoutWarning, NetworkError, UnknownNameError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size, is_hashable
 from bayescout.network.cpt import Cpt
@@ -320,7 +320,7 @@ class DiscreteNetwork:
         """Size, parameters and undefined rows in a few lines."""
         sizes = self.sizes or (0,)
         lines = [
-            f"{self.name or 'discrete network'}: {graph_size(len(self.dag), self.dag.n_arcs)}",
+            f"{printable(self.name) or 'discrete network'}: {graph_size(len(self.dag), self.dag.n_arcs)}",
             f"  states        {min(sizes)}{f' to {max(sizes)}' if max(sizes) > min(sizes) else ''} a node",
             f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}",
             f"  parameters    {self.n_parameters:,}",

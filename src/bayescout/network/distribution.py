@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, States
-from bayescout.errors import UnknownNameError
+from bayescout.errors import UnknownNameError, printable
 
 Evidence = tuple[tuple[Label, Any], ...]
 
@@ -19,7 +19,7 @@ Evidence = tuple[tuple[Label, Any], ...]
 def heading(variables: tuple[Label, ...], evidence: Evidence) -> str:
     """`P(lung, bronc | smoke=yes)`."""
     given = ", ".join(f"{label}={value}" for label, value in evidence)
-    return f"P({', '.join(str(v) for v in variables)}{' | ' + given if given else ''})"
+    return printable(f"P({', '.join(str(v) for v in variables)}{' | ' + given if given else ''})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Distribution:
         return list(zip(product(*self.states), self.probabilities.ravel().tolist(), strict=True))
 
     def __str__(self) -> str:
-        lines = [(" ".join(str(s) for s in states), p) for states, p in self.rows()]
+        lines = [(" ".join(map(printable, states)), p) for states, p in self.rows()]
         width = max((len(name) for name, _ in lines), default=0)
         head = heading(self.variables, self.evidence)
         return "\n".join([head, *(f"  {name:<{width}}  {p:.6f}" for name, p in lines)])
@@ -122,9 +122,9 @@ class GaussianDistribution:
         }
 
     def __str__(self) -> str:
-        width = max((len(str(v)) for v in self.variables), default=0)
+        width = max((len(printable(v)) for v in self.variables), default=0)
         lines = [
-            f"  {label!s:<{width}}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
+            f"  {printable(label):<{width}}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
             for label, cell in self.to_dict().items()
         ]
         return "\n".join([heading(self.variables, self.evidence), *lines])

@@ -66,10 +66,7 @@ def fit(
     Columns that are no node's are left out, whatever they hold, with a warning.
     """
     graph = as_dag(dag)
-    if prior not in PRIORS:
-        raise SettingError(f"unknown prior {prior!r}; choose one of {', '.join(PRIORS)}")
-    if not (is_number(ess) and ess > 0):
-        raise SettingError(f"ess must be a positive number, not {ess!r}; 1 is the usual choice")
+    check_prior(prior, ess)
     if states is None and isinstance(dag, DiscreteNetwork):
         states = dict(zip(graph.nodes, dag.states, strict=True))
     table = _table_of(graph, data, states, missing)
@@ -82,6 +79,14 @@ def fit(
             f"prior {prior!r} is for discrete data; continuous data are fitted with {setting('prior', 'mle')}"
         )
     return fit_gaussian(graph, table)
+
+
+def check_prior(prior: str, ess: float = 1.0) -> None:
+    """Refuse what no data can be fitted with."""
+    if prior not in PRIORS:
+        raise SettingError(f"unknown prior {prior!r}; choose one of {', '.join(PRIORS)}")
+    if not (is_number(ess) and ess > 0):
+        raise SettingError(f"ess must be a positive number, not {ess!r}; 1 is the usual choice")
 
 
 def is_number(value: object) -> bool:

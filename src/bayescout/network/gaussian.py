@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, Table, lock
-from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.errors import BayescoutWarning, NetworkError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size
 from bayescout.network.discrete import as_array
@@ -210,7 +210,7 @@ class GaussianNetwork:
     def summary(self) -> str:
         """Size and parameters in a few lines; `equation` gives the regression of a node."""
         lines = [
-            f"{self.name or 'Gaussian network'}: {graph_size(len(self.dag), self.dag.n_arcs)}",
+            f"{printable(self.name) or 'Gaussian network'}: {graph_size(len(self.dag), self.dag.n_arcs)}",
             f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}",
             f"  parameters    {self.n_parameters:,}",
         ]
@@ -222,7 +222,7 @@ class GaussianNetwork:
         text = f"{node} = {self.intercepts[i]:.6g}"
         for parent, weight in zip(self.dag.parents[i], self.coefficients[i], strict=True):
             text += f" {'-' if weight < 0 else '+'} {abs(weight):.6g} {self.nodes[parent]}"
-        return f"{text} + N(0, {self.variances[i]:.6g})"
+        return printable(f"{text} + N(0, {self.variances[i]:.6g})")
 
     def plot(self, cpts: bool = False, truth: Any = None, strengths: Any = None) -> Any:
         """A matplotlib figure of the network, with its regressions in the boxes where asked."""

@@ -119,7 +119,7 @@ class Work:
         """An equivalent score gains in every member of a class what the operator said.
 
         Columns that are linear functions of others are an exception: they leave no residual, and what is
-        taken for it is not the same for all members. So are families whose tables are too large to be counted,
+        taken for it is not the same for all members. So are families whose tables are too large to count,
         which depends on which of their variables is the child. Then a step must gain in the member at hand.
         """
         gained = after - self.score
