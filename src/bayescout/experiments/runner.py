@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import SettingError
-from bayescout.experiments.attempt import attempt, versions
+from bayescout.experiments.attempt import attempt, be_a_worker, versions
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.store import PARQUET, Say, Store, export_parquet
 from bayescout.experiments.study import Declared, Study, key_of, plain
@@ -154,7 +154,7 @@ def _in_processes(
             handed.append(run)
             yield delayed(attempt)(study, run, os.getpid())
 
-    found = Parallel(n_jobs=workers, return_as="generator_unordered")(tasks())
+    found = Parallel(n_jobs=workers, return_as="generator_unordered", **_first_of_all())(tasks())
     try:
         yield from found
     finally:
@@ -164,6 +164,16 @@ def _in_processes(
             found.close()
 
 
+def _first_of_all() -> dict[str, Any]:
+    """What the worker processes that this one starts are to do before anything else; others know their own."""
+    from joblib.parallel import LokyBackend, get_active_backend
+
+    backend, _ = get_active_backend()
+    if not isinstance(backend, LokyBackend):
+        return {}
+    return {"initializer": be_a_worker, "initargs": (os.getpid(),)}
+
+
 def _alone(study: Study, run: Declared) -> Record:
     """One run in a process of its own, so that its death is its own."""
     from joblib import Parallel, delayed
@@ -171,7 +181,8 @@ def _alone(study: Study, run: Declared) -> Record:
     home = os.getpid()
     try:
         # Two jobs, of which one is idle: a single one would be run in this process.
-        (record,) = Parallel(n_jobs=2, backend="loky")([delayed(attempt)(study, run, home)])
+        alone = Parallel(n_jobs=2, backend="loky", initializer=be_a_worker, initargs=(home,))
+        (record,) = alone([delayed(attempt)(study, run, home)])
     except _worker_deaths():
         key = key_of(study.name, run)
         reason = "its process died, perhaps for want of memory"
