@@ -15,20 +15,30 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills are of POSIX s
 KILLED_AT_LAUNCH = """
 import os, signal, sys
 from joblib.externals.loky.backend.popen_loky_posix import Popen
-from bayescout.experiments import run_study
-from tests.experiments.toy_study import Toy
 
 launch, launched = Popen._launch, []
 
 def launch_and_die(self, process):
     launch(self, process)
     launched.append(self.pid)
-    if len(launched) == int(sys.argv[2]):
+    if len(launched) == int(sys.argv[1]):
         os.write(1, b"launched\\n")
         os.kill(os.getpid(), signal.SIGKILL)
 
 Popen._launch = launch_and_die
-run_study(Toy(nap=0.2), sys.argv[1], workers=3)
+"""
+
+STUDY = """
+from bayescout.experiments import run_study
+from tests.experiments.toy_study import Toy
+run_study(Toy(nap=0.2), sys.argv[2], workers=3)
+"""
+
+BOOTSTRAP = """
+import bayescout as bs
+from bayescout.evaluate import resampling
+resampling.WORTH_PROCESSES = 0
+bs.bootstrap(bs.load_network("asia").sample(100, seed=1), runs=9, workers=3)
 """
 
 KILLED_AT_WORK = """
@@ -64,10 +74,10 @@ def killed(code, *arguments):
         process.stdout.close()
 
 
-@pytest.mark.parametrize("launched", [1, 3])
-def test_killed_while_its_workers_start_it_leaves_none_alive(tmp_path, launched):
+@pytest.mark.parametrize(("launched", "work"), [(1, STUDY), (3, STUDY), (2, BOOTSTRAP)])
+def test_killed_while_its_workers_start_it_leaves_none_alive(tmp_path, launched, work):
     """They wait for their first run for minutes, and nobody is there to give them one."""
-    code, said = killed(KILLED_AT_LAUNCH, tmp_path / "toy", launched)
+    code, said = killed(KILLED_AT_LAUNCH + work, launched, tmp_path / "toy")
     assert code == -signal.SIGKILL
     assert b"launched" in said
 

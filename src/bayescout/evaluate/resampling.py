@@ -82,7 +82,9 @@ def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> 
         return map(work, numbers)
     from joblib import Parallel, delayed
 
-    found: Iterable[Made] = Parallel(n_jobs=workers, return_as="generator")(
+    from bayescout.evaluate.workers import first_of_all
+
+    found: Iterable[Made] = Parallel(n_jobs=workers, return_as="generator", **first_of_all())(
         delayed(work)(number) for number in numbers
     )
     return found

@@ -8,12 +8,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
 from bayescout.errors import BayescoutError
+from bayescout.evaluate.workers import be_a_worker
 from bayescout.experiments.records import Record
 from bayescout.experiments.study import Declared, Study, key_of, plain
 
@@ -96,45 +97,3 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-# ---- being a worker
-
-PR_SET_PDEATHSIG = 1
-"""The option of Linux's prctl by which a process is sent a signal when its parent ends."""
-
-LOOK_SECONDS = 0.2
-"""How often a worker looks whether its parent is there, where the system does not tell it."""
-
-
-@lru_cache(maxsize=1)
-def be_a_worker(home: int) -> None:
-    """Leave Ctrl-C, which reaches every process of a terminal, to the parent `home`, and end with it.
-
-    A worker does this first of all, before it is given anything to do: one that waits for its first run
-    would otherwise outlive a parent that is killed meanwhile, and hold its standard output.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if os.name != "posix":
-        return  # a process is told nothing of its parent there; loky ends idle workers after some minutes
-    _end_by_signal()
-    if os.getppid() != home:  # it ended before it could be watched
-        os._exit(1)
-    threading.Thread(target=_end_with, args=(home,), daemon=True).start()
-
-
-def _end_by_signal() -> None:
-    """On Linux: be killed at once when the parent ends, even in the middle of compiled code."""
-    if platform.system() != "Linux":
-        return
-    import ctypes
-
-    with suppress(OSError, AttributeError):  # a C library without it: the thread looks instead
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-
-
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent: nobody is left to take its record."""
-    while os.getppid() == parent:
-        time.sleep(LOOK_SECONDS)
-    os._exit(1)

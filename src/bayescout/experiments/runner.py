@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import SettingError
-from bayescout.experiments.attempt import attempt, be_a_worker, versions
+from bayescout.evaluate.workers import be_a_worker, first_of_all
+from bayescout.experiments.attempt import attempt, versions
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.store import PARQUET, Say, Store, export_parquet
 from bayescout.experiments.study import Declared, Study, key_of, plain
@@ -154,7 +155,7 @@ def _in_processes(
             handed.append(run)
             yield delayed(attempt)(study, run, os.getpid())
 
-    found = Parallel(n_jobs=workers, return_as="generator_unordered", **_first_of_all())(tasks())
+    found = Parallel(n_jobs=workers, return_as="generator_unordered", **first_of_all())(tasks())
     try:
         yield from found
     finally:
@@ -162,16 +163,6 @@ def _in_processes(
             # Closed early on purpose: joblib need not say that tasks are given up.
             warnings.simplefilter("ignore")
             found.close()
-
-
-def _first_of_all() -> dict[str, Any]:
-    """What the worker processes that this one starts are to do before anything else; others know their own."""
-    from joblib.parallel import LokyBackend, get_active_backend
-
-    backend, _ = get_active_backend()
-    if not isinstance(backend, LokyBackend):
-        return {}
-    return {"initializer": be_a_worker, "initargs": (os.getpid(),)}
 
 
 def _alone(study: Study, run: Declared) -> Record:
