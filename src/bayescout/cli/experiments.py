@@ -113,7 +113,7 @@ def _list(json: bool) -> None:
 def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resume: bool) -> Study:
     """The study that is meant; one that goes on keeps its settings unless others are given."""
     from bayescout.experiments import study_named
-    from bayescout.experiments.store import read_manifest
+    from bayescout.experiments.store import MANIFEST, holds_study, read_manifest
 
     if name.endswith(".toml"):
         from bayescout.experiments.own import read_study
@@ -124,16 +124,21 @@ def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resum
     saved = read_manifest(folder) if resume and not quick and not settings else None
     if saved is not None and saved["study"] == name:
         return study_named(name, **saved["settings"])
+    if resume and not quick and not settings and saved is None and holds_study(folder):
+        _say(
+            f"{folder / MANIFEST} is missing: {name} goes on at its full size; "
+            f"give --quick or --option if not"
+        )
     return study_named(name, "quick" if quick else "full", **settings)
 
 
 def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) -> Ran:
     from bayescout.experiments import expected_seconds, run_study
     from bayescout.experiments.runner import left_to_do
-    from bayescout.experiments.store import RECORDS, check_folder
+    from bayescout.experiments.store import check_folder, holds_study
 
     check_folder(folder, resume)
-    if resume and not (folder / RECORDS).exists():
+    if resume and not holds_study(folder):
         raise SettingError(f"{folder} has no study to go on with; leave out --resume to begin one there")
     left = left_to_do(study, folder)
     if left:

@@ -27,7 +27,7 @@ from bayescout.errors import SettingError
 from bayescout.evaluate.workers import be_a_worker, first_of_all
 from bayescout.experiments.attempt import attempt, versions
 from bayescout.experiments.records import Record, Records
-from bayescout.experiments.store import PARQUET, Say, Store, export_parquet
+from bayescout.experiments.store import PARQUET, RECORDS, Say, Store, export_parquet, read_records
 from bayescout.experiments.study import Declared, Study, key_of, plain
 
 START_SECONDS = 5.0
@@ -73,6 +73,7 @@ def run_study(
     interrupted = False
     with Store(folder, study, resume, say) as store:
         _note_versions(store, runs, say)
+        _note_others(store, runs, say)
         pending = [
             run for key, run in runs.items() if key not in store.found or (retry and store.found[key].failed)
         ]
@@ -115,11 +116,7 @@ def expected_seconds(study: Study, workers: int = 1, runs: Sequence[Declared] | 
 
 def left_to_do(study: Study, folder: str | os.PathLike[str]) -> list[Declared]:
     """The runs that a folder lacks; all of them where there is no folder."""
-    from bayescout.experiments.store import RECORDS, parse
-
-    path = Path(folder) / RECORDS
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    there = {record.key for record in map(parse, lines) if record is not None}
+    there, _ = read_records(Path(folder) / RECORDS, study.name)
     return [run for key, run in keyed(study).items() if key not in there]
 
 
@@ -212,6 +209,13 @@ def stoppable() -> Iterator[Callable[[], bool]]:
     finally:
         for number in mine:
             signal.signal(number, signal.default_int_handler)
+
+
+def _note_others(store: Store, runs: dict[str, Declared], say: Say) -> None:
+    """Say so when there are records of runs that the study, as it is declared now, does not have."""
+    others = sum(key not in runs for key in store.found)
+    if others:
+        say(f"{others:,} records are of runs that the study no longer declares; they are kept and not used")
 
 
 def _note_versions(store: Store, runs: dict[str, Declared], say: Say) -> None:
