@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.errors import BayescoutError
-from bayescout.experiments import Record, Records, run_study
+from bayescout.experiments import Record, Records, run_study, tools
 from bayescout.experiments.own import declaration, read_study
 from bayescout.experiments.own.outcome import outcome
 from bayescout.experiments.runner import keyed
@@ -149,6 +149,86 @@ def test_data_without_truth_have_nothing_to_compare_with(folder):
     ran = run_study(study, folder / "out", workers=1)
     table = tables_of(study.outcome(ran.records))["summary-3"]
     assert {row[table.columns.index("SHD")] for row in table.rows} == {None}
+
+
+def results(study, out, **more):
+    """What the runs of a study measured, by their data's file or network and their search."""
+    ran = run_study(study, out, workers=1, **more)
+    assert ran.failures == ()
+    return [(record.run["data"], record.measures) for record in ran.records]
+
+
+@pytest.mark.parametrize("key", ["truth", "network", "file"])
+def test_a_file_that_was_changed_makes_other_runs(folder, key):
+    """A study that goes on measures against the files as they are, not as they were."""
+    text = {
+        "truth": SMALL,
+        "network": SMALL.replace('network = "asia"', 'network = "own.json"').replace(
+            'truth = "own.json"', ""
+        ),
+        "file": SMALL.replace('truth = "own.json"', ""),
+    }[key]
+    path = written(folder, text)
+    before = results(read_study(path), folder / "out")
+    other = bs.random_network(nodes=4, arcs=2, seed=9)
+    if key == "file":
+        other.sample(80, seed=2).save(folder / "own.csv")
+    else:
+        other.save(folder / "own.json")
+    notes = []
+    after = results(read_study(path), folder / "out", resume=True, say=notes.append)
+    affected = [i for i, (data, _) in enumerate(before) if key in data and data[key] != "asia"]
+    assert affected
+    for i, ((data_before, old), (data_after, new)) in enumerate(zip(before, after, strict=True)):
+        assert (data_before == data_after) == (i not in affected)
+        assert old == new or i in affected
+    assert any(before[i][1] != after[i][1] for i in affected)
+    assert f"{len(affected)} records are of runs that the study no longer declares" in notes[-1]
+    assert after == results(read_study(path), folder / "new")
+
+
+def test_a_study_can_be_moved_with_its_files(folder):
+    text = SMALL.replace('network = "asia"', 'network = "own.json"')
+    before = keyed(read_study(written(folder, text)))
+    away = folder / "else" / "where"
+    away.mkdir(parents=True)
+    for name in ("own.csv", "own.json"):
+        (away / name).write_bytes((folder / name).read_bytes())
+    moved = read_study(written(away, text))
+    (folder / "own.csv").unlink()
+    (folder / "own.json").unlink()
+    assert list(keyed(moved)) == list(before)
+    assert len(results(moved, away / "out")) == len(before)
+
+
+def test_a_file_that_changes_while_the_study_runs_is_a_failed_run(folder):
+    study = read_study(written(folder))
+    bs.random_network(nodes=4, arcs=2, seed=9).save(folder / "own.json")
+    tools._structure_file.cache_clear()  # as in a worker, which has not read it yet
+    ran = run_study(study, folder / "out", workers=1)
+    assert {failure.run["data"]["file"] for failure in ran.failures} == {"own.csv"}
+    assert all("own.json has changed since the study was declared" in f.reason for f in ran.failures)
+
+
+def test_a_truth_may_be_a_modelstring_with_dots(folder):
+    (folder / "dots.csv").write_text("a.1,b/2\n" + "x,y\nx,z\nw,y\nw,z\n" * 5)
+    text = SMALL.replace(
+        'file = "own.csv"\ntruth = "own.json"', 'file = "dots.csv"\ntruth = "[a.1][b/2|a.1]"'
+    )
+    study = read_study(written(folder, text))
+    assert {run["data"].get("truth") for run in keyed(study).values()} == {None, "[a.1][b/2|a.1]"}
+
+
+def test_files_of_one_name_are_told_apart_in_the_summary(folder):
+    (folder / "b").mkdir()
+    bs.random_network(nodes=4, arcs=4, seed=3).sample(60, seed=1).save(folder / "b" / "own.csv")
+    text = SMALL.replace('truth = "own.json"', '[[data]]\nfile = "b/own.csv"')
+    study = read_study(written(folder, text))
+    found = study.outcome(run_study(study, folder / "out", workers=1).records)
+    titles = [table.title for table in tables_of(found).values()]
+    assert titles[2:] == [
+        "own.csv: bic", "own.csv: bdeu (ess=5)", "own.csv (2): bic", "own.csv (2): bdeu (ess=5)",
+    ]  # fmt: skip
 
 
 WRONG = [

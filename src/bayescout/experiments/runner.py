@@ -29,6 +29,7 @@ from bayescout.experiments.attempt import attempt, versions
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.store import PARQUET, RECORDS, Say, Store, export_parquet, read_records
 from bayescout.experiments.study import Declared, Study, key_of, plain
+from bayescout.experiments.tools import with_digests
 
 START_SECONDS = 5.0
 """About how long it takes until processes are there with compiled code loaded."""
@@ -97,8 +98,9 @@ def run_study(
 def keyed(study: Study) -> dict[str, Declared]:
     """The runs of a study by their keys, in the order of the grid."""
     found: dict[str, Declared] = {}
+    digests: dict[str, str | None] = {}
     for declared in study.runs():
-        run = plain(declared)
+        run = with_digests(plain(declared), digests)
         key = key_of(study.name, run)
         if key in found:
             raise SettingError(f"study {study.name!r} declares the same run twice: {run}")

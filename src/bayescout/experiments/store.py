@@ -233,8 +233,8 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     content = _unsealed(text)
     if content is None:
         raise FormatError(
-            "is damaged, or of an earlier version of bayescout; choose another folder with --out, or delete it "
-            "and go on with --resume and the options that the study was begun with",
+            "is damaged, or of an earlier version of bayescout; choose another folder with --out, or delete "
+            "it and go on with --resume and the options that the study was begun with",
             path,
         )
     if (content.get("format"), content.get("version")) != (FORMAT, VERSION):

@@ -26,6 +26,7 @@ max_seconds = 300                            # of a run: it is recorded as faile
 
 from __future__ import annotations
 
+import os
 import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,9 +35,18 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError, BayescoutWarning, FormatError, did_you_mean
-from bayescout.experiments.own.study import Own, label_of
+from bayescout.experiments.own.study import Own, label_of, placed
 from bayescout.experiments.study import canonical
-from bayescout.experiments.tools import data_of, file_data, learned, score_of, search_of, truth_of
+from bayescout.experiments.tools import (
+    data_of,
+    file_data,
+    file_digest,
+    learned,
+    score_of,
+    search_of,
+    truth_of,
+)
+from bayescout.formats import networks, open_network
 from bayescout.spelling import in_python, spelled_by
 
 KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
@@ -69,7 +79,7 @@ def read_study(path: str | Path) -> Own:
         raise FormatError(f"cannot be read as TOML: {error}", path) from None
     try:
         with spelled_by(in_toml):
-            return Own(canonical(checked(declared, path)))
+            return Own(canonical(checked(declared, path)), str(path.parent.resolve()))
     except Wrong as error:
         raise FormatError(str(error), path) from None
 
@@ -113,7 +123,7 @@ def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
     }
     for key in ("data", "searches", "scores", "starts"):
         _distinct(found[key], key)
-    _fit_together(found)
+    _fit_together(found, path.parent)
     return found
 
 
@@ -135,32 +145,47 @@ def data(item: Any, number: int, folder: Path) -> list[dict[str, Any]]:
         return [_file(item, where, folder)]
     if "rows" not in item:
         raise Wrong(f"{where}: rows is missing: how many are to be sampled")
-    source = _random(item[kind], where) if kind == "random" else _network(item[kind], where, folder)
+    if kind == "random":
+        source = {"random": _random(item[kind], where)}
+    else:
+        source = _network("network", item[kind], where, folder)
     rows = item["rows"] if isinstance(item["rows"], list) else [item["rows"]]
     for count in rows:
         if isinstance(count, bool) or not isinstance(count, int) or count < 2:
             raise Wrong(f"{where}: rows must be whole numbers of at least 2, not {count!r}")
     samples = seeds(item.get("seeds", 1), f"{where}: seeds")
-    return [{kind: source, "rows": count, "seed": seed} for count in rows for seed in samples]
+    return [{**source, "rows": count, "seed": seed} for count in rows for seed in samples]
 
 
 def _file(item: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
     path = _text(item["file"], f"{where}: file")
     options = {key: item[key] for key in ("missing", "missing_values", "kinds") if key in item}
     with _at(where):
-        found = file_data(str((folder / path).resolve()), **options)
-    if "truth" in item:
-        found["truth"] = _network(item["truth"], f"{where}: truth", folder)
-    return found
+        _refuse_device(os.path.join(folder, path))
+        found = {**file_data(os.path.join(folder, path), **options), "file": path}
+    truth = _network("truth", item["truth"], f"{where}: truth", folder) if "truth" in item else {}
+    return {**found, **truth}
 
 
-def _network(name: Any, where: str, folder: Path) -> str:
-    """A shipped network's name as it is, a file from the study's folder."""
-    from bayescout.formats import networks
+def _refuse_device(path: str) -> None:
+    """A pipe or a device gives what it has once, or for ever; a study reads its data again and again."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise Wrong(f"{path} is a device or a pipe; give the name of a file")
 
+
+def _network(key: str, name: Any, where: str, folder: Path) -> dict[str, Any]:
+    """A network or a graph as it is named; of a file in the study's folder, its content is part of it."""
     text = _text(name, where)
+    path = os.path.join(folder, text)
     shipped = any(text == info.name for info in networks())
-    return text if shipped else str((folder / text).resolve()) if "." in text or "/" in text else text
+    if shipped or (text.lstrip().startswith("[") and not os.path.isfile(path)):
+        return {key: text}  # a modelstring may have dots and slashes in it
+    with _at(where):
+        if os.path.isfile(path):
+            return {key: text, f"{key}_digest": file_digest(path)}
+        _refuse_device(path)
+        open_network(path if "." in text or "/" in text else text)
+    raise Wrong(f"{where}: {text!r} is not a file")
 
 
 def _random(settings: Any, where: str) -> dict[str, Any]:
@@ -197,15 +222,15 @@ def seeds(value: Any, where: str) -> list[int]:
     raise Wrong(f"{where} must be how many there are, or a list of distinct whole numbers, not {value!r}")
 
 
-def _fit_together(found: Mapping[str, Any]) -> None:
+def _fit_together(found: Mapping[str, Any], folder: Path) -> None:
     """Data can be read, knowledge and truth fit them, scores can be computed from them."""
     from bayescout.scores import bind
     from bayescout.search import Knowledge
 
     with _at("knowledge"):
         rules = Knowledge(**found["knowledge"])
-    for one in found["data"]:
-        where = f"data {_short(one)}"
+    for declared in found["data"]:
+        where, one = f"data {_short(declared)}", placed(declared, str(folder))
         with _at(where):
             table = data_of(one)
             rules.compile(table.names)
@@ -215,16 +240,23 @@ def _fit_together(found: Mapping[str, Any]) -> None:
                 raise Wrong(f"the truth and the data differ in {odd!r}")
             for score in found["scores"]:
                 bind(score_of(score), table)
-    _can_begin(found)
+    _can_begin(found, folder)
 
 
-def _can_begin(found: Mapping[str, Any]) -> None:
+def _can_begin(found: Mapping[str, Any], folder: Path) -> None:
     """Every search begins with every score, once on each source of data: what cannot work fails there."""
     sources = {
         canonical({k: v for k, v in one.items() if k not in ("rows", "seed")}): one for one in found["data"]
     }
     for one, search, score in product(sources.values(), found["searches"], found["scores"]):
-        run = {"data": one, "search": search, "score": score, "knowledge": found["knowledge"], "max_steps": 0}
+        data = placed(one, str(folder))
+        run = {
+            "data": data,
+            "search": search,
+            "score": score,
+            "knowledge": found["knowledge"],
+            "max_steps": 0,
+        }
         where = (
             f"{label_of(search)} with {label_of(score)} on {_short(one)} cannot work, and a study runs every "
             f"search with every score; leave one out, or make two files"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ class Own(Study):
 
     declaration: str
     """What `read_study` read and checked, as JSON text."""
+    folder: str = "."
+    """Where files are that it names; no part of a run, so that a study can be moved with its files."""
 
     @property
     def declared(self) -> dict[str, Any]:
@@ -57,6 +60,7 @@ class Own(Study):
         return ({**cell, **more} for cell in cells)
 
     def measure(self, run: Declared) -> Measures:
+        run = {**run, "data": placed(run["data"], self.folder)}
         result = learned(run)
         found = facts_of(result, trace=("best", "evaluations"))
         truth = truth_of(run)
@@ -70,15 +74,23 @@ class Own(Study):
 
     def cost(self, run: Declared) -> float:
         """By one run of the same search and score on the first data, scaled by cells and pairs of columns."""
-        first = canonical(self.declared["data"][0])
+        first = canonical(placed(self.declared["data"][0], self.folder))
+        own = canonical(placed(run["data"], self.folder))
         trial = {name: run[name] for name in ("search", "score", "knowledge") if name in run}
-        seconds = _trial(first, canonical(trial)) * _size(canonical(run["data"])) / _size(first)
+        seconds = _trial(first, canonical(trial)) * _size(own) / _size(first)
         return min(seconds, float(run.get("max_time", math.inf)))
 
     def outcome(self, records: Records) -> Outcome:
         from bayescout.experiments.own.outcome import outcome
 
         return outcome(self.declared["title"], records)
+
+
+def placed(data: Declared, folder: str) -> Declared:
+    """The declaration of data with the files it names found from a folder."""
+    files = [name for name in ("network", "truth") if f"{name}_digest" in data]
+    files += ["file"] if "file" in data else []
+    return {**data, **{name: os.path.join(folder, data[name]) for name in files}}
 
 
 @lru_cache(maxsize=2)
