@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bayescout.experiments import run_study, study_named
 from bayescout.plots import draw
-from bayescout.report.study import as_csv, markdown
+from bayescout.report.study import as_csv, escaped, markdown
 
 DOTS = 72
 """An inch of a figure: small files."""
@@ -32,30 +32,30 @@ def main(folder: str, target: str) -> None:
     outcome = study.outcome(ran.records)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    lines = [f"# {outcome.title}", "", f"After {outcome.source}.", "", outcome.introduction, ""]
+    lines = [f"# {escaped(outcome.title)}", "", f"After {escaped(outcome.source)}.", ""]
+    lines += prose(outcome.introduction)
     lines += findings(outcome)
     for section in outcome.sections:
-        lines += [f"## {section.title}", "", section.text, ""]
+        lines += [f"## {escaped(section.title)}", "", *prose(section.text)]
         for table in section.tables:
             (out / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8")
-            lines += [f"### {table.title}", "", *shortened(markdown(table), f"{table.name}.csv"), ""]
+            lines += [f"### {escaped(table.title)}", "", *shortened(markdown(table), f"{table.name}.csv"), ""]
         for figure in section.figures:
             drawn = draw(figure)
             drawn.savefig(out / f"{figure.name}.png", dpi=DOTS, metadata={"Software": None})
-            lines += (
-                [f"![{figure.title}]({figure.name}.png)", "", figure.note, ""]
-                if figure.note
-                else [
-                    f"![{figure.title}]({figure.name}.png)",
-                    "",
-                ]
-            )
+            lines += [f"![{escaped(figure.title)}]({figure.name}.png)", ""]
+            lines += [escaped(figure.note), ""] if figure.note else []
     lines += how(declared, ran)
     (out / "README.md").write_text("\n".join(lines), encoding="utf-8")
     said = {finding.claim: finding.holds for finding in outcome.findings}
     (out / "findings.json").write_text(
         json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
+
+
+def prose(text):
+    """Paragraphs, which blank lines part."""
+    return [line for part in text.split("\n\n") if part.strip() for line in (escaped(part), "")]
 
 
 def findings(outcome):

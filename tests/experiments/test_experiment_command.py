@@ -18,7 +18,7 @@ from bayescout.cli.app import app
 from bayescout.cli.experiments import _progress, duration
 from bayescout.errors import BayescoutError
 from bayescout.experiments import STUDIES, Record
-from bayescout.experiments.store import RECORDS
+from bayescout.experiments.store import MANIFEST, RECORDS, manifest_of
 
 SMALL = """
 seeds = 2
@@ -124,18 +124,45 @@ def test_a_study_that_goes_on_keeps_its_size(tmp_path, monkeypatch):
         raise BayescoutError("stop")
 
     monkeypatch.setattr(commands, "_ran", stop)
-    manifest = {
-        "format": "bayescout-study",
-        "version": 1,
-        "study": "lau",
-        "settings": STUDIES["lau"].of_size("quick").settings(),
-    }
-    (tmp_path / "study.json").write_text(json.dumps(manifest))
+    (tmp_path / MANIFEST).write_text(json.dumps(manifest_of(STUDIES["lau"].of_size("quick"))))
     for more in ([], ["--quick"], ["--option", "repeats=3"]):
         with pytest.raises(BayescoutError, match="stop"):
             run("lau", "--out", tmp_path, "--resume", *more)
     quick = STUDIES["lau"].of_size("quick")
     assert seen == [quick, quick, STUDIES["lau"](repeats=3)]
+
+
+@pytest.mark.parametrize("kept", [[MANIFEST], [RECORDS], [MANIFEST, RECORDS], []])
+def test_the_way_out_of_half_a_folder_is_one(small, tmp_path, kept):
+    """What the command says of a folder that a kill or a hand left, done as it says, ends in the study."""
+    whole, half = tmp_path / "whole", tmp_path / "half"
+    assert run(small, "--out", whole, "--workers", 1)[0] == 0
+    half.mkdir()
+    for name in kept:
+        (half / name).write_bytes((whole / name).read_bytes())
+    if kept:
+        with pytest.raises(BayescoutError, match="is not empty; go on with --resume, or choose another"):
+            run(small, "--out", half, "--workers", 1)
+        assert run(small, "--out", half, "--workers", 1, "--resume")[0] == 0
+    else:
+        with pytest.raises(BayescoutError, match="no study to go on with; leave out --resume to begin one"):
+            run(small, "--out", half, "--workers", 1, "--resume")
+        assert run(small, "--out", half, "--workers", 1)[0] == 0
+    assert (half / MANIFEST).read_bytes() == (whole / MANIFEST).read_bytes()
+    assert (half / RECORDS).read_bytes().count(b"\n") == 4
+    if RECORDS in kept:
+        assert (half / RECORDS).read_bytes() == (whole / RECORDS).read_bytes()
+
+
+def test_a_study_whose_size_is_lost_says_at_which_it_goes_on(tmp_path, monkeypatch):
+    import bayescout.cli.experiments as commands
+
+    seen = []
+    monkeypatch.setattr(commands, "_ran", lambda study, *_: seen.append(study) or sys.exit(7))
+    (tmp_path / RECORDS).write_bytes(b"")
+    code, _, notes = run("lau", "--out", tmp_path, "--resume")
+    assert (code, seen) == (7, [STUDIES["lau"]()])
+    assert "study.json is missing: lau goes on at its full size; give --quick or --option if not" in notes
 
 
 def test_ctrl_c_says_how_to_go_on(small, tmp_path):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import tomllib
+import warnings
 from contextlib import suppress
+from datetime import date
+from datetime import time as clock
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
-from bayescout.errors import BayescoutError
-from bayescout.experiments import Record, Records, run_study
-from bayescout.experiments.own import declaration, read_study
+from bayescout.errors import BayescoutError, BayescoutWarning
+from bayescout.experiments import Record, Records, run_study, tools
+from bayescout.experiments.own import Own, declaration, read_study
 from bayescout.experiments.own.outcome import outcome
 from bayescout.experiments.runner import keyed
+from bayescout.experiments.study import canonical
 from tests.experiments.outcome_checks import check_outcome, tables_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my-study.toml"
@@ -47,6 +52,14 @@ def folder(tmp_path):
     network.sample(80, seed=1).save(tmp_path / "own.csv")
     network.save(tmp_path / "own.json")
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def own_folder(tmp_path_factory):
+    """The same, made once."""
+    path = tmp_path_factory.mktemp("own")
+    bs.random_network(nodes=4, arcs=4, seed=1).sample(80, seed=1).save(path / "own.csv")
+    return path
 
 
 def written(folder, text=SMALL):
@@ -151,6 +164,86 @@ def test_data_without_truth_have_nothing_to_compare_with(folder):
     assert {row[table.columns.index("SHD")] for row in table.rows} == {None}
 
 
+def results(study, out, **more):
+    """What the runs of a study measured, by their data's file or network and their search."""
+    ran = run_study(study, out, workers=1, **more)
+    assert ran.failures == ()
+    return [(record.run["data"], record.measures) for record in ran.records]
+
+
+@pytest.mark.parametrize("key", ["truth", "network", "file"])
+def test_a_file_that_was_changed_makes_other_runs(folder, key):
+    """A study that goes on measures against the files as they are, not as they were."""
+    text = {
+        "truth": SMALL,
+        "network": SMALL.replace('network = "asia"', 'network = "own.json"').replace(
+            'truth = "own.json"', ""
+        ),
+        "file": SMALL.replace('truth = "own.json"', ""),
+    }[key]
+    path = written(folder, text)
+    before = results(read_study(path), folder / "out")
+    other = bs.random_network(nodes=4, arcs=2, seed=9)
+    if key == "file":
+        other.sample(80, seed=2).save(folder / "own.csv")
+    else:
+        other.save(folder / "own.json")
+    notes = []
+    after = results(read_study(path), folder / "out", resume=True, say=notes.append)
+    affected = [i for i, (data, _) in enumerate(before) if key in data and data[key] != "asia"]
+    assert affected
+    for i, ((data_before, old), (data_after, new)) in enumerate(zip(before, after, strict=True)):
+        assert (data_before == data_after) == (i not in affected)
+        assert old == new or i in affected
+    assert any(before[i][1] != after[i][1] for i in affected)
+    assert f"{len(affected)} records are of runs that the study no longer declares" in notes[-1]
+    assert after == results(read_study(path), folder / "new")
+
+
+def test_a_study_can_be_moved_with_its_files(folder):
+    text = SMALL.replace('network = "asia"', 'network = "own.json"')
+    before = keyed(read_study(written(folder, text)))
+    away = folder / "else" / "where"
+    away.mkdir(parents=True)
+    for name in ("own.csv", "own.json"):
+        (away / name).write_bytes((folder / name).read_bytes())
+    moved = read_study(written(away, text))
+    (folder / "own.csv").unlink()
+    (folder / "own.json").unlink()
+    assert list(keyed(moved)) == list(before)
+    assert len(results(moved, away / "out")) == len(before)
+
+
+def test_a_file_that_changes_while_the_study_runs_is_a_failed_run(folder):
+    study = read_study(written(folder))
+    bs.random_network(nodes=4, arcs=2, seed=9).save(folder / "own.json")
+    tools._structure_file.cache_clear()  # as in a worker, which has not read it yet
+    ran = run_study(study, folder / "out", workers=1)
+    assert {failure.run["data"]["file"] for failure in ran.failures} == {"own.csv"}
+    assert all("own.json has changed since the study was declared" in f.reason for f in ran.failures)
+
+
+def test_a_truth_may_be_a_modelstring_with_dots(folder):
+    (folder / "dots.csv").write_text("a.1,b/2\n" + "x,y\nx,z\nw,y\nw,z\n" * 5)
+    text = SMALL.replace(
+        'file = "own.csv"\ntruth = "own.json"', 'file = "dots.csv"\ntruth = "[a.1][b/2|a.1]"'
+    )
+    study = read_study(written(folder, text))
+    assert {run["data"].get("truth") for run in keyed(study).values()} == {None, "[a.1][b/2|a.1]"}
+
+
+def test_files_of_one_name_are_told_apart_in_the_summary(folder):
+    (folder / "b").mkdir()
+    bs.random_network(nodes=4, arcs=4, seed=3).sample(60, seed=1).save(folder / "b" / "own.csv")
+    text = SMALL.replace('truth = "own.json"', '[[data]]\nfile = "b/own.csv"')
+    study = read_study(written(folder, text))
+    found = study.outcome(run_study(study, folder / "out", workers=1).records)
+    titles = [table.title for table in tables_of(found).values()]
+    assert titles[2:] == [
+        "own.csv: bic", "own.csv: bdeu (ess=5)", "own.csv (2): bic", "own.csv (2): bdeu (ess=5)",
+    ]  # fmt: skip
+
+
 WRONG = [
     (
         "title =",
@@ -223,6 +316,61 @@ WRONG = [
     ),
     ("max_steps = 100", "max_steps = 1.5", "limits: max_steps must be a positive whole number, not 1.5"),
     ("max_steps = 100", "max_seconds = 0", "limits: max_seconds must be a positive number, not 0"),
+    ("max_steps = 100", "max_time = inf", "limits.max_time is inf; give a finite number, or leave it out"),
+    ("max_steps = 100", "max_seconds = nan", "limits.max_seconds is nan; give a finite number"),
+    ("max_steps = 100", f"max_steps = 1{'0' * 30}", "limits.max_steps is a whole number larger than 9,223"),
+    ("max_steps = 100", f"max_steps = 1{'0' * 5000}", "cannot be read as TOML: Exceeds the limit"),
+    (
+        'network = "asia"',
+        "random = {nodes = 4, arcs = nan}",
+        "data 1.random.arcs is nan; give a finite number",
+    ),
+    (
+        'network = "asia"',
+        "random = {nodes = 10_001}",
+        "data 1: random: nodes must be at most 10,000, not 10,001",
+    ),
+    ('network = "asia"', 'network = "a\\u0000b.bif"', "data 1: "),
+    ('file = "own.csv"', 'file = "a\\u0000b.csv"', "data 2: "),
+    ('file = "own.csv"', f'file = "{"x" * 5000}"', "data 2: .* \\.\\.\\. |data 2: File name too long"),
+    (
+        'file = "own.csv"',
+        'file = "/dev/zero"',
+        "data 2: /dev/zero is a device or a pipe; give the name of a file",
+    ),
+    (
+        'truth = "own.json"',
+        'truth = "/dev/zero"',
+        "truth: /dev/zero is a device or a pipe; give the name of a file",
+    ),
+    ('truth = "own.json"', 'truth = "none.json"', "data 2: truth: .*none.json: no such file"),
+    (
+        "rows = 100",
+        "rows = 100_000_001",
+        "data 1: rows must be at most 100,000,000, not 100,000,001; sample them",
+    ),
+    ("seeds = 2", "seeds = 1_000_001", "seeds must be at most 1,000,000, not 1,000,001"),
+    ("seeds = 2", "seeds = 500_000", "the study has 12,000,000 runs, more than 1,000,000; make two of it"),
+    ("ess = 5", "ess = inf", "scores 2.ess is inf; give a finite number"),
+    (
+        'title = "Small"',
+        "title = 1979-05-27",
+        'title is a date or a time, 1979-05-27; write it as text, "1979-05-27"',
+    ),
+    ('title = "Small"', f"title = {'[' * 22}{']' * 22}", "title( 1)+ is nested deeper than 20 levels"),
+    ('title = "Small"', f"title{'.a' * 30_000} = 1", "as TOML: a key is nested deeper than 20 levels"),
+    ('title = "Small"', f"title = {'[' * 100_000}", "cannot be read as TOML: nested deeper than 20 levels"),
+    ('title = "Small"', f"title = {'{a=' * 100_000}", "cannot be read as TOML: nested deeper than 20 levels"),
+    (
+        'title = "Small"',
+        "title" + ' . "a"' * 30_000 + " = 1",
+        "as TOML: a key is nested deeper than 20 levels",
+    ),
+    ('title = "Small"', f"title = {{{'.'.join('a' * 30_000)} = 1}}", "as TOML: a key is nested deeper"),
+    ('title = "Small"', f"{'a' * 10**6}", "cannot be read as TOML: a study has at most 1,000,000 bytes"),
+    ('title = "Small"', f'title = "{"so. " * 40}"  # {"." * 40}', None),
+    ('title = "Small"', f"seeds = '{'x' * 5000}'", "cannot be read as TOML: Cannot overwrite a value"),
+    ("seeds = 2", f"seeds = '{'x' * 5000}'", "seeds must be how many .* \\.\\.\\. x+'$"),
     ('title = "Small"', "title = 3", "title must be text, not 3"),
     ('title = "Small"', "title = ", "cannot be read as TOML"),
     ('scores = ["bic", {name = "bdeu", ess = 5}]', "", "scores is missing: a study needs data"),
@@ -241,6 +389,7 @@ def test_every_mistake_is_named(folder, old, new, message):
         read_study(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < len(str(path)) + 700
 
 
 @pytest.mark.parametrize(
@@ -267,7 +416,11 @@ def test_no_file_and_no_text_are_named(tmp_path):
 
 
 ODD = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.sampled_from(["bic", "asia", "", "k2"]),
+    st.booleans()
+    | st.integers(-3, 3)
+    | st.floats()
+    | st.sampled_from(["bic", "asia", "", "k2", "own.csv", "a\0b", "a\nb", "x" * 300, ".", "*", "[a][b|a]"])
+    | st.sampled_from([10**30, -(10**400), 1e308, 5e-324, date(2000, 1, 1), clock(12)]),
     lambda inner: (
         st.lists(inner, max_size=2)
         | st.dictionaries(
@@ -278,21 +431,41 @@ ODD = st.recursive(
 )
 
 
-@given(
-    st.sampled_from([*declaration.KEYS, "odd"]), ODD, st.sampled_from(["", "data", "searches", "knowledge"])
-)
-def test_whatever_is_declared_is_taken_or_refused(key, value, inside):
-    """Wrong types anywhere are a mistake of the user's, never an error of ours."""
-    said = tomllib.loads(SMALL)
+PLACES = [
+    *(((key,), {}) for key in (*declaration.KEYS, "odd")),
+    *(
+        ((section, key), {})
+        for section in ("knowledge", "limits")
+        for key in getattr(declaration, section.upper())
+    ),
+    *(
+        (("data", 0, key), {"data": [{kind: {"network": "asia", "random": {}, "file": "own.csv"}[kind]}]})
+        for kind, keys in declaration.SOURCES.items()
+        for key in (kind, *keys, "odd")
+    ),
+    *((("data", 0, "random", key), {"data": [{"random": {}}]}) for key in declaration.RANDOM),
+    *((("searches", 0, key), {"searches": [{"name": "tabu"}]}) for key in ("name", "length", "odd")),
+    *((("scores", 0, key), {"scores": [{"name": "bdeu"}]}) for key in ("name", "ess", "odd")),
+]
+"""Every key of a study, as a path to it and what must be there besides."""
+
+
+@given(st.sampled_from(PLACES), ODD)
+@settings(max_examples=250)
+def test_whatever_is_declared_is_taken_or_refused(own_folder, place, value):
+    """Wrong values anywhere are a mistake of the user's, never an error of ours; what is taken can be run."""
+    (*path, key), besides = place
+    said = {**tomllib.loads(SMALL), **copy.deepcopy(besides)}
     said["data"] = said["data"][:1]
-    if inside in ("data", "searches"):
-        said[inside] = [{"name": "tabu", "network": "asia", "rows": 20, key: value}]
-    elif inside:
-        said[inside] = {key: value}
-    else:
-        said[key] = value
-    with suppress(BayescoutError):
-        declaration.checked(said, Path("study.toml"))
+    if said["data"][0].get("file") is None:
+        said["data"][0].setdefault("rows", 20)
+    inner = said
+    for name in path:
+        inner = inner[name]
+    inner[key] = value
+    with suppress(BayescoutError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayescoutWarning)  # of a missing value that no cell has
+        assert keyed(Own(canonical(declaration.checked(said, own_folder / "study.toml"))))
 
 
 def test_runs_that_do_not_depend_on_the_seed_count_once_for_each_data_set():

@@ -16,6 +16,7 @@ import pytest
 import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments import run_study
+from bayescout.experiments.attempt import versions
 from bayescout.experiments.runner import left_to_do
 from bayescout.experiments.store import PARQUET, RECORDS, parse
 from bayescout.experiments.tools import data_of, learned
@@ -112,8 +113,11 @@ def test_nothing_is_done_twice_and_a_grown_grid_only_adds(tmp_path):
     assert after.startswith(before)
     assert after.count(b"\n") == 8
     assert [r.run["seed"] for r in ran.records] == [0, 1, 2, 3] * 2
-    # A smaller grid reads its own records alone.
-    assert len(run_study(Toy(repeats=2), tmp_path, resume=True, workers=1).records) == 4
+    # A smaller grid reads its own records alone, and says so.
+    notes = []
+    ran = run_study(Toy(repeats=2), tmp_path, resume=True, workers=1, say=notes.append)
+    assert len(ran.records) == 4
+    assert notes == ["4 records are of runs that the study no longer declares; they are kept and not used"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -234,9 +238,10 @@ def test_each_record_is_told_as_it_comes(tmp_path):
 
 
 def test_other_versions_are_told(tmp_path, monkeypatch):
+    then = {**versions(), "numpy": "0.1"}
+    monkeypatch.setattr("bayescout.experiments.attempt.versions", lambda: then)
     run_study(Toy(repeats=1), tmp_path, workers=1)
-    path = tmp_path / RECORDS
-    path.write_text(path.read_text().replace('"numpy":"', '"numpy":"0.'))
+    monkeypatch.undo()
     notes = []
     run_study(Toy(repeats=1), tmp_path, resume=True, workers=1, say=notes.append)
     assert len(notes) == 1

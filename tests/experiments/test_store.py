@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import fields, replace
 
 import polars as pl
 import pytest
 
 from bayescout.errors import FormatError, SettingError
+from bayescout.experiments import store as storing
 from bayescout.experiments.records import Record, Records
-from bayescout.experiments.store import MANIFEST, RECORDS, Store, export_parquet, parse
+from bayescout.experiments.store import MANIFEST, RECORDS, Store, export_parquet, parse, sealed
 from bayescout.experiments.study import canonical, key_of
 from tests.experiments.toy_study import Toy
 
@@ -20,6 +22,11 @@ from tests.experiments.toy_study import Toy
 def record(seed, **measures):
     run = {"data": {"steps": 5}, "seed": seed}
     return Record(key_of("toy", run), "toy", run, measures or {"end": seed / 3}, versions={"python": "3"})
+
+
+def line_of(one):
+    """A record as a line of the file."""
+    return canonical(sealed(one.to_json())).encode()
 
 
 def opened(folder, resume=True, notes=None):
@@ -40,12 +47,15 @@ def test_records_come_back_equal(filled):
         assert list(store.found.values()) == [record(seed) for seed in range(3)]
 
 
-def test_the_last_record_of_a_key_counts(filled):
+def test_a_failed_run_may_be_done_again_and_its_last_record_counts(filled):
+    failed = replace(record(7), reason="it broke", measures={})
     with opened(filled) as store:
-        store.append(record(1, end=9.0))
+        store.append(failed)
+        store.append(failed)
+        store.append(record(7, end=9.0))
     with opened(filled) as store:
-        assert store.found[record(1).key].measures == {"end": 9.0}
-        assert len(store.found) == 3
+        assert store.found[record(7).key].measures == {"end": 9.0}
+        assert len(store.found) == 4
 
 
 def test_an_end_cut_at_any_byte_is_dropped_and_the_rest_kept(filled):
@@ -64,37 +74,116 @@ def test_an_end_cut_at_any_byte_is_dropped_and_the_rest_kept(filled):
         assert all("cut short" in note for note in notes)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"\0\0\0\0",
-        b"[]",
-        b"3",
-        b"nonsense",
-        b'{"key": "x"}',
-        b'{"key": "x", "study": "toy", "run": {}}',
-        b"[" * 100_000,
-        b"\xff\xfe",
-        canonical(record(0).to_json()).replace('"seed":0', '"seed":7').encode(),
-        canonical({**record(5).to_json(), "study": "other"}).encode(),
-    ],
-)
-def test_a_line_that_is_no_record_is_left_out_and_said(filled, line):
+def changed(**values):
+    """A record with other values, and the digest of what it was."""
+    return canonical({**sealed(record(0).to_json()), **values}).encode()
+
+
+def without(name):
+    return canonical({k: v for k, v in sealed(record(0).to_json()).items() if k != name}).encode()
+
+
+DAMAGED = [
+    b"",
+    b"\0\0\0\0",
+    b"[]",
+    b"3",
+    b"null",
+    b'"digest"',
+    b"nonsense",
+    b"{}",
+    b'{"digest": null}',
+    b'{"key": "x"}',
+    b'{"key": "x", "study": "toy", "run": {}}',
+    b"[" * 100_000,
+    b'{"digest":' * 100_000,
+    b"\xff\xfe",
+    line_of(record(0)).replace(b'"seed":0', b'"seed":7'),
+    line_of(record(0)).replace(b'"end":0.0', b'"end":NaN'),
+    line_of(record(0)).replace(b'"end":0.0', b'"end":' + b"9" * 5000),
+    line_of(record(0)).replace(b'"end":0.0', b'"end":"\\ud800"'),
+    *(without(name) for name in ("digest", "key", "measures", "reason", "seconds", "versions")),
+    changed(more=1),
+    changed(measures={"end": 1e9}),
+    changed(measures=[]),
+    changed(reason="it broke"),
+    changed(reason=0),
+    changed(seconds="long"),
+    changed(versions=None),
+    changed(study="other"),
+    changed(digest=""),
+    changed(digest=7),
+    *(
+        canonical(sealed({**record(0).to_json(), **wrong})).encode()
+        for wrong in (
+            {"measures": []},
+            {"reason": 3},
+            {"versions": "3"},
+            {"key": "x"},
+            {"run": {}},
+            {"more": 1},
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("line", DAMAGED)
+def test_a_line_that_is_no_record_as_it_was_written_is_refused(filled, line):
+    """Whatever it says, it does not become part of an outcome; without the line the study goes on."""
     path = filled / RECORDS
-    first, rest = path.read_bytes().split(b"\n", 1)
+    whole = path.read_bytes()
+    first, rest = whole.split(b"\n", 1)
     path.write_bytes(first + b"\n" + line + b"\n" + rest)
-    notes = []
-    with opened(filled, notes=notes) as store:
+    message = r"records.jsonl, line 2: is not a record as it was written; delete the line, and --resume does"
+    with pytest.raises(FormatError, match=message), opened(filled):
+        pass
+    assert path.read_bytes().split(b"\n")[1] == line
+    path.write_bytes(whole)
+    with opened(filled) as store:
         assert list(store.found.values()) == [record(seed) for seed in range(3)]
-    assert len(notes) == 1
-    assert "line 2" in notes[0]
 
 
-def test_a_changed_record_is_not_believed():
-    text = canonical(record(0).to_json())
-    assert parse(text.encode()) == record(0)
-    assert parse(text.replace('"steps":5', '"steps":6').encode()) is None
+def test_the_fields_that_are_checked_are_those_of_a_record():
+    assert set(storing.FIELDS) == {field.name for field in fields(Record)}
+
+
+def test_many_damaged_lines_are_named_together(filled):
+    path = filled / RECORDS
+    path.write_bytes(path.read_bytes() + b"x\n" * 20)
+    message = r"line 4: is not .*, nor are 19 more lines \(5, 6, .*13, \.\.\.\); delete these lines"
+    with pytest.raises(FormatError, match=message), opened(filled):
+        pass
+
+
+def test_no_changed_byte_of_a_record_is_believed(filled):
+    """Any letter changed, dropped or doubled: refused, or the very same record."""
+    line = line_of(record(1))
+    for place in range(len(line)):
+        for damaged in (
+            line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :],
+            line[:place] + line[place + 1 :],
+            line[:place] + line[place : place + 1] + line[place:],
+        ):
+            assert parse(damaged) in (None, record(1)), damaged
+
+
+def test_a_record_of_another_study_is_refused(filled):
+    other = record(5).run
+    line = line_of(Record(key_of("other", other), "other", other))
+    with open(filled / RECORDS, "ab") as stream:
+        stream.write(line + b"\n")
+    message = "line 4: is a record of the study 'other', not of 'toy'; delete the line"
+    with pytest.raises(FormatError, match=message), opened(filled):
+        pass
+
+
+@pytest.mark.parametrize("second", [record(1), record(1, end=7.0), replace(record(1), reason="it broke")])
+def test_a_second_record_of_a_run_is_refused(filled, second):
+    with open(filled / RECORDS, "ab") as stream:
+        stream.write(line_of(second) + b"\n")
+    message = "line 4: is a second record of the run of line 2; delete one of the two lines"
+    with pytest.raises(FormatError, match=message), opened(filled):
+        pass
 
 
 def test_a_full_disk_leaves_whole_records(filled, monkeypatch):
@@ -137,12 +226,78 @@ def test_an_empty_folder_is_as_good_as_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[]", '{"format": "x"}', '{"format": "bayescout-study", "version": 1}']
-)
-def test_a_broken_manifest_is_named(filled, text):
+    "text",
+    [
+        "", "{}", "[]", "{", '{"format": "x"}', '{"format": "bayescout-study", "version": 1}', "\0" * 50,
+        "[" * 100_000, '{"format":"bayescout-study","settings":{"repeats":3},"study":"toy","version":1}',
+    ],
+)  # fmt: skip
+def test_a_broken_manifest_is_named_and_can_be_done_without(filled, text):
+    before = (filled / MANIFEST).read_text()
     (filled / MANIFEST).write_text(text)
-    with pytest.raises(FormatError, match="is not a study of this version"), opened(filled):
+    with (
+        pytest.raises(
+            FormatError, match=r"study.json: is damaged, or of an earlier version .* or delete it and"
+        ),
+        opened(filled),
+    ):
         pass
+    (filled / MANIFEST).unlink()
+    with opened(filled) as store:
+        assert len(store.found) == 3
+    assert (filled / MANIFEST).read_text() == before
+
+
+def test_a_changed_manifest_is_not_believed(filled):
+    path = filled / MANIFEST
+    path.write_text(path.read_text().replace('"repeats": 10', '"repeats": 11'))
+    with pytest.raises(FormatError, match="is damaged"), opened(filled):
+        pass
+
+
+def test_a_manifest_of_another_version_is_told(filled):
+    content = {"format": storing.FORMAT, "version": 99, "study": "toy", "settings": {}}
+    (filled / MANIFEST).write_text(json.dumps(sealed(content)))
+    with (
+        pytest.raises(FormatError, match="is of another version of bayescout; choose another"),
+        opened(filled),
+    ):
+        pass
+
+
+LEFT = {
+    "the description alone": [MANIFEST],
+    "the description and an empty file": [MANIFEST, (RECORDS, b"")],
+    "the description and a piece of a record": [MANIFEST, (RECORDS, b'{"key')],
+    "the records alone": [RECORDS],
+    "an empty file of records": [(RECORDS, b"")],
+    "half of a description": [(".bayescout-0123456789abcdef.tmp", b'{"format')],
+    "a lock": [(".lock", b"")],
+}
+"""What a kill, a power cut or a hand may leave of a folder."""
+
+
+@pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
+def test_whatever_is_left_of_a_study_can_be_gone_on_with(filled, tmp_path, left):
+    folder = tmp_path / "left"
+    folder.mkdir()
+    for item in left:
+        name, content = item if isinstance(item, tuple) else (item, (filled / item).read_bytes())
+        (folder / name).write_bytes(content)
+    with opened(folder) as store:
+        kept = len(store.found)
+        for seed in range(kept, 3):
+            store.append(record(seed))
+    assert kept == (3 if RECORDS in left else 0)
+    for name in (MANIFEST, RECORDS):
+        assert (folder / name).read_bytes() == (filled / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", [".lock", ".bayescout-0123456789abcdef.tmp"])
+def test_a_folder_in_which_nothing_was_begun_is_as_good_as_an_empty_one(tmp_path, name):
+    (tmp_path / name).write_bytes(b"")
+    with opened(tmp_path, resume=False) as store:
+        store.append(record(0))
 
 
 def test_another_study_is_refused(filled):

@@ -51,6 +51,14 @@ def test_plain_values_stay_as_they_are_through_a_file(value):
     assert json.loads(canonical(value)) == value
 
 
+def test_text_that_no_file_can_hold_is_refused():
+    """As the name of a file is on the command line when its bytes are not UTF-8."""
+    with pytest.raises(
+        SettingError, match=r"data\.file is 'a\\udcff\.csv', which is not valid text; rename it"
+    ):
+        plain({"data": {"file": "a\udcff.csv"}})
+
+
 @given(PLAIN, PLAIN)
 def test_keys_are_equal_when_declarations_are(one, two):
     assert key_of("s", {"x": one}) == key_of("s", {"x": shuffled(one, reverse=True)})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import statistics
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,11 @@ from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.errors import DataError, SettingError, UnknownNameError
+from bayescout.experiments import STUDIES, tools
 from bayescout.experiments.comparisons import best_of, daggers, mann_whitney
 from bayescout.experiments.parts import cpt_tables, held, mean_series, plus_minus, share
 from bayescout.experiments.records import Record, Records, deviation, mean
+from bayescout.experiments.runner import keyed
 from bayescout.experiments.tools import (
     data_of,
     facts_of,
@@ -23,7 +27,9 @@ from bayescout.experiments.tools import (
     network_of,
     parameters_of,
     scored,
+    structure_of,
     truth_of,
+    with_digests,
 )
 
 ASIA = {"network": "asia", "rows": 200, "seed": 4}
@@ -55,6 +61,47 @@ def test_a_file_that_has_changed_is_refused(tmp_path):
     _table.cache_clear()
     with pytest.raises(DataError, match="has changed since the study was declared"):
         data_of(declared)
+
+
+@pytest.mark.parametrize("name", ["network", "truth", "handcrafted"])
+def test_the_files_of_networks_are_declared_by_their_content(tmp_path, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bs.load_network("asia").save("n.bif")
+    (tmp_path / "asia").write_text("")  # a shipped network's name wins over a file
+    run = {"data": {"inner": {name: "n.bif", "rows": 5}}, "seed": 1}
+    declared = with_digests(run)
+    assert declared == {"data": {"inner": {**run["data"]["inner"], f"{name}_digest": ANY}}, "seed": 1}
+    assert with_digests(declared) == declared
+    for other in ("asia", "none.bif", "[a][b|a]", None, 3):
+        assert with_digests({name: other}) == {name: other}
+    inner = declared["data"]["inner"]
+    assert structure_of(inner, name) == network_of(inner, name).dag == bs.load_network("asia").dag
+    before = (tmp_path / "n.bif").stat()
+    bs.load_network("cancer").save("n.bif")
+    os.utime("n.bif", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert with_digests(run) != declared
+    tools._network_file.cache_clear()
+    tools._structure_file.cache_clear()
+    for opened in (network_of, structure_of):
+        with pytest.raises(DataError, match=r"n.bif has changed since the study was declared"):
+            opened(inner, name)
+
+
+def test_every_study_that_names_a_file_has_other_runs_when_it_changes(tmp_path):
+    path, data = tmp_path / "n.bif", str(tmp_path / "d.csv")
+    bs.load_network("survey").sample(30, seed=1).save(data)
+    studies = [
+        STUDIES["lau"].of_size("tiny", data_a=data, truth_a=str(path)),
+        STUDIES["maua"].of_size("tiny", train=data, test=data, handcrafted=str(path)),
+        STUDIES["maua"].of_size("tiny", networks=(str(path),)),
+        STUDIES["blanco"].of_size("tiny", networks=(str(path),)),
+    ]
+    bs.load_network("survey").save(path)
+    before = [set(keyed(study)) for study in studies]
+    assert before == [set(keyed(study)) for study in studies]
+    bs.load_network("cancer").save(path)
+    after = [set(keyed(study)) for study in studies]
+    assert [len(old & new) for old, new in zip(before, after, strict=True)] == [len(before[0]) // 2, 0, 0, 0]
 
 
 def test_learning_as_declared_is_learning():

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from dataclasses import dataclass, field, replace
+from html import unescape
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 import bayescout as bs
 from bayescout.errors import FormatError, MissingExtraError, SettingError
@@ -23,6 +28,7 @@ from bayescout.experiments.summary import (
     Series,
     SummaryTable,
 )
+from bayescout.report.markup import text as as_shown
 from bayescout.report.study import markdown, write_study
 from tests.report.pages import NASTY, read
 
@@ -142,6 +148,39 @@ def test_labels_never_become_markup(folder, tmp_path, monkeypatch):
     for word in NASTY[:7]:
         write_study(outcome(word.replace("\0", "")), tmp_path, RECORDS)
         assert read(tmp_path / "index.html").tags == plain
+
+
+MARKED = st.text(
+    st.sampled_from("ab1 <>&|\\`*_[]()!~$#-'\"/=:.\n") | st.characters(codec="utf-8"), min_size=1, max_size=30
+) | st.sampled_from(
+    [
+        "<img src=x onerror=alert(1)>.csv",
+        "[click](javascript:alert(1))",
+        "![x](http://127.0.0.1/x.png)",
+        "a&lt;b|c",
+        "`code` **bold** _thin_ ~~gone~~ $x$",
+        "<!-- hidden -->",
+        "end \\",
+        *NASTY,
+    ]
+)
+
+
+def as_read(words):
+    return " ".join(as_shown(words).split())
+
+
+@given(MARKED, MARKED, MARKED)
+def test_a_table_in_markdown_shows_names_as_they_are(title, cell, note):
+    """Rendered, it has the tags of a table and nothing else, and every text comes back."""
+    table = SummaryTable("scores", f"T {title}", ("search", cell), ((cell, 1), ("other", cell)), f"N {note}")
+    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown(table))
+    tags = re.findall(r"</?([a-z0-9]+)", page)
+    assert set(tags) == {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert (tags.count("tr"), tags.count("p"), tags.count("strong")) == (6, 4, 2)
+    texts = [unescape(text).strip() for text in re.findall(r"<(?:strong|th|td|p)>([^<]+)<", page)]
+    shown = [f"T {title}", "search", cell, cell, "1", "other", cell, f"N {note}"]
+    assert texts == [words for words in map(as_read, shown) if words]
 
 
 def test_mistakes_are_named_before_anything_is_written(tmp_path, monkeypatch):

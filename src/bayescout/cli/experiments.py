@@ -117,7 +117,7 @@ def _list(json: bool) -> None:
 def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resume: bool) -> Study:
     """The study that is meant; one that goes on keeps its settings unless others are given."""
     from bayescout.experiments import study_named
-    from bayescout.experiments.store import read_manifest
+    from bayescout.experiments.store import MANIFEST, holds_study, read_manifest
 
     if name.endswith(".toml"):
         from bayescout.experiments.own import read_study
@@ -128,6 +128,11 @@ def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resum
     saved = read_manifest(folder) if resume and not quick and not settings else None
     if saved is not None and saved["study"] == name:
         return study_named(name, **saved["settings"])
+    if resume and not quick and not settings and saved is None and holds_study(folder):
+        say(
+            f"{folder / MANIFEST} is missing: {name} goes on at its full size; "
+            f"give --quick or --option if not"
+        )
     return study_named(name, "quick" if quick else "full", **settings)
 
 
@@ -137,9 +142,7 @@ def _check_reads(study: Study, name: str, folder: Path) -> None:
     from bayescout.experiments.store import LOCK, MANIFEST, PARQUET, RECORDS
     from bayescout.report.study import FIGURES, PAGE, TABLES
 
-    declared = getattr(study, "declared", {"data": []})
-    files = [data[key] for data in declared["data"] for key in ("file", "truth", "network") if key in data]
-    for read in (name, *files):
+    for read in (name, *getattr(study, "files", list)()):
         there = Path(read).resolve()
         inside = any(there.is_relative_to((folder / part).resolve()) for part in (TABLES, FIGURES))
         written = (LOCK, MANIFEST, PARQUET, RECORDS, PAGE)
@@ -152,9 +155,9 @@ def _check_reads(study: Study, name: str, folder: Path) -> None:
 def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) -> Ran:
     from bayescout.experiments import expected_seconds, run_study
     from bayescout.experiments.runner import left_to_do
-    from bayescout.experiments.store import RECORDS
+    from bayescout.experiments.store import holds_study
 
-    if resume and not (folder / RECORDS).exists():
+    if resume and not holds_study(folder):
         raise SettingError(f"{folder} has no study to go on with; leave out --resume to begin one there")
     left = left_to_do(study, folder)
     if left:

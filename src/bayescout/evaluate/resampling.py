@@ -88,7 +88,10 @@ def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> 
         return
     from joblib import Parallel, delayed
 
-    found = Parallel(n_jobs=workers, return_as="generator")(delayed(work)(number) for number in numbers)
+    from bayescout.evaluate.workers import first_of_all
+
+    parallel = Parallel(n_jobs=workers, return_as="generator", **first_of_all())
+    found = parallel(delayed(work)(number) for number in numbers)
     try:
         yield from found
     finally:

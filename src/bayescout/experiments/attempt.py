@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from bayescout.errors import BayescoutError
+from bayescout.evaluate.workers import be_a_worker
 from bayescout.experiments.records import Record
 from bayescout.experiments.study import Declared, Study, key_of, plain
 
@@ -28,7 +29,7 @@ def attempt(study: Study, run: Declared, home: int) -> Record:
     An error is recorded and not raised, so that the other runs go on; only Ctrl-C goes through.
     """
     if os.getpid() != home and threading.current_thread() is threading.main_thread():
-        _be_a_worker()
+        be_a_worker(os.getppid())
     begin, cpu = time.perf_counter(), time.process_time()
     measures: dict[str, Any] = {}
     reason = None
@@ -96,17 +97,3 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-@lru_cache(maxsize=1)
-def _be_a_worker() -> None:
-    """Leave Ctrl-C, which reaches every process of a terminal, to the parent, and end when it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent: nobody is left to take its record."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)

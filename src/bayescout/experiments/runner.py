@@ -24,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import SettingError
+from bayescout.evaluate.workers import be_a_worker, first_of_all
 from bayescout.experiments.attempt import attempt, versions
 from bayescout.experiments.records import Record, Records
-from bayescout.experiments.store import PARQUET, Say, Store, export_parquet
+from bayescout.experiments.store import PARQUET, RECORDS, Say, Store, export_parquet, read_records
 from bayescout.experiments.study import Declared, Study, key_of, plain
+from bayescout.experiments.tools import with_digests
 
 START_SECONDS = 5.0
 """About how long it takes until processes are there with compiled code loaded."""
@@ -72,6 +74,7 @@ def run_study(
     interrupted = False
     with Store(folder, study, resume, say) as store:
         _note_versions(store, runs, say)
+        _note_others(store, runs, say)
         pending = [
             run for key, run in runs.items() if key not in store.found or (retry and store.found[key].failed)
         ]
@@ -95,8 +98,9 @@ def run_study(
 def keyed(study: Study) -> dict[str, Declared]:
     """The runs of a study by their keys, in the order of the grid."""
     found: dict[str, Declared] = {}
+    digests: dict[str, str | None] = {}
     for declared in study.runs():
-        run = plain(declared)
+        run = with_digests(plain(declared), digests)
         key = key_of(study.name, run)
         if key in found:
             raise SettingError(f"study {study.name!r} declares the same run twice: {run}")
@@ -114,11 +118,7 @@ def expected_seconds(study: Study, workers: int = 1, runs: Sequence[Declared] | 
 
 def left_to_do(study: Study, folder: str | os.PathLike[str]) -> list[Declared]:
     """The runs that a folder lacks; all of them where there is no folder."""
-    from bayescout.experiments.store import RECORDS, parse
-
-    path = Path(folder) / RECORDS
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    there = {record.key for record in map(parse, lines) if record is not None}
+    there, _ = read_records(Path(folder) / RECORDS, study.name)
     return [run for key, run in keyed(study).items() if key not in there]
 
 
@@ -154,7 +154,7 @@ def _in_processes(
             handed.append(run)
             yield delayed(attempt)(study, run, os.getpid())
 
-    found = Parallel(n_jobs=workers, return_as="generator_unordered")(tasks())
+    found = Parallel(n_jobs=workers, return_as="generator_unordered", **first_of_all())(tasks())
     try:
         yield from found
     finally:
@@ -171,7 +171,8 @@ def _alone(study: Study, run: Declared) -> Record:
     home = os.getpid()
     try:
         # Two jobs, of which one is idle: a single one would be run in this process.
-        (record,) = Parallel(n_jobs=2, backend="loky")([delayed(attempt)(study, run, home)])
+        alone = Parallel(n_jobs=2, backend="loky", initializer=be_a_worker, initargs=(home,))
+        (record,) = alone([delayed(attempt)(study, run, home)])
     except _worker_deaths():
         key = key_of(study.name, run)
         reason = "its process died, perhaps for want of memory"
@@ -210,6 +211,13 @@ def stoppable() -> Iterator[Callable[[], bool]]:
     finally:
         for number in mine:
             signal.signal(number, signal.default_int_handler)
+
+
+def _note_others(store: Store, runs: dict[str, Declared], say: Say) -> None:
+    """Say so when there are records of runs that the study, as it is declared now, does not have."""
+    others = sum(key not in runs for key in store.found)
+    if others:
+        say(f"{others:,} records are of runs that the study no longer declares; they are kept and not used")
 
 
 def _note_versions(store: Store, runs: dict[str, Declared], say: Say) -> None:

@@ -3,16 +3,18 @@
 A record is one write at the end of `records.jsonl`, so what is whole stays whole through a kill at any
 moment; the disk is waited for every `FLUSH_SECONDS`, and a power cut loses what came after the last time.
 The piece of a line that a kill or a full disk leaves is recognised and cut off when the folder is opened
-again. Only the process that runs the study writes, workers send it their records, and a lock keeps a second
-one away.
+again. Every record, and the description of the study in `study.json`, carries a digest of its content: what
+does not match, or is there twice, is refused by its line and never becomes part of an outcome. Only the
+process that runs the study writes, workers send it their records, and a lock keeps a second one away.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +24,19 @@ from bayescout.experiments.records import TIMES, Record, Records
 from bayescout.experiments.study import Study, canonical, key_of
 
 RECORDS, LOCK, MANIFEST, PARQUET = "records.jsonl", ".lock", "study.json", "records.parquet"
-FORMAT, VERSION = "bayescout-study", 1
+FORMAT, VERSION = "bayescout-study", 2
+TEMPORARY = (".bayescout-", ".tmp")
+"""How the names of files begin and end that a kill left half written."""
+
+FIELDS: Mapping[str, type | tuple[type, ...]] = {
+    "key": str, "study": str, "run": dict, "measures": dict, "reason": (str, type(None)),
+    "seconds": (int, float), "cpu_seconds": (int, float), "versions": dict,
+}  # fmt: skip
+"""What a record has beside its digest."""
+
+MOST_LINES = 10
+"""Line numbers named in one error."""
+
 FLUSH_SECONDS = 0.1
 """Waiting for the disk takes milliseconds, and a run may take one."""
 
@@ -69,7 +83,7 @@ class Store:
 
     def append(self, record: Record) -> None:
         """Keep a record for good."""
-        line = (canonical(record.to_json()) + "\n").encode()
+        line = (canonical(sealed(record.to_json())) + "\n").encode()
         before = os.fstat(self._file).st_size
         try:
             written = os.write(self._file, line)
@@ -94,68 +108,138 @@ class Store:
                 f"{self.folder} holds the study {saved['study']!r}, not {self.study.name!r}; "
                 f"choose another folder"
             )
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
-            "study": self.study.name,
-            "settings": self.study.settings(),
-        }
+        manifest = manifest_of(self.study)
         if saved != manifest:
             with atomic_write(self.folder / MANIFEST, text=True) as stream:
                 stream.write(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
 
     def _read(self) -> None:
-        """All whole records; a torn end is cut off, and a line that is no record is left out."""
-        with open(self.folder / RECORDS, "rb") as stream:
-            content = stream.read()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
+        """All records; a torn end is cut off."""
+        self.found, whole = read_records(self.folder / RECORDS, self.study.name)
+        if whole < os.fstat(self._file).st_size:
             self._say(f"{RECORDS}: the last record was cut short; its run is done again")
             os.ftruncate(self._file, whole)
-        for number, line in enumerate(content[:whole].split(b"\n")[:-1], start=1):
-            record = parse(line)
-            if record is None or record.study != self.study.name:
-                self._say(f"{RECORDS}, line {number}: not a record of this study; it is left out")
-            else:
-                self.found[record.key] = record
+
+
+# ---- what is in a folder
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with its digest, by which a later change is noticed."""
+    return {**content, "digest": _digest(content)}
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(canonical(content).encode(), digest_size=10).hexdigest()
+
+
+def _unsealed(text: bytes) -> dict[str, Any] | None:
+    """The content that was sealed in a JSON text, or None where it is not as it was."""
+    try:
+        content = json.loads(text)
+        return content if isinstance(content, dict) and content.pop("digest") == _digest(content) else None
+    except (ValueError, KeyError, RecursionError):
+        return None
 
 
 def parse(line: bytes) -> Record | None:
     """The record of a line, or None where it is not one, whole and unchanged."""
-    try:
-        record = Record(**json.loads(line))
-        whole = record.key == key_of(record.study, record.run)
-    except (ValueError, TypeError, RecursionError):
+    content = _unsealed(line)
+    if content is None or content.keys() != FIELDS.keys():
         return None
-    return record if whole else None
+    if not all(isinstance(content[name], kind) for name, kind in FIELDS.items()):
+        return None
+    record = Record(**content)
+    return record if record.key == key_of(record.study, record.run) else None
+
+
+def read_records(path: Path, study: str) -> tuple[dict[str, Record], int]:
+    """The last record of every key, and the length of the file up to a record that was cut short."""
+    content = path.read_bytes() if path.exists() else b""
+    whole = content.rfind(b"\n") + 1
+    lines = [parse(line) for line in content[:whole].split(b"\n")[:-1]]
+    _refuse_damaged([number for number, record in enumerate(lines, 1) if record is None], path)
+    found: dict[str, Record] = {}
+    places: dict[str, int] = {}
+    for number, record in enumerate(lines, 1):
+        assert record is not None
+        if record.study != study:
+            raise FormatError(
+                f"is a record of the study {record.study!r}, not of {study!r}; delete the line, or choose "
+                f"another folder with --out",
+                path,
+                number,
+            )
+        if record.key in found and not found[record.key].failed:  # a failed run may be done again
+            raise FormatError(
+                f"is a second record of the run of line {places[record.key]}; delete one of the two lines",
+                path,
+                number,
+            )
+        found[record.key], places[record.key] = record, number
+    return found, whole
+
+
+def _refuse_damaged(numbers: Sequence[int], path: Path) -> None:
+    if not numbers:
+        return
+    others = ", ".join(map(str, numbers[1:MOST_LINES])) + (", ..." if len(numbers) > MOST_LINES else "")
+    also = f", nor are {len(numbers) - 1:,} more lines ({others})" if others else ""
+    what = "these lines" if others else "the line"
+    raise FormatError(
+        f"is not a record as it was written{also}; delete {what}, and --resume does what is missing again",
+        path,
+        numbers[0],
+    )
 
 
 def check_folder(folder: Path, resume: bool) -> None:
     """A study begins in an empty folder and goes on in its own."""
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"{folder} is a file; give a folder with --out")
-    used = folder.is_dir() and any(path.name != LOCK for path in folder.iterdir())
+    used = folder.is_dir() and any(not _is_leftover(path.name) for path in folder.iterdir())
     if used and not resume:
         raise SettingError(f"{folder} is not empty; go on with --resume, or choose another folder with --out")
-    if used and not (folder / MANIFEST).exists():
+    if used and not holds_study(folder):
         raise SettingError(f"{folder} holds no study; choose another folder with --out")
 
 
+def holds_study(folder: Path) -> bool:
+    """Return True if there is a study to go on with: its description or its records are enough."""
+    return (folder / MANIFEST).exists() or (folder / RECORDS).exists()
+
+
+def _is_leftover(name: str) -> bool:
+    """Return True for what a killed study may leave in a folder before it holds anything."""
+    begin, end = TEMPORARY
+    return name == LOCK or (name.startswith(begin) and name.endswith(end))
+
+
+def manifest_of(study: Study) -> dict[str, Any]:
+    """The description of a study that is kept in its folder."""
+    content = {"format": FORMAT, "version": VERSION, "study": study.name, "settings": study.settings()}
+    return sealed(content)
+
+
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """What study a folder holds, or None where there is none."""
+    """What study a folder holds, or None where it is not said."""
     path = folder / MANIFEST
     try:
-        saved: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if saved["format"] != FORMAT or saved["version"] != VERSION or not saved["settings"].items:
-            raise ValueError
-        str.strip(saved["study"])
-        return saved
+        text = path.read_bytes()
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror or error}; choose another folder", path) from None
+    content = _unsealed(text)
+    if content is None:
         raise FormatError(
-            "is not a study of this version of bayescout; choose another folder", path
-        ) from None
+            "is damaged, or of an earlier version of bayescout; choose another folder with --out, or delete "
+            "it and go on with --resume and the options that the study was begun with",
+            path,
+        )
+    if (content.get("format"), content.get("version")) != (FORMAT, VERSION):
+        raise FormatError("is of another version of bayescout; choose another folder with --out", path)
+    return sealed(content)
 
 
 def _take_lock(descriptor: int, folder: Path) -> None:

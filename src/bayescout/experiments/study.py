@@ -140,6 +140,8 @@ def plain(value: Any, where: str = "") -> Any:
     """The value in JSON's own types; what JSON has no word for is refused, with its place."""
     if hasattr(value, "tolist"):
         value = value.tolist()
+    if isinstance(value, str) and not value.isascii():
+        _refuse_half_characters(value, where)
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
@@ -154,3 +156,12 @@ def plain(value: Any, where: str = "") -> Any:
     if isinstance(value, (list, tuple, range)):
         return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
     raise SettingError(f"{where or 'a value'} is a {type(value).__name__}; records hold plain JSON values")
+
+
+def _refuse_half_characters(text: str, where: str) -> None:
+    """Bytes of a file name that are no text come as half characters, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        said = f"{where or 'a value'} is {text!a}, which is not valid text; rename it"
+        raise SettingError(said) from None

@@ -6,12 +6,16 @@ Declarations are plain values. Data are one of
     {"random": {"nodes": 5, "seed": 3}, "rows": 1000, "seed": 1}  from one that `random_network` makes
     {"file": "mine.csv", "fingerprint": "..."}                  a file, as `file_data` declares it
 
-A search or a score is its name, or {"name": "tabu", "length": 5}.
+A search or a score is its name, or {"name": "tabu", "length": 5}. Where a declaration names the file of a
+network or a graph, `with_digests` puts the digest of its content beside the name ("network_digest"), so that
+a run on a file that has changed is another run.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 
 KEPT = 8
 """Tables a process keeps, so that runs on the same data read or draw them once."""
+
+NAMING_FILES = ("network", "truth", "handcrafted")
+"""What a declaration calls a network or a graph that may come from a file."""
 
 LOG_OF_BASE = {"e": 1.0, "2": math.log(2), "10": math.log(10)}
 
@@ -66,25 +73,85 @@ def file_data(path: str, **options: Any) -> dict[str, Any]:
     return {"file": path, **options, "fingerprint": as_table(path, **options).fingerprint}
 
 
-def network_of(data: Declared) -> DiscreteNetwork | GaussianNetwork:
-    """The network that data are sampled from."""
-    if "network" in data:
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """A digest of the content of a file."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def with_digests(declared: Declared, known: dict[str, str | None] | None = None) -> dict[str, Any]:
+    """The declaration, with the digest of every file of a network or graph beside its name.
+
+    Digests that are declared already stay. `known` remembers those of the names that were met before.
+    """
+    known = {} if known is None else known
+    found: dict[str, Any] = {}
+    for name, value in declared.items():
+        found[name] = with_digests(value, known) if isinstance(value, Mapping) else value
+        if name in NAMING_FILES and isinstance(value, str) and f"{name}_digest" not in declared:
+            if value not in known:
+                known[value] = file_digest(value) if names_file(value) else None
+            if known[value] is not None:
+                found[f"{name}_digest"] = known[value]
+    return found
+
+
+def names_file(text: str) -> bool:
+    """Return True if a text is the name of a file, and not of a shipped network, whose name wins."""
+    from bayescout.formats import networks
+
+    return os.path.isfile(text) and all(text != info.name for info in networks())
+
+
+def network_of(data: Declared, name: str = "network") -> DiscreteNetwork | GaussianNetwork:
+    """The network that data are sampled from, or that is declared under another name."""
+    if name in data:
         from bayescout.formats import open_network
 
-        return open_network(data["network"])
+        digest = data.get(f"{name}_digest")
+        return open_network(data[name]) if digest is None else _network_file(data[name], digest)
     if "random" in data:
         return _random_network(canonical(data["random"]))
     raise SettingError(f"no network is declared for {canonical(data)}; give network or random")
+
+
+def structure_of(data: Declared, name: str = "truth") -> Dag:
+    """The graph that is declared under a name."""
+    from bayescout.formats import open_structure
+
+    digest = data.get(f"{name}_digest")
+    return open_structure(data[name]) if digest is None else _structure_file(data[name], digest)
 
 
 def truth_of(run: Declared) -> Dag | None:
     """The graph to compare with: of the network the data come from, or the file said to hold it."""
     data = run["data"]
     if "truth" in data:
-        from bayescout.formats import open_structure
-
-        return open_structure(data["truth"])
+        return structure_of(data)
     return None if "file" in data else network_of(data).dag
+
+
+@lru_cache(maxsize=KEPT)
+def _network_file(path: str, digest: str) -> DiscreteNetwork | GaussianNetwork:
+    from bayescout.formats import open_network
+
+    network = open_network(path)
+    _refuse_changed(path, file_digest(path) != digest)
+    return network
+
+
+@lru_cache(maxsize=KEPT)
+def _structure_file(path: str, digest: str) -> Dag:
+    from bayescout.formats import open_structure
+
+    dag = open_structure(path)
+    _refuse_changed(path, file_digest(path) != digest)
+    return dag
+
+
+def _refuse_changed(path: str, changed: bool) -> None:
+    if changed:
+        raise DataError(f"{path} has changed since the study was declared; put it back, or begin again")
 
 
 def data_of(data: Declared) -> Table:
@@ -103,10 +170,9 @@ def _table(text: str) -> Table:
         return network_of(data).sample(data["rows"], seed=data.get("seed", 0))
     path = data.pop("file")
     expected = data.pop("fingerprint", None)
-    data.pop("truth", None)
-    table = as_table(path, **data)
-    if expected is not None and table.fingerprint != expected:
-        raise DataError(f"{path} has changed since the study was declared; put it back, or begin again")
+    options = {name: value for name, value in data.items() if name not in ("truth", "truth_digest")}
+    table = as_table(path, **options)
+    _refuse_changed(path, expected is not None and table.fingerprint != expected)
     return table
 
 

@@ -33,14 +33,12 @@ def network_html(model: Any) -> str:
 
 
 def result_html(result: Any) -> str:
+    reason = result.stopped.replace("_", " ")
     facts = [
         (str(result.settings.score), f"{result.score:,.3f} nats"),
         *_size(result.dag),
         ("search", f"{result.settings.search}, seed {result.seed}"),
-        (
-            "stopped",
-            f"{result.stopped.replace('_', ' ')} after {counted(result.counters.iterations, 'step')}",
-        ),
+        ("stopped", f"{reason} after {counted(result.counters.iterations, 'step')}"),
         ("seconds", f"{result.seconds:.3g}"),
     ]
     if result.optimality is not None:

@@ -8,6 +8,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,12 +18,13 @@ from bayescout.formats.text import write_text
 from bayescout.graph.labels import counted
 from bayescout.plots.style import matplotlib
 from bayescout.report.made import version
-from bayescout.report.markup import Html, grid, join, page, pairs, resource, tag
+from bayescout.report.markup import Html, grid, join, page, pairs, resource, tag, text
 
 TABLES, FIGURES, PAGE = "tables", "figures", "index.html"
 MOST_ROWS = 500
 """The most rows of a table on the page; its CSV file has all."""
 
+_MARKUP = re.compile(r"[\\`*_\[\]|~$]")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -229,13 +231,19 @@ def shown(cell: Cell) -> str:
 
 def markdown(table: SummaryTable) -> str:
     """A table in Markdown, under its title and over its note."""
-    lines = [f"**{table.title}**", "", _line(table.columns), "|" + "---|" * len(table.columns)]
+    lines = [f"**{escaped(table.title)}**", "", _line(table.columns), "|" + "---|" * len(table.columns)]
     lines += [_line([shown(cell) for cell in row]) for row in table.rows]
-    return "\n".join([*lines, "", table.note] if table.note else lines) + "\n"
+    return "\n".join([*lines, "", escaped(table.note)] if table.note else lines) + "\n"
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(map(escaped, cells)) + " |"
+
+
+def escaped(words: str) -> str:
+    """Text as Markdown that shows it as it is: no name of a file or a state can become markup there."""
+    plain = escape(" ".join(text(words).split()), quote=False)
+    return _MARKUP.sub(r"\\\g<0>", plain)
 
 
 def as_csv(table: SummaryTable) -> str:

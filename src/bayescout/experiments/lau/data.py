@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescout.experiments.study import Declared
-from bayescout.experiments.tools import data_of, file_data
+from bayescout.experiments.tools import data_of, file_data, structure_of
 from bayescout.formats import load_network
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork
@@ -62,9 +62,7 @@ def _robot_rows(rows: int, seed: int) -> Table:
 def reference_of(data: Declared) -> Dag | None:
     """The structure that the rows are said to come from, where it is known."""
     if "truth" in data:
-        from bayescout.formats import open_structure
-
-        return open_structure(data["truth"])
+        return structure_of(data)
     if "file" in data:
         return None
     return robot().dag if data["network"] == ROBOT else load_network(data["network"]).dag

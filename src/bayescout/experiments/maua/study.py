@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
-from bayescout.experiments.tools import data_of, file_data, learned, network_of, scored
+from bayescout.experiments.tools import data_of, file_data, learned, network_of, scored, structure_of
 from bayescout.graph.compare import compare
 from bayescout.graph.dag import Dag
 
@@ -145,19 +145,16 @@ def _nodes_of(network: str) -> int:
 
 def handcrafted_dag(data: Declared) -> Dag | None:
     """The graph to hold beside: of the network that rows come from, or of the file said to have it."""
-    from bayescout.formats import open_structure
-
-    return open_structure(data["handcrafted"]) if data["handcrafted"] else None
+    return structure_of(data, "handcrafted") if data["handcrafted"] else None
 
 
 def own_parameters(data: Declared, test: Table) -> float | None:
     """The test log-likelihood of the network that the rows come from, with its own parameters."""
     from bayescout.evaluate import held_out
-    from bayescout.formats import open_network
 
     if "network" not in data["train"]:
         return None
-    return held_out(open_network(data["handcrafted"]), None, test).total
+    return held_out(network_of(data, "handcrafted"), None, test).total
 
 
 def on_unseen(found: list[tuple[float, Dag]], train: Table, test: Table, truth: Dag | None) -> Measures:

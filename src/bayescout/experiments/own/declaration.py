@@ -26,6 +26,9 @@ max_seconds = 300                            # of a run: it is recorded as faile
 
 from __future__ import annotations
 
+import math
+import os
+import re
 import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,9 +37,18 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError, BayescoutWarning, FormatError, did_you_mean
-from bayescout.experiments.own.study import Own, label_of
+from bayescout.experiments.own.study import Own, label_of, placed
 from bayescout.experiments.study import canonical
-from bayescout.experiments.tools import data_of, file_data, learned, score_of, search_of, truth_of
+from bayescout.experiments.tools import (
+    data_of,
+    file_data,
+    file_digest,
+    learned,
+    score_of,
+    search_of,
+    truth_of,
+)
+from bayescout.formats import networks, open_network
 from bayescout.spelling import in_python, spelled_by
 
 KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
@@ -53,6 +65,23 @@ LIMITS = ("max_time", "max_steps", "max_seconds")
 STARTS = ("empty", "random")
 
 
+DEEPEST = 20
+"""Tables and lists inside one another; the deepest that means anything is three or four."""
+
+LARGEST = 2**63 - 1
+"""The largest whole number: what a machine word holds."""
+
+MOST_RUNS, MOST_ROWS, MOST_NODES = 1_000_000, 100_000_000, 10_000
+"""Of a study, of a sample, of a random network: larger ones are most likely a slip, and fill the memory."""
+
+MOST_BYTES = 1_000_000
+_QUOTED = re.compile(r"""\"[^"\n]*\"|'[^'\n]*'|\#[^\n]*""")
+_BETWEEN = re.compile(r"[=,{}\[\]\n]")
+
+MOST_LETTERS = 600
+"""The longest message; what is wrong may be shown in it, and may be long."""
+
+
 class Wrong(FormatError):
     """What is wrong in the file, and where in it."""
 
@@ -62,16 +91,38 @@ def read_study(path: str | Path) -> Own:
     path = Path(path)
     try:
         with open(path, "rb") as stream:
-            declared = tomllib.load(stream)
+            declared = parsed(stream.read(MOST_BYTES + 1))
     except FileNotFoundError:
         raise FormatError("there is no such file", path) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FormatError(f"cannot be read as TOML: {error}", path) from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read as TOML: {_cut(error)}", path) from None
     try:
         with spelled_by(in_toml):
-            return Own(canonical(checked(declared, path)))
+            return Own(canonical(checked(declared, path)), str(path.parent.resolve()))
     except Wrong as error:
-        raise FormatError(str(error), path) from None
+        raise FormatError(_cut(error), path) from None
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    """The declaration in a TOML text; a ValueError where it is none, or too large or too deep to be one."""
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"a study has at most {MOST_BYTES:,} bytes")
+    text = content.decode("utf-8")
+    # The reader takes the square of the length of a.b.c for it: what is no key of a study is not given to it.
+    outside = _QUOTED.sub("", text)
+    if any(part.count(".") > DEEPEST for part in _BETWEEN.split(outside)):
+        raise ValueError(f"a key is nested deeper than {DEEPEST} levels")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(f"nested deeper than {DEEPEST} levels") from None
+
+
+def _cut(error: object) -> str:
+    """A message in one line of bounded length; its end, where the way out is, is kept."""
+    text = " ".join(str(error).split())
+    half = MOST_LETTERS // 2
+    return text if len(text) <= MOST_LETTERS else f"{text[:half]} ... {text[-half:]}"
 
 
 def in_toml(name: str, value: Any) -> str:
@@ -88,6 +139,8 @@ def in_toml(name: str, value: Any) -> str:
 def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The declaration with its defaults filled in and everything in it looked at."""
     known("the study", declared, KEYS)
+    for name, value in declared.items():
+        plain_values(value, name)
     for key in ("data", "searches", "scores"):
         if key not in declared:
             raise Wrong(f"{key} is missing: a study needs data, searches and scores")
@@ -113,7 +166,12 @@ def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
     }
     for key in ("data", "searches", "scores", "starts"):
         _distinct(found[key], key)
-    _fit_together(found)
+    runs = math.prod(len(found[key]) for key in ("data", "searches", "scores", "starts", "seeds"))
+    if runs > MOST_RUNS:
+        raise Wrong(
+            f"the study has {runs:,} runs, more than {MOST_RUNS:,}; make two of it, or give fewer seeds"
+        )
+    _fit_together(found, path.parent)
     return found
 
 
@@ -135,38 +193,58 @@ def data(item: Any, number: int, folder: Path) -> list[dict[str, Any]]:
         return [_file(item, where, folder)]
     if "rows" not in item:
         raise Wrong(f"{where}: rows is missing: how many are to be sampled")
-    source = _random(item[kind], where) if kind == "random" else _network(item[kind], where, folder)
+    if kind == "random":
+        source = {"random": _random(item[kind], where)}
+    else:
+        source = _network("network", item[kind], where, folder)
     rows = item["rows"] if isinstance(item["rows"], list) else [item["rows"]]
     for count in rows:
         if isinstance(count, bool) or not isinstance(count, int) or count < 2:
             raise Wrong(f"{where}: rows must be whole numbers of at least 2, not {count!r}")
+        if count > MOST_ROWS:
+            raise Wrong(f"{where}: rows must be at most {MOST_ROWS:,}, not {count:,}; sample them to a file")
     samples = seeds(item.get("seeds", 1), f"{where}: seeds")
-    return [{kind: source, "rows": count, "seed": seed} for count in rows for seed in samples]
+    return [{**source, "rows": count, "seed": seed} for count in rows for seed in samples]
 
 
 def _file(item: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
     path = _text(item["file"], f"{where}: file")
     options = {key: item[key] for key in ("missing", "missing_values", "kinds") if key in item}
     with _at(where):
-        found = file_data(str((folder / path).resolve()), **options)
-    if "truth" in item:
-        found["truth"] = _network(item["truth"], f"{where}: truth", folder)
-    return found
+        _refuse_device(os.path.join(folder, path))
+        found = {**file_data(os.path.join(folder, path), **options), "file": path}
+    truth = _network("truth", item["truth"], f"{where}: truth", folder) if "truth" in item else {}
+    return {**found, **truth}
 
 
-def _network(name: Any, where: str, folder: Path) -> str:
-    """A shipped network's name as it is, a file from the study's folder."""
-    from bayescout.formats import networks
+def _refuse_device(path: str) -> None:
+    """A pipe or a device gives what it has once, or for ever; a study reads its data again and again."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise Wrong(f"{path} is a device or a pipe; give the name of a file")
 
+
+def _network(key: str, name: Any, where: str, folder: Path) -> dict[str, Any]:
+    """A network or a graph as it is named; of a file in the study's folder, its content is part of it."""
     text = _text(name, where)
+    path = os.path.join(folder, text)
     shipped = any(text == info.name for info in networks())
-    return text if shipped else str((folder / text).resolve()) if "." in text or "/" in text else text
+    if shipped or (text.lstrip().startswith("[") and not os.path.isfile(path)):
+        return {key: text}  # a modelstring may have dots and slashes in it
+    with _at(where):
+        if os.path.isfile(path):
+            return {key: text, f"{key}_digest": file_digest(path)}
+        _refuse_device(path)
+        open_network(path if "." in text or "/" in text else text)
+    raise Wrong(f"{where}: {text!r} is not a file")
 
 
 def _random(settings: Any, where: str) -> dict[str, Any]:
     if not isinstance(settings, Mapping):
         raise Wrong(f"{where}: random must be a table such as {{nodes = 5, arcs = 8}}, not {settings!r}")
     known(f"{where}: random", settings, RANDOM)
+    nodes = settings.get("nodes", 0)
+    if isinstance(nodes, int) and nodes > MOST_NODES:
+        raise Wrong(f"{where}: random: nodes must be at most {MOST_NODES:,}, not {nodes:,}")
     return dict(settings)
 
 
@@ -189,6 +267,8 @@ def _start(item: Any) -> str:
 def seeds(value: Any, where: str) -> list[int]:
     """How many, counted from 0, or which."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        if value > MOST_RUNS:
+            raise Wrong(f"{where} must be at most {MOST_RUNS:,}, not {value:,}")
         return list(range(value))
     if isinstance(value, list) and value:
         good = all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in value)
@@ -197,15 +277,15 @@ def seeds(value: Any, where: str) -> list[int]:
     raise Wrong(f"{where} must be how many there are, or a list of distinct whole numbers, not {value!r}")
 
 
-def _fit_together(found: Mapping[str, Any]) -> None:
+def _fit_together(found: Mapping[str, Any], folder: Path) -> None:
     """Data can be read, knowledge and truth fit them, scores can be computed from them."""
     from bayescout.scores import bind
     from bayescout.search import Knowledge
 
     with _at("knowledge"):
         rules = Knowledge(**found["knowledge"])
-    for one in found["data"]:
-        where = f"data {_short(one)}"
+    for declared in found["data"]:
+        where, one = f"data {_short(declared)}", placed(declared, str(folder))
         with _at(where):
             table = data_of(one)
             rules.compile(table.names)
@@ -215,16 +295,23 @@ def _fit_together(found: Mapping[str, Any]) -> None:
                 raise Wrong(f"the truth and the data differ in {odd!r}")
             for score in found["scores"]:
                 bind(score_of(score), table)
-    _can_begin(found)
+    _can_begin(found, folder)
 
 
-def _can_begin(found: Mapping[str, Any]) -> None:
+def _can_begin(found: Mapping[str, Any], folder: Path) -> None:
     """Every search begins with every score, once on each source of data: what cannot work fails there."""
     sources = {
         canonical({k: v for k, v in one.items() if k not in ("rows", "seed")}): one for one in found["data"]
     }
     for one, search, score in product(sources.values(), found["searches"], found["scores"]):
-        run = {"data": one, "search": search, "score": score, "knowledge": found["knowledge"], "max_steps": 0}
+        data = placed(one, str(folder))
+        run = {
+            "data": data,
+            "search": search,
+            "score": score,
+            "knowledge": found["knowledge"],
+            "max_steps": 0,
+        }
         where = (
             f"{label_of(search)} with {label_of(score)} on {_short(one)} cannot work, and a study runs every "
             f"search with every score; leave one out, or make two files"
@@ -235,6 +322,24 @@ def _can_begin(found: Mapping[str, Any]) -> None:
 
 
 # ---- checking
+
+
+def plain_values(value: Any, where: str, depth: int = 1) -> None:
+    """Refuse what TOML can say and a study cannot: dates, infinite or too large numbers, endless nesting."""
+    if depth > DEEPEST:
+        raise Wrong(f"{where} is nested deeper than {DEEPEST} levels")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            plain_values(item, f"{where}.{key}", depth + 1)
+    elif isinstance(value, list):
+        for number, item in enumerate(value, 1):
+            plain_values(item, f"{where} {number}", depth + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise Wrong(f"{where} is {value}; give a finite number, or leave it out")
+    elif isinstance(value, int) and abs(value) > LARGEST:
+        raise Wrong(f"{where} is a whole number larger than {LARGEST:,}; give a smaller one")
+    elif not isinstance(value, (str, int, float)):
+        raise Wrong(f'{where} is a date or a time, {value}; write it as text, "{value}"')
 
 
 def known(where: str, table: Mapping[str, Any], keys: Sequence[str]) -> None:
@@ -261,10 +366,12 @@ def _list(declared: Mapping[str, Any], name: str, otherwise: Iterable[Any] = ())
 
 
 def _distinct(items: Sequence[Any], name: str) -> None:
-    texts = [canonical(item) for item in items]
-    twice = next((text for i, text in enumerate(texts) if text in texts[:i]), None)
-    if twice is not None:
-        raise Wrong(f"{name}: {twice} is there twice")
+    seen: set[str] = set()
+    for item in items:
+        text = canonical(item)
+        if text in seen:
+            raise Wrong(f"{name}: {text} is there twice")
+        seen.add(text)
 
 
 def _text(value: Any, where: str) -> str:
@@ -287,5 +394,11 @@ class _at:  # noqa: N801 - reads as a word at its place
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
-        if isinstance(error, (BayescoutError, TypeError)):
+        if isinstance(error, MemoryError) and not isinstance(error, BayescoutError):
+            raise Wrong(
+                f"{self.where}: there is too little memory for it; give fewer rows or nodes"
+            ) from None
+        if isinstance(error, OSError):
+            raise Wrong(f"{self.where}: {error.strerror or error}") from None
+        if isinstance(error, (BayescoutError, TypeError, ValueError, ArithmeticError)):
             raise Wrong(f"{self.where}: {error}") from None

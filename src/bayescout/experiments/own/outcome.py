@@ -8,7 +8,7 @@ from typing import Any
 from bayescout.experiments.comparisons import daggers
 from bayescout.experiments.own.study import data_label, label_of
 from bayescout.experiments.parts import mean_series, plus_minus, share
-from bayescout.experiments.records import Records
+from bayescout.experiments.records import Record, Records
 from bayescout.experiments.study import canonical
 from bayescout.experiments.summary import Boxes, Cell, Lines, Outcome, Panel, Section, Series, SummaryTable
 
@@ -38,11 +38,18 @@ def outcome(title: str, records: Records) -> Outcome:
 
 
 def _cells(records: Records) -> Iterator[tuple[str, Any, Records]]:
-    """Records by the label of their data, which leaves samples of one size together, and by score."""
-    labels = list(dict.fromkeys(data_label(record.run["data"]) for record in records))
-    for label in labels:
-        own = Records(record for record in records if data_label(record.run["data"]) == label)
-        for (score,), some in own.groups("score"):
+    """Records by their data, samples of one size together, and by score; the data by a label of their own."""
+    sources: dict[str, list[Record]] = {}
+    for record in records:
+        data = record.run["data"]
+        unseeded = canonical({name: value for name, value in data.items() if name != "seed"})
+        sources.setdefault(unseeded, []).append(record)
+    labels: list[str] = []
+    for own in sources.values():
+        labels.append(data_label(own[0].run["data"]))
+        again = labels.count(labels[-1])  # files of one name in two folders, or one file read in two ways
+        label = labels[-1] if again == 1 else f"{labels[-1]} ({again})"
+        for (score,), some in Records(own).groups("score"):
             yield label, score, some
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,10 +32,18 @@ class Own(Study):
 
     declaration: str
     """What `read_study` read and checked, as JSON text."""
+    folder: str = "."
+    """Where files are that it names; no part of a run, so that a study can be moved with its files."""
 
     @property
     def declared(self) -> dict[str, Any]:
         return _parsed(self.declaration)
+
+    def files(self) -> list[str]:
+        """The files that it reads."""
+        return [
+            os.path.join(self.folder, data[key]) for data in self.declared["data"] for key in _files_in(data)
+        ]
 
     def seconds_allowed(self) -> float | None:
         limit: float | None = self.declared["limits"].get("max_seconds")
@@ -57,6 +66,7 @@ class Own(Study):
         return ({**cell, **more} for cell in cells)
 
     def measure(self, run: Declared) -> Measures:
+        run = {**run, "data": placed(run["data"], self.folder)}
         result = learned(run)
         found = facts_of(result, trace=("best", "evaluations"))
         truth = truth_of(run)
@@ -70,15 +80,27 @@ class Own(Study):
 
     def cost(self, run: Declared) -> float:
         """By one run of the same search and score on the first data, scaled by cells and pairs of columns."""
-        first = canonical(self.declared["data"][0])
+        first = canonical(placed(self.declared["data"][0], self.folder))
+        own = canonical(placed(run["data"], self.folder))
         trial = {name: run[name] for name in ("search", "score", "knowledge") if name in run}
-        seconds = _trial(first, canonical(trial)) * _size(canonical(run["data"])) / _size(first)
+        seconds = _trial(first, canonical(trial)) * _size(own) / _size(first)
         return min(seconds, float(run.get("max_time", math.inf)))
 
     def outcome(self, records: Records) -> Outcome:
         from bayescout.experiments.own.outcome import outcome
 
         return outcome(self.declared["title"], records)
+
+
+def placed(data: Declared, folder: str) -> Declared:
+    """The declaration of data with the files it names found from a folder."""
+    return {**data, **{name: os.path.join(folder, data[name]) for name in _files_in(data)}}
+
+
+def _files_in(data: Declared) -> list[str]:
+    """The keys of a declaration of data that name files."""
+    named = [name for name in ("network", "truth") if f"{name}_digest" in data]
+    return [*named, *(["file"] if "file" in data else [])]
 
 
 @lru_cache(maxsize=2)
