@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable, Iterable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +52,27 @@ def generator(seed: Any, *stream: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64([first, *stream]))
 
 
+def first_repeated(values: Iterable[Hashable]) -> int | None:
+    """The position of the first value that is there a second time, None where each is there once.
+
+    Linear in their number, as looking for each among the others is not.
+    """
+    seen: set[Hashable] = set()
+    for place, value in enumerate(values):
+        if value in seen:
+            return place
+        seen.add(value)
+    return None
+
+
 def is_real(value: Any) -> bool:
     """Whether a setting is a number, which True and False are not meant as."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_finite(value: Real) -> bool:
+    """Whether a real number has a finite float; a whole number of over 308 digits has none."""
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False

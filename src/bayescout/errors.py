@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 
@@ -28,6 +29,11 @@ def _rebuilt(
     return error
 
 
+MAX_COMPARED, MAX_CHOICES = 100, 10_000
+"""Names up to this long, and so many of them, are compared for a hint: the time grows with the square of
+their length, and a file may hold a name of a megabyte."""
+
+
 def _one_line(value: object) -> str:
     """The text of a label or a path, which may hold line ends."""
     return " ".join(str(value).splitlines())
@@ -35,9 +41,12 @@ def _one_line(value: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was most likely meant: case, blanks, hyphens and underscores count for nothing."""
+    if len(name) > MAX_COMPARED:
+        return None
     folded: dict[str, str] = {}
-    for choice in known:
-        folded.setdefault(_folded(choice), choice)
+    for choice in islice(known, MAX_CHOICES):
+        if len(choice) <= MAX_COMPARED:
+            folded.setdefault(_folded(choice), choice)
     found = get_close_matches(_folded(name), folded, n=1)
     return folded[found[0]] if found else None
 

@@ -131,7 +131,7 @@ def _write(entry: Format, value: object, path: PathLike) -> None:
         text = entry.write(value)
     except BayescoutError as error:
         raise FormatError(f"cannot be written: {error}", path) from error
-    write_text(path, text)
+    write_text(path, text, read_back=True)
 
 
 # ---- what a user types
