@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.checks import is_finite, is_real
+from bayescout.checks import as_plain
 from bayescout.data.table import Label, MissingPolicy, Table
 from bayescout.errors import (
     BayescoutWarning,
@@ -83,7 +83,7 @@ def fit(
 
 def is_number(value: object) -> bool:
     """Whether a setting is a finite real number."""
-    return is_real(value) and is_finite(value)
+    return as_plain(value) is not None
 
 
 def as_dag(value: Any) -> Dag:

@@ -8,12 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.checks import settle
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, Kinds
 from bayescout.scores.dirichlet import require_positive
 from bayescout.statistics.covariance import Covariance, FamilyRegressions, on_grid
 from bayescout.statistics.families import Floats
+
+LEAST_ROWS = 1e-100
+"""The least `iss_mu`: its share among the rows must not vanish in a float."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,11 @@ class Bge(Formula):
     equivalent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_positive("iss_mu", self.iss_mu)
+        settle(self, iss_mu=require_positive("iss_mu", self.iss_mu))
+        if self.iss_mu < LEAST_ROWS:
+            raise SettingError(f"iss_mu must be at least {LEAST_ROWS:g}, not {self.iss_mu:g}")
         if self.iss_w is not None:
-            require_positive("iss_w", self.iss_w)
+            settle(self, iss_w=require_positive("iss_w", self.iss_w))
 
     def _wishart(self, n_variables: int) -> tuple[float, float]:
         """α_w and t."""
