@@ -155,7 +155,7 @@ class CtrlC:
 
 
 def compiling_seconds() -> float:
-    """What compiling kernels has taken in this process: once a machine, and not counted against a budget."""
+    """What compiling kernels has taken in this process, which is not counted against a budget."""
     module = sys.modules.get("bayescout.kernels.jit")
     return 0.0 if module is None else float(module.compiling.seconds)
 
