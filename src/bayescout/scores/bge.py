@@ -32,7 +32,9 @@ class Bge(Formula):
        - \tfrac{N + \alpha_w - n + l}{2} \log\frac{|R_{XP}|}{|R_P|} - \tfrac12 \log|R_P| $$
 
     `iss_mu` is α_μ; `iss_w` is α_w, by default n + 2; $t = \alpha_\mu(\alpha_w - n - 1)/(\alpha_\mu + 1)$,
-    as in R bnlearn's defaults. In nats. Score equivalent. Depends on the columns' units.
+    as in R bnlearn's defaults. So the prior mean is held with the weight of α_μ rows, the precision matrix is
+    Wishart with α_w degrees of freedom, and the covariance expected before the data is α_μ/(α_μ + 1) times
+    the identity. In nats. Score equivalent. Depends on the columns' units.
     """
 
     iss_mu: float = 1.0
