@@ -161,3 +161,16 @@ def test_other_numbers_of_over_308_digits_are_refused(value):
     if value is not None:
         with pytest.raises(SettingError):
             bs.random_network(nodes=3, concentration=value)
+
+
+def test_counts_that_cannot_be_written_are_refused():
+    for call in (
+        lambda: bs.random_dag(5, arcs=10**5000),
+        lambda: bs.random_network(nodes=3, seed=1).sample(10**5000),
+        lambda: bs.random_network(nodes=3, seed=10**5000),
+        lambda: bs.learn(DISCRETE, max_steps=10**5000),
+    ):
+        with pytest.raises(
+            SettingError, match=r"must be a whole number of at most .* digits, not a value of"
+        ):
+            call()

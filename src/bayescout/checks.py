@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MOST_COUNT = 10**15
 """No count that a run could come to is larger."""
 
+MOST_WRITTEN = 10**1000 - 1
+"""Python writes no whole number of more than 4,300 digits, in a message neither."""
+
 MOST_POPULATION = 100_000
 """The most individuals of a population: all are held and scored in every generation."""
 
@@ -31,15 +34,14 @@ MOST_SHOWN = 60
 """Characters of a refused value that an error shows."""
 
 
-def require_count(
-    name: str, value: Any, least: int = 0, hint: str = "", most: int | None = MOST_COUNT
-) -> int:
+def require_count(name: str, value: Any, least: int = 0, hint: str = "", most: int = MOST_WRITTEN) -> int:
     """A whole number of at least `least` and at most `most`, as a plain int."""
     more = f"; {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise SettingError(f"{name} must be a whole number of at least {least}, not {shown(value)}{more}")
-    if most is not None and int(value) > most:
-        raise SettingError(f"{name} must be a whole number of at most {most:,}, not {shown(value)}{more}")
+    if int(value) > most:
+        limit = f"{most:,}" if most < MOST_SEED else f"{len(str(most)):,} digits"
+        raise SettingError(f"{name} must be a whole number of at most {limit}, not {shown(value)}{more}")
     return int(value)
 
 
@@ -87,7 +89,7 @@ def settle(owner: object, **values: Any) -> None:
         object.__setattr__(owner, name, value)
 
 
-def settle_count(owner: object, name: str, least: int = 0, most: int | None = MOST_COUNT) -> None:
+def settle_count(owner: object, name: str, least: int = 0, most: int = MOST_COUNT) -> None:
     settle(owner, **{name: require_count(name, getattr(owner, name), least, most=most)})
 
 

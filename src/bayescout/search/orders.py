@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from bayescout.checks import require_count, settle, settle_count, settle_flag, shown
+from bayescout.checks import MOST_COUNT, require_count, settle, settle_count, settle_flag, shown
 from bayescout.errors import KnowledgeError, SettingError
 from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.parents import ParentLists, greedy_parents
@@ -44,7 +44,7 @@ def require_parents(parents: str | int) -> str | int:
         if parents != "greedy":
             raise SettingError(f'parents must be "greedy" or a number of parents, not {shown(parents)}')
         return parents
-    return require_count("parents", parents, 1)
+    return require_count("parents", parents, 1, most=MOST_COUNT)
 
 
 @dataclass
