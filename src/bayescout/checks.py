@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable, Iterable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -11,32 +13,96 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def require_count(name: str, value: Any, least: int = 0, hint: str = "") -> int:
-    """A whole number of at least `least`."""
+MOST_COUNT = 10**15
+"""No count that a run could come to is larger."""
+
+MOST_WRITTEN = 10**1000 - 1
+"""Python writes no whole number of more than 4,300 digits, in a message neither."""
+
+MOST_POPULATION = 100_000
+"""The most individuals of a population: all are held and scored in every generation."""
+
+MOST_PERTURB = 100_000
+"""The most random moves at a time; so many lead anywhere from anywhere."""
+
+MOST_SEED = 2**256 - 1
+
+MOST_AMOUNT = 1e9
+"""No amount makes a difference beyond this, and sums and products of amounts stay finite."""
+
+MOST_SHOWN = 60
+"""Characters of a refused value that an error shows."""
+
+
+def require_count(name: str, value: Any, least: int = 0, hint: str = "", most: int = MOST_WRITTEN) -> int:
+    """A whole number of at least `least` and at most `most`, as a plain int."""
+    more = f"; {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        more = f"; {hint}" if hint else ""
-        raise SettingError(f"{name} must be a whole number of at least {least}, not {value!r}{more}")
+        raise SettingError(f"{name} must be a whole number of at least {least}, not {shown(value)}{more}")
+    if int(value) > most:
+        limit = f"{most:,}" if most < MOST_SEED else f"{len(str(most)):,} digits"
+        raise SettingError(f"{name} must be a whole number of at most {limit}, not {shown(value)}{more}")
     return int(value)
 
 
 def require_share(name: str, value: Any, above: bool = False) -> float:
-    """A number from 0 to 1; not 0 where it must be above."""
-    if not is_real(value) or not 0 <= value <= 1 or (above and value == 0):
-        raise SettingError(f"{name} must be a number {'above' if above else 'from'} 0 to 1, not {value!r}")
-    return float(value)
+    """A number from 0 to 1, as a plain int or float; not 0 where it must be above."""
+    found = as_plain(value)
+    if found is None or not 0 <= found <= 1 or (above and found == 0):
+        raise SettingError(
+            f"{name} must be a number {'above' if above else 'from'} 0 to 1, not {shown(value)}"
+        )
+    return found
 
 
-def require_amount(name: str, value: Any) -> float:
-    """A finite number of at least 0."""
-    if not is_real(value) or not 0 <= value < float("inf"):
-        raise SettingError(f"{name} must be a number of at least 0, not {value!r}")
-    return float(value)
+def require_amount(name: str, value: Any, most: float = MOST_AMOUNT) -> float:
+    """A number of at least 0 and at most `most`, as a plain int or float."""
+    found = as_plain(value)
+    if found is None or not found >= 0:
+        raise SettingError(f"{name} must be a number of at least 0, not {shown(value)}")
+    if found > most:
+        raise SettingError(f"{name} must be a number of at most {most:g}, not {shown(value)}")
+    return found
 
 
-def require_flag(name: str, value: Any) -> None:
+def require_flag(name: str, value: Any) -> bool:
     """True or False, and nothing that only counts as one of them."""
     if not isinstance(value, bool):
-        raise SettingError(f"{name} must be True or False, not {value!r}")
+        raise SettingError(f"{name} must be True or False, not {shown(value)}")
+    return value
+
+
+def require_choice(name: str, value: Any, choices: Iterable[str], also: str = "") -> str:
+    """One of some words."""
+    if not isinstance(value, str) or value not in choices:
+        raise SettingError(f"{name} must be one of {', '.join(choices)}{also}, not {shown(value)}")
+    return value
+
+
+# The same for the settings of a frozen class, in its __post_init__: what was checked is stored as the plain
+# value it came to, so that a NumPy number or a fraction is computed with, shown and saved as any other.
+
+
+def settle(owner: object, **values: Any) -> None:
+    """Store settings that were checked."""
+    for name, value in values.items():
+        object.__setattr__(owner, name, value)
+
+
+def settle_count(owner: object, name: str, least: int = 0, most: int = MOST_COUNT) -> None:
+    settle(owner, **{name: require_count(name, getattr(owner, name), least, most=most)})
+
+
+def settle_share(owner: object, name: str, above: bool = False) -> None:
+    settle(owner, **{name: require_share(name, getattr(owner, name), above)})
+
+
+def settle_amount(owner: object, name: str, most: float = MOST_AMOUNT) -> None:
+    settle(owner, **{name: require_amount(name, getattr(owner, name), most)})
+
+
+def settle_flag(owner: object, name: str) -> None:
+    settle(owner, **{name: require_flag(name, getattr(owner, name))})
 
 
 def generator(seed: Any, *stream: int) -> np.random.Generator:
@@ -46,10 +112,48 @@ def generator(seed: Any, *stream: int) -> np.random.Generator:
     """
     import numpy as np
 
-    first = require_count("seed", seed, hint="the same seed gives the same answer")
+    first = require_count("seed", seed, hint="the same seed gives the same answer", most=MOST_SEED)
     return np.random.Generator(np.random.PCG64([first, *stream]))
+
+
+def first_repeated(values: Iterable[Hashable]) -> int | None:
+    """The position of the first value that is there a second time, None where each is there once.
+
+    Linear in their number, as looking for each among the others is not.
+    """
+    seen: set[Hashable] = set()
+    for place, value in enumerate(values):
+        if value in seen:
+            return place
+        seen.add(value)
+    return None
 
 
 def is_real(value: Any) -> bool:
     """Whether a setting is a number, which True and False are not meant as."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def as_plain(value: Any) -> float | None:
+    """A finite real number as a plain int or float; None for anything else, and for NaN and infinity.
+
+    A whole number of over 308 digits is none either: it has no float.
+    """
+    if not is_real(value):
+        return None
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):
+        return None
+    if not math.isfinite(number):
+        return None
+    return int(value) if isinstance(value, Integral) else number
+
+
+def shown(value: Any) -> str:
+    """A refused value as an error shows it: in one line and not at length, whatever it is."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a repr can fail in any way: Python writes no number of 5,000 digits
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."

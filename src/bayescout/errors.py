@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff]")
@@ -44,11 +45,19 @@ def _rebuilt(
     return error
 
 
+MAX_COMPARED, MAX_CHOICES = 100, 10_000
+"""Names up to this long, and so many of them, are compared for a hint: the time grows with the square of
+their length, and a file may hold a name of a megabyte."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was most likely meant: case, blanks, hyphens and underscores count for nothing."""
+    if len(name) > MAX_COMPARED:
+        return None
     folded: dict[str, str] = {}
-    for choice in known:
-        folded.setdefault(_folded(choice), choice)
+    for choice in islice(known, MAX_CHOICES):
+        if len(choice) <= MAX_COMPARED:
+            folded.setdefault(_folded(choice), choice)
     found = get_close_matches(_folded(name), folded, n=1)
     return folded[found[0]] if found else None
 

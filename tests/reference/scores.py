@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
-from math import comb, log
+from math import comb, lgamma, log, log1p, pi
 
 import numpy as np
 
@@ -86,3 +86,45 @@ def gaussian_log_likelihood(columns, child, parents):
     residual = columns[child] - design @ beta
     variance = residual @ residual / n
     return sum(-0.5 * log(2 * np.pi * variance) - e * e / (2 * variance) for e in residual)
+
+
+# ---- Gaussian
+
+
+def log_marginal_gaussian(columns, subset, rows_in_mean, degrees, weight, location):
+    """log p(data of some variables) under a normal-Wishart prior, one row predicted after the other.
+
+    The prior over all n variables has the mean `location`, held with the weight of `rows_in_mean` rows, and a
+    precision matrix that is Wishart with `degrees` degrees of freedom and inverse scale `weight` times the
+    identity; for d of the variables the degrees are n - d fewer. A row is then multivariate t, and the prior
+    after it is normal-Wishart again.
+    """
+    d = len(subset)
+    rows, mean = columns[subset].T, location[subset].copy()
+    known, freedom = rows_in_mean, degrees - len(columns) + d
+    scatter = weight * np.eye(d)
+    total = 0.0
+    for row in rows:
+        nu = freedom - d + 1
+        shape = scatter * (known + 1) / (known * nu)
+        away = row - mean
+        distance = away @ np.linalg.solve(shape, away)
+        total += lgamma((nu + d) / 2) - lgamma(nu / 2) - d / 2 * log(nu * pi)
+        total -= np.linalg.slogdet(shape)[1] / 2 + (nu + d) / 2 * log1p(distance / nu)
+        scatter += known / (known + 1) * np.outer(away, away)
+        mean += away / (known + 1)
+        known, freedom = known + 1, freedom + 1
+    return total
+
+
+def bge(columns, child, parents, rows_in_mean=1.0, degrees=None):
+    """The probability of a child's column given its parents' columns: that of both less that of the parents.
+
+    The prior is the library's: the mean of the data, and E[covariance] = rows_in_mean / (rows_in_mean + 1) I.
+    """
+    n = len(columns)
+    degrees = n + 2 if degrees is None else degrees
+    weight = rows_in_mean * (degrees - n - 1) / (rows_in_mean + 1)
+    prior = rows_in_mean, degrees, weight, columns.mean(axis=1)
+    both = log_marginal_gaussian(columns, [*parents, child], *prior)
+    return both - (log_marginal_gaussian(columns, list(parents), *prior) if parents else 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from bayescout.scores import (
     formula_named,
 )
 from bayescout.scores.nml import log_complexity
+from bayescout.statistics.covariance import FamilyRegressions
 from tests.reference import scores as twin
 from tests.scores.drawn_data import continuous_table, discrete_tables, families, rows_of, table_of
 
@@ -473,6 +475,50 @@ def test_saturated_gaussian_families_cannot_be_scored():
     score = bind("bic", continuous_table(columns))
     assert math.isfinite(score.local(0, (1, 2, 3, 4, 5, 6)))
     assert score.local(0, (1, 2, 3, 4, 5, 6, 7)) == -math.inf
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    variables=st.integers(1, 6),
+    rows=st.integers(2, 80),
+    iss_mu=st.sampled_from([1.0, 0.1, 2.5, 40.0]),
+    more=st.sampled_from([None, 1.25, 3.0, 30.0]),
+    scale=st.sampled_from([0.3, 1.0, 20.0]),
+)
+def test_bge_is_the_product_of_the_rows_predictive_densities(seed, variables, rows, iss_mu, more, scale):
+    """Multivariate t densities, one row after the other; scores themselves are rounded to 2**-24 nats."""
+    rng = np.random.default_rng(seed)
+    mixing = rng.normal(size=(variables, variables)) + 2 * np.eye(variables)
+    columns = scale * (mixing @ rng.normal(size=(variables, rows)) + rng.normal(size=(variables, 1)))
+    degrees = None if more is None else variables + more
+    score = bind(Bge(iss_mu=iss_mu, iss_w=degrees), continuous_table(columns))
+    child = int(rng.integers(variables))
+    others = [v for v in range(variables) if v != child]
+    parents = tuple(sorted(rng.permutation(others)[: rng.integers(len(others) + 1)].tolist()))
+    expected = twin.bge(columns, child, parents, iss_mu, degrees)
+    assert score.local(child, parents) == pytest.approx(expected, rel=1e-9, abs=2**-24)
+
+
+@pytest.mark.parametrize("parents", range(4))
+def test_bge_of_one_row(parents):
+    """A table of one row is refused, but the formula holds: there is no scatter, and R is the prior's T."""
+    with pytest.raises(DataError, match="scoring needs at least 2"):
+        bind("bge", continuous_table(np.ones((2, 1))))
+    t, k = 2.5 * 3.0 / 3.5, np.array([parents])
+    regressions = FamilyRegressions(np.array([t]), k * math.log(t), k, np.array([4]), np.ones(5), 1.0, 1)
+    expected = twin.bge(np.ones((5, 1)), 4, tuple(range(parents)), 2.5, 9.0)
+    assert Bge(iss_mu=2.5, iss_w=9.0).evaluate(regressions)[0] == pytest.approx(
+        expected, rel=1e-9, abs=2**-24
+    )
+
+
+def test_bge_of_whole_weights_is_that_of_repeated_rows():
+    rng = np.random.default_rng(5)
+    columns, weights = rng.normal(size=(3, 20)), rng.integers(1, 4, size=20)
+    weighted = bind("bge", replace(continuous_table(columns), weights=weights.astype(float)))
+    expected = twin.bge(np.repeat(columns, weights, axis=1), 2, (0, 1))
+    assert weighted.local(2, (0, 1)) == pytest.approx(expected, rel=1e-9, abs=2**-24)
 
 
 def test_bge_of_large_units_equals_the_determinants():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import first_repeated
 from bayescout.data.absent import MISSING, Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.columns import Column, check_declarations
@@ -103,9 +104,9 @@ def chosen(names: Sequence[Label], columns: Sequence[Any] | None, weight: Label 
         raise UnknownNameError(
             "column" if one else "columns", strange[0] if one else tuple(strange), names, "the data"
         )
-    twice = [name for name in wanted if wanted.count(name) > 1]
-    if twice:
-        raise SettingError(f"columns names {twice[0]!r} twice: name each column once")
+    twice = first_repeated(wanted)
+    if twice is not None:
+        raise SettingError(f"columns names {wanted[twice]!r} twice: name each column once")
     return wanted if weight is None or weight in wanted else [*wanted, weight]
 
 

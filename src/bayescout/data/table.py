@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import first_repeated
 from bayescout.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -100,9 +101,10 @@ class Table:
         lock(self.codes, self.values, self.weights)
 
     def _check_shapes(self) -> None:
-        if len(set(self.names)) != len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise DataError(f"column name {twice!r} occurs more than once; rename one of the columns")
+        twice = first_repeated(self.names)
+        if twice is not None:
+            name = self.names[twice]
+            raise DataError(f"column name {name!r} occurs more than once; rename one of the columns")
         if len(self.states) != len(self.names):
             raise DataError(f"{len(self.names)} names but {len(self.states)} state lists")
         discrete = sum(s is not None for s in self.states)

@@ -17,19 +17,21 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import first_repeated
 from bayescout.errors import BayescoutWarning, CycleError, FormatError, TooLargeError, UnknownNameError
 from bayescout.formats.bif_grammar import Block, Document, Entry, Variable, parse
 from bayescout.formats.labels import decode_label, distinct_texts, encode_label
 from bayescout.formats.text import Source, quote
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted
-from bayescout.network.discrete import ROW_SUM_TOLERANCE, DiscreteNetwork
+from bayescout.network.discrete import MAX_PARENTS, ROW_SUM_TOLERANCE, DiscreteNetwork, too_many_parents
 
 Array = NDArray[np.float64]
 
@@ -42,7 +44,7 @@ ROUNDING_TOLERANCE = 1e-12
 """A row this near to one is only rounded and stays as it is, so that files round-trip."""
 
 MAX_CELLS = 2**25
-"""The largest table read, in numbers (256 MiB)."""
+"""The most numbers in the tables of a file (256 MiB): with `default`, a few lines can ask for any number."""
 
 _BARE = re.compile(r"[\w<>=+.%:-]+(?:/[\w<>=+.%:-]+)*")
 _RESERVED = {
@@ -73,15 +75,15 @@ def read(text: str, path: str) -> DiscreteNetwork:
     states = [_states_of(variable, source) for variable in document.variables]
     dag = _dag(blocks, variables, labels, source)
     as_written = any(_keyed(text) == ("bayescout_rows", '"as written"') for text, _ in document.properties)
+    families = [
+        _Rows(document, block, variable, [document.variables[variables[p]] for p in block.parents], source)
+        for block, variable in zip(blocks, document.variables, strict=True)
+    ]
+    _check_sizes(families, path)
     tables, masks = [], []
     off: list[Array] = []
-    for child, block in enumerate(blocks):
-        rows = _Rows(
-            block,
-            document.variables[child],
-            [document.variables[variables[p]] for p in block.parents],
-            source,
-        )
+    for rows in families:
+        block = rows.block
         table = rows.table(as_written)
         axes = np.argsort([variables[p] for p in block.parents], kind="stable").tolist()
         tables.append(np.array(table.transpose(*axes, len(axes)), order="C"))
@@ -89,6 +91,22 @@ def read(text: str, path: str) -> DiscreteNetwork:
         off.append(rows.off)
     _warn_normalised(np.concatenate(off), path)
     return DiscreteNetwork(dag, tuple(states), tuple(tables), tuple(masks), name=document.name)
+
+
+def _check_sizes(families: list[_Rows], path: str) -> None:
+    """Refuse tables that would not fit before one is made."""
+    total = 0
+    for rows in families:
+        if len(rows.shape) > MAX_PARENTS:
+            raise FormatError(too_many_parents(rows.block.child, len(rows.shape)), path)
+        cells = rows.configurations * rows.states
+        total += cells
+        if total > MAX_CELLS:
+            before = f", {total:,} with those before it" if total > cells else ""
+            raise TooLargeError(
+                f"{path}: the table of {rows.block.child!r} has {cells:,} numbers{before}, more than "
+                f"{MAX_CELLS:,}; use fewer parents"
+            )
 
 
 def _warn_normalised(off: Array, path: str) -> None:
@@ -107,14 +125,14 @@ def _by_name(document: Document, source: Source) -> dict[str, int]:
     """The position of each variable, by its name in the file."""
     positions: dict[str, int] = {}
     for variable in document.variables:
-        if variable.name in positions:
-            raise source.error(f"variable {variable.name!r} is declared twice", variable.at)
         states = variable.states or []
         if not states:
             raise source.error(f"variable {variable.name!r} has no states", variable.at)
-        if len(set(states)) < len(states):
-            twice = next(state for state in states if states.count(state) > 1)
-            raise source.error(f"variable {variable.name!r} lists the state {twice!r} twice", variable.at)
+        twice = first_repeated(states)
+        if twice is not None:
+            raise source.error(
+                f"variable {variable.name!r} lists the state {states[twice]!r} twice", variable.at
+            )
         positions[variable.name] = len(positions)
     return positions
 
@@ -126,8 +144,6 @@ def _blocks_in_order(document: Document, variables: dict[str, int], source: Sour
         for name in (block.child, *block.parents):
             if name not in variables:
                 raise _located(UnknownNameError("variable", name, variables), source, block.at)
-        if block.child in found:
-            raise source.error(f"a second probability block for {block.child!r}", block.at)
         if len(set(block.parents)) < len(block.parents):
             raise source.error(f"the probability of {block.child!r} lists a parent twice", block.at)
         found[block.child] = block
@@ -154,8 +170,10 @@ def _located(error: Exception, source: Source, at: int) -> FormatError:
 class _Rows:
     """One probability block as a table: one axis a parent in header order, the child last."""
 
-    def __init__(self, block: Block, child: Variable, parents: list[Variable], source: Source) -> None:
-        self.block, self.source = block, source
+    def __init__(
+        self, document: Document, block: Block, child: Variable, parents: list[Variable], source: Source
+    ) -> None:
+        self.read_row, self.block, self.source = document.row, block, source
         self.parents = [parent.states or [] for parent in parents]
         self.shape = tuple(len(states) for states in self.parents)
         self.configurations, self.states = math.prod(self.shape), len(child.states or [])
@@ -163,17 +181,12 @@ class _Rows:
 
     def table(self, as_written: bool) -> Array:
         """The checked table; rows whose printed digits do not quite sum to one are normalised."""
-        if self.configurations * self.states > MAX_CELLS:
-            raise TooLargeError(
-                f"{self.source.path}: the table of {self.block.child!r} has "
-                f"{self.configurations * self.states:,} numbers, more than {MAX_CELLS:,}; use fewer parents"
-            )
-        values, positions = self._from_table() if self.block.table else self._from_rows()
+        values = self._from_table() if self.block.table else self._from_rows()
         if not np.all(np.isfinite(values) & (values >= 0)):
             row, state = np.argwhere(~(np.isfinite(values) & (values >= 0)))[0].tolist()
             raise self.source.error(
                 f"{self.named(row)} has {float(values[row, state]):g}, which is not a probability",
-                positions[row],
+                self._position(row),
             )
         sums = values.sum(axis=1)
         off = np.abs(sums - 1)
@@ -182,14 +195,14 @@ class _Rows:
             raise self.source.error(
                 f"{self.named(row)} sums to {sums[row]:.6g}, more than {PRINTED_TOLERANCE:g} away from 1; "
                 f"correct the row or divide it by its sum",
-                positions[row],
+                self._position(row),
             )
         rough = off > (ROW_SUM_TOLERANCE if as_written else ROUNDING_TOLERANCE)
         values[rough] /= sums[rough, None]
         self.off = off[off > ROW_SUM_TOLERANCE]
         return values.reshape(*self.shape, self.states)
 
-    def _from_table(self) -> tuple[Array, Sequence[int]]:
+    def _from_table(self) -> Array:
         entry = self.block.table
         assert entry is not None
         if self.block.rows or self.block.default:
@@ -199,34 +212,31 @@ class _Rows:
             )
         self._check_count(entry, self.configurations * self.states)
         values = np.array(entry.values).reshape(self.states, self.configurations)
-        return np.ascontiguousarray(values.T), [entry.at] * self.configurations
+        return np.ascontiguousarray(values.T)
 
-    def _from_rows(self) -> tuple[Array, Sequence[int]]:
+    def _from_rows(self) -> Array:
         default = self.block.default
-        entries = self._entries()
-        if default is None and len(entries) < self.configurations:
-            missing = next(row for row in range(self.configurations) if row not in entries)
+        given, numbers = self._given()
+        if default is None and len(given) < self.configurations:
+            listed = set(given)
+            missing = next(row for row in range(self.configurations) if row not in listed)
             raise self.source.error(
                 f"{self.named(missing)} is not given, and there is no default", self.block.at
             )
+        values = np.empty((self.configurations, self.states))
         if default is not None:
             self._check_count(default, self.states)
-        values = np.empty((self.configurations, self.states))
-        positions = [default.at if default else self.block.at] * self.configurations
-        if default is not None:
             values[:] = default.values
-        rows = list(entries)
-        if rows:
-            values[rows] = [entry.values for entry in entries.values()]
-        for row, entry in entries.items():
-            positions[row] = entry.at
-        return values, positions
+        values[np.frombuffer(given, dtype=np.int64)] = np.frombuffer(numbers).reshape(-1, self.states)
+        return values
 
-    def _entries(self) -> dict[int, Entry]:
-        """The rows by the number of their configuration, the last parent fastest."""
+    def _given(self) -> tuple[array[int], array[float]]:
+        """The configurations that have a row, counted with the last parent fastest, and the rows' numbers."""
         codes = [{state: code for code, state in enumerate(states)} for states in self.parents]
-        entries: dict[int, Entry] = {}
-        for entry in self.block.rows:
+        given, numbers = array("q"), array("d")
+        seen = bytearray(self.configurations)
+        for at in self.block.rows:
+            entry = self.read_row(at)
             self._check_count(entry, self.states)
             if len(entry.states) != len(codes):
                 raise self.source.error(
@@ -238,10 +248,20 @@ class _Rows:
                 if state not in known:
                     raise self._unknown_state(entry)
                 row = row * len(known) + known[state]
-            if row in entries:
+            if seen[row]:
                 raise self.source.error(f"{self.named(row)} is given twice", entry.at)
-            entries[row] = entry
-        return entries
+            seen[row] = True
+            given.append(row)
+            numbers.extend(entry.values)
+        return given, numbers
+
+    def _position(self, row: int) -> int:
+        """Where in the text the numbers of a configuration are."""
+        block = self.block
+        if block.table:
+            return block.table.at
+        place = dict(zip(self._given()[0], block.rows, strict=True))
+        return place.get(row, block.default.at if block.default else block.at)
 
     def _unknown_state(self, entry: Entry) -> FormatError:
         which = next(i for i, state in enumerate(entry.states) if state not in self.parents[i])

@@ -16,26 +16,34 @@ other than blanks and `{}()[],;|"`, or text between double quotes with the escap
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from bayescout.formats.text import Source, unquote
+from bayescout.formats.text import Source, check_number_of_nodes, unquote
 
 NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _NUMBER = re.compile(NUMBER)
-_NUMBERS = re.compile(rf"({NUMBER}(?:[\s,]+{NUMBER})*)[\s,]*;")
+# Every repetition is possessive (*+, ++): it gives nothing back, which none of them needs to, and so holds no
+# memory for each time round. Without, a megabyte of numbers takes hundreds.
+_NUMBERS = re.compile(rf"({NUMBER}(?:[\s,]++{NUMBER})*+)[\s,]*+;")
 # White space and comments: matched by itself, so that what follows cannot make it give anything back.
-_GAP = re.compile(r"(?:\s+|//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)*")
+_GAP = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)*+")
 _TOKEN = re.compile(
-    r"""(?P<quoted> "[^"\\\n]*(?:\\[^\n][^"\\\n]*)*" )
+    r"""(?P<quoted> "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+" )
       | (?P<mark> [{}()\[\],;|] )
-      | (?P<word> (?:[^\s{}()\[\],;|"/]|/(?![/*]))+ )
+      | (?P<word> (?:[^\s{}()\[\],;|"/]++|/(?![/*]))++ )
       | (?P<end> \Z )""",
     re.VERBOSE,
 )
-_PROPERTY = re.compile(r'property(?:\s*("[^"\\\n]*(?:\\[^\n][^"\\\n]*)*")\s*;|([^;]*);)')
-_PLAIN_ROW = re.compile(rf'\(([^(){{}}\[\];|"/\\]*)\)\s*({NUMBER}(?:[\s,]+{NUMBER})*)\s*;\s*')
+_PROPERTY = re.compile(r'property(?:\s*+("[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+")\s*+;|([^;]*+);)')
+_PLAIN_ROW = re.compile(rf'\(([^(){{}}\[\];|"/\\]*+)\)\s*+({NUMBER}(?:[\s,]++{NUMBER})*+)\s*+;\s*+')
+
+_WORD = re.compile(r"[^\s,]+")
+
+_LONG = 2**16
+"""Characters of a list from which its items are taken one by one, so that not all are held as text."""
 
 
 @dataclass
@@ -53,27 +61,32 @@ class Entry:
     """Probabilities, for one configuration of the parents or (table, default) for all."""
 
     states: list[str]
-    values: list[float]
+    values: Sequence[float]
     at: int
 
 
 @dataclass
 class Block:
-    """A probability block: P(child | parents), parents in the order of its header."""
+    """A probability block: P(child | parents), parents in the order of its header.
+
+    `rows` are only the positions of the entries for one configuration each; `Document.row` reads one.
+    There are many of them, and a row as values takes many times the memory of its text.
+    """
 
     child: str
     parents: list[str]
     at: int
     table: Entry | None = None
     default: Entry | None = None
-    rows: list[Entry] = field(default_factory=list)
+    rows: array[int] = field(default_factory=lambda: array("q"))
     properties: list[tuple[str, int]] = field(default_factory=list)
 
 
 @dataclass
 class Document:
-    """What the file says, in its order, names not yet looked up."""
+    """What the file says, in its order, names not yet looked up; `row` reads the row at a position."""
 
+    row: Callable[[int], Entry]
     name: str = ""
     properties: list[tuple[str, int]] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
@@ -92,6 +105,7 @@ class _Parser:
         self.source = source
         self.text = source.text
         self.kind, self.value, self.start, self.end = "", "", 0, 0
+        self.names_met: dict[str, str] = {}
         self.advance()
 
     # ---- tokens
@@ -134,7 +148,7 @@ class _Parser:
             self.fail(expected)
         name = unquote(self.value) if self.kind == "quoted" else self.value
         self.advance()
-        return name
+        return self.names_met.setdefault(name, name)
 
     def names(self, expected: str, close: str) -> list[str]:
         """Names up to a closing mark, with or without commas between them."""
@@ -149,13 +163,24 @@ class _Parser:
     # ---- blocks
 
     def document(self) -> Document:
-        document = Document()
+        document = Document(self.row)
+        declared: set[str] = set()
+        given: set[str] = set()
         self.network(document)
         while self.kind != "end":
             if self.is_word("variable"):
-                document.variables.append(self.variable())
+                variable = self.variable()
+                if variable.name in declared:
+                    raise self.source.error(f"variable {variable.name!r} is declared twice", variable.at)
+                declared.add(variable.name)
+                document.variables.append(variable)
+                check_number_of_nodes(len(declared), self.source.path)
             elif self.is_word("probability"):
-                document.blocks.append(self.probability())
+                block = self.probability()
+                if block.child in given:
+                    raise self.source.error(f"a second probability block for {block.child!r}", block.at)
+                given.add(block.child)
+                document.blocks.append(block)
             else:
                 self.fail("'variable' or 'probability'")
         return document
@@ -246,23 +271,41 @@ class _Parser:
         one match a row; the first row with a quote or a comment goes token by token."""
         at = self.start
         while match := _PLAIN_ROW.match(self.text, at):
-            values = list(map(float, match[2].replace(",", " ").split()))
-            block.rows.append(Entry(match[1].replace(",", " ").split(), values, at))
+            block.rows.append(at)
             at = self.end = match.end()
         if at == self.start:
-            self.advance()
-            states = self.names("a parent's state", ")")
-            block.rows.append(Entry(states, self.numbers(), at))
+            block.rows.append(at)
+            self.quoted_row()
         else:
             self.advance()
 
-    def numbers(self) -> list[float]:
+    def quoted_row(self) -> tuple[list[str], Sequence[float]]:
+        """The states and numbers of a row, token by token."""
+        self.advance()
+        states = self.names("a parent's state", ")")
+        return states, self.numbers()
+
+    def row(self, at: int) -> Entry:
+        """The row that was found at a position."""
+        if match := _PLAIN_ROW.match(self.text, at):
+            return Entry(self.words(match[1]), _floats(match[2]), at)
+        self.end = at
+        self.advance()
+        return Entry(*self.quoted_row(), at)
+
+    def words(self, listed: str) -> list[str]:
+        """The words of a text of nothing but words, blanks and commas; of a long text each is held once."""
+        if len(listed) < _LONG:
+            return listed.replace(",", " ").split()
+        return [self.names_met.setdefault(found[0], found[0]) for found in _WORD.finditer(listed)]
+
+    def numbers(self) -> Sequence[float]:
         """Numbers up to ';'. Whether they are probabilities is checked where they are used."""
         if match := _NUMBERS.match(self.text, self.start):
             self.end = match.end()
             self.advance()
-            return list(map(float, match[1].replace(",", " ").split()))
-        values: list[float] = []
+            return _floats(match[1])
+        values = array("d")
         while not self.is_mark(";"):
             if self.kind != "word" or not _NUMBER.fullmatch(self.value):
                 self.fail("a probability or ';'")
@@ -272,3 +315,10 @@ class _Parser:
                 self.advance()
         self.advance()
         return values
+
+
+def _floats(numbers: str) -> Sequence[float]:
+    """The numbers of a text that holds nothing else but blanks and commas."""
+    if len(numbers) < _LONG:
+        return list(map(float, numbers.replace(",", " ").split()))
+    return array("d", (float(found[0]) for found in _NUMBER.finditer(numbers)))

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Hashable
-from itertools import pairwise
 from typing import NoReturn
 
 from bayescout.errors import CycleError, FormatError
 from bayescout.formats.labels import decode_label, distinct_texts, encode_label
-from bayescout.formats.text import Source, quote, unquote
+from bayescout.formats.text import Source, check_number_of_nodes, quote, unquote
 from bayescout.graph.dag import Dag
 
 Label = Hashable
 
 # As in `bif_grammar.py`; a line that begins with # is a comment too.
-_GAP = re.compile(r"(?:\s+|//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|^\#[^\n]*)*", re.MULTILINE)
+_GAP = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/|^\#[^\n]*+)*+", re.MULTILINE)
 _TOKEN = re.compile(
-    r"""(?P<quoted> "[^"\\]*(?:\\.[^"\\]*)*" )
+    r"""(?P<quoted> "[^"\\]*+(?:\\.[^"\\]*+)*+" )
       | (?P<mark> -> | -- | [{}\[\];,=:+<] )
       | (?P<word> [^\W\d]\w* | -?(?:\.\d+|\d+(?:\.\d*)?)(?!\w) )
       | (?P<end> \Z )""",
@@ -39,23 +39,28 @@ def read(text: str, path: str) -> Dag:
     source = Source(text, path)
     parser = _Parser(source)
     parser.graph()
-    labels = {name: parser.labels.get(name, name) for name in parser.nodes}
-    if len(set(labels.values())) < len(labels):
+    labels = tuple(parser.labels.get(name, name) for name in parser.nodes)
+    if len(set(labels)) < len(labels):
         raise FormatError(f"two nodes have the same {_WRITTEN_LABEL}", path)
-    arcs = [(labels[parent], labels[child]) for parent, child in parser.arcs]
+    parents: list[array[int]] = [array("q") for _ in labels]
+    for parent, child in zip(parser.parents, parser.children, strict=True):
+        parents[child].append(parent)
     try:
-        return Dag.from_arcs(arcs, labels.values())
+        return Dag(labels, tuple(map(tuple, parents)))
     except CycleError as error:
         raise CycleError(error.cycle, f"{path}: the graph") from None
 
 
 class _Parser:
-    """One token in hand, as in `bif_grammar.py`; nodes and arcs are gathered as they come."""
+    """One token in hand, as in `bif_grammar.py`; nodes and arcs are gathered as they come.
+
+    An arc is the positions of its ends among the nodes: there may be many.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.nodes: dict[str, None] = {}
-        self.arcs: list[tuple[str, str]] = []
+        self.nodes: dict[str, int] = {}
+        self.parents, self.children = array("q"), array("q")
         self.labels: dict[str, Label] = {}
         self.kind, self.value, self.start, self.end = "", "", 0, 0
         self.advance()
@@ -128,21 +133,26 @@ class _Parser:
             self.advance()
             self.name()
             return
-        self.nodes[name] = None
-        chain = [name]
+        before, alone = self.place(name), True
         while self.is_mark("->"):
             self.advance()
-            chain.append(self.name())
-            self.nodes[chain[-1]] = None
+            self.parents.append(before)
+            before, alone = self.place(self.name()), False
+            self.children.append(before)
         if self.is_mark("--", ":"):
             raise self.source.error(
                 f"{self.value!r} is not read: arcs are 'a -> b', without ports", self.start
             )
-        self.arcs += pairwise(chain)
         at = self.start
         label = self.attributes().get(_WRITTEN_LABEL)
-        if label is not None and len(chain) == 1:
+        if label is not None and alone:
             self.labels[name] = self.decoded(label, at)
+
+    def place(self, name: str) -> int:
+        """The position of a node, which is a new one where its name is."""
+        place = self.nodes.setdefault(name, len(self.nodes))
+        check_number_of_nodes(len(self.nodes), self.source.path)
+        return place
 
     def attributes(self) -> dict[str, str]:
         """Any number of [key=value, ...] lists."""

@@ -17,11 +17,12 @@ import hashlib
 import math
 import os
 import re
+from array import array
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 from bayescout.errors import FormatError
-from bayescout.formats.text import PathLike, Source, read_text, write_text
+from bayescout.formats.text import PathLike, Source, check_number_of_nodes, read_text, write_text
 
 ScoredSet = tuple[float, tuple[int, ...]]
 
@@ -45,7 +46,7 @@ class ScoredSets:
 
     def save(self, path: PathLike, numbered: bool = False) -> None:
         """Write a .jkl file."""
-        write_text(path, write(self, numbered))
+        write_text(path, write(self, numbered), read_back=True)
 
 
 def is_jkl(path: PathLike) -> bool:
@@ -62,10 +63,12 @@ def read(text: str, path: str) -> ScoredSets:
     """The scored parent sets of the text of a .jkl file."""
     reader = _Reader(text, path)
     n = reader.count("the number of variables")
-    blocks: list[tuple[str, list[tuple[float, list[tuple[str, int]]]]]] = []
+    check_number_of_nodes(n, path)
+    blocks: list[tuple[str, list[tuple[float, array[int], list[str]]]]] = []
+    met: dict[str, str] = {}
     for _ in range(n):
         name = reader.word("a variable's name")
-        sets = [reader.scored_set() for _ in range(reader.count(f"the number of sets of {name!r}"))]
+        sets = [reader.scored_set(met) for _ in range(reader.count(f"the number of sets of {name!r}"))]
         blocks.append((name, sets))
     reader.end()
     place = {name: i for i, (name, _) in enumerate(blocks)}
@@ -74,7 +77,7 @@ def read(text: str, path: str) -> ScoredSets:
     return ScoredSets(
         tuple(name for name, _ in blocks),
         tuple(
-            tuple((score, reader.parents(place, child, named)) for score, named in sets)
+            tuple((score, reader.parents(place, child, at, named)) for score, at, named in sets)
             for child, (_, sets) in enumerate(blocks)
         ),
     )
@@ -85,25 +88,27 @@ class _Reader:
 
     def __init__(self, text: str, path: str) -> None:
         self.source = Source(text, path)
-        self.words = [(found[0], found.start()) for found in re.finditer(r"\S+", text)]
-        self.next = 0
+        self.words = re.finditer(r"\S+", text)
+        self.at = 0
 
     def word(self, what: str) -> str:
-        if self.next == len(self.words):
+        found = next(self.words, None)
+        if found is None:
             raise self.source.error(f"the file ends where {what} is expected", len(self.source.text))
-        self.next += 1
-        return self.words[self.next - 1][0]
+        self.at = found.start()
+        return found[0]
 
     def count(self, what: str) -> int:
         word = self.word(what)
         if not re.fullmatch(r"[0-9]{1,9}", word):
             raise self._error(f"expected {what}, a whole number, found {word[:40]!r}")
-        # Each thing that is counted takes a word of its own: more than there are cannot be meant.
-        if int(word) > len(self.words):
+        # Each thing that is counted takes a word of its own: more than the rest has room for cannot be meant.
+        if int(word) > (len(self.source.text) - self.at) // 2:
             raise self._error(f"{what} is {word}, more than the file has words")
         return int(word)
 
-    def scored_set(self) -> tuple[float, list[tuple[str, int]]]:
+    def scored_set(self, met: dict[str, str]) -> tuple[float, array[int], list[str]]:
+        """A score, and the parents' places in the text and names."""
         word = self.word("a score")
         try:
             score = float(word)
@@ -111,28 +116,31 @@ class _Reader:
             raise self._error(f"expected a score, found {word[:40]!r}") from None
         if math.isnan(score) or score == math.inf:
             raise self._error(f"a score must be a number or -inf, not {word!r}")
-        parents = self.count("the number of parents")
-        return score, [(self.word("a parent"), self.next - 1) for _ in range(parents)]
+        places, names = array("q"), []
+        for _ in range(self.count("the number of parents")):
+            name = self.word("a parent")
+            names.append(met.setdefault(name, name))
+            places.append(self.at)
+        return score, places, names
 
-    def parents(self, place: dict[str, int], child: int, named: list[tuple[str, int]]) -> tuple[int, ...]:
-        found = []
-        for name, at in named:
+    def parents(self, place: dict[str, int], child: int, at: array[int], named: list[str]) -> tuple[int, ...]:
+        found: set[int] = set()
+        for name, where in zip(named, at, strict=True):
             if name not in place:
-                raise self._error(f"parent {name[:40]!r} is not one of the variables", at)
+                raise self._error(f"parent {name[:40]!r} is not one of the variables", where)
             if place[name] == child or place[name] in found:
                 raise self._error(
-                    f"{name[:40]!r} cannot be a parent here: it is the child, or listed twice", at
+                    f"{name[:40]!r} cannot be a parent here: it is the child, or listed twice", where
                 )
-            found.append(place[name])
+            found.add(place[name])
         return tuple(sorted(found))
 
     def end(self) -> None:
-        if self.next < len(self.words):
-            self.next += 1
-            raise self._error(f"expected the end of the file, found {self.words[self.next - 1][0][:40]!r}")
+        for found in self.words:
+            raise self._error(f"expected the end of the file, found {found[0][:40]!r}", found.start())
 
     def _error(self, message: str, at: int | None = None) -> FormatError:
-        return self.source.error(message, self.words[self.next - 1 if at is None else at][1])
+        return self.source.error(message, self.at if at is None else at)
 
 
 def write(scored: ScoredSets, numbered: bool = False) -> str:

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from bayescout.checks import first_repeated
 from bayescout.errors import FormatError
 from bayescout.formats.labels import decode_label
 from bayescout.graph.labels import Label
 
+MAX_PARTS = 2**23
+"""The most lists, objects and texts in a document; each takes tens of bytes, however short it is."""
+
 
 def load(text: str, path: str) -> Any:
+    """The value of a JSON text; a key that is there twice in an object is refused."""
+    parts = text.count("[") + text.count("{") + text.count('"') // 2
+    if parts > MAX_PARTS:
+        raise FormatError(
+            f"has {parts:,} lists, objects and texts, more than the {MAX_PARTS:,} that are read; check "
+            f"that it is the file you mean",
+            path,
+        )
+
     def refuse_constant(word: str) -> NoReturn:
         raise FormatError(f"{word} is not a number that JSON or a network can hold", path)
 
     def refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) < len(pairs):
-            twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-            raise FormatError(f"the key {twice!r} occurs twice in one object", path)
+            twice = first_repeated(key for key, _ in pairs)
+            assert twice is not None
+            raise FormatError(f"the key {pairs[twice][0]!r} occurs twice in one object", path)
         return members
 
     try:
@@ -37,10 +52,22 @@ def load(text: str, path: str) -> Any:
 
 
 class Part:
-    """A value inside the document and the way to it, so that an error can say where."""
+    """A value inside the document and the way to it, so that an error can say where.
 
-    def __init__(self, value: Any, file: str, way: str = "") -> None:
-        self.value, self.file, self.way = value, file, way
+    The way is only put together for an error: a document may have millions of parts.
+    """
+
+    __slots__ = ("file", "inside", "key", "value")
+
+    def __init__(self, value: Any, file: str, inside: Part | None = None, key: str | int = "") -> None:
+        self.value, self.file, self.inside, self.key = value, file, inside, key
+
+    @property
+    def way(self) -> str:
+        before = self.inside.way if self.inside else ""
+        if isinstance(self.key, int):
+            return f"{before}[{self.key}]"
+        return f"{before}.{self.key}" if before else self.key
 
     def fail(self, message: str) -> NoReturn:
         raise FormatError(f"{self.way or 'the document'} {message}", self.file)
@@ -53,12 +80,17 @@ class Part:
     def get(self, key: str) -> Part:
         if key not in self.members():
             self.fail(f"has no {key!r}")
-        return Part(self.value[key], self.file, f"{self.way}.{key}" if self.way else key)
+        return Part(self.value[key], self.file, self, key)
 
-    def items(self) -> list[Part]:
+    def length(self) -> int:
+        """The number of items of a list."""
         if not isinstance(self.value, list):
             self.fail("must be a list")
-        return [Part(item, self.file, f"{self.way}[{i}]") for i, item in enumerate(self.value)]
+        return len(self.value)
+
+    def items(self) -> Iterator[Part]:
+        """The items of a list, one after the other."""
+        return (Part(self.value[i], self.file, self, i) for i in range(self.length()))
 
     def text(self) -> str:
         if not isinstance(self.value, str):

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -15,7 +14,7 @@ from typing import Literal
 
 from bayescout.errors import UnknownNameError
 from bayescout.formats import bif, native_json
-from bayescout.formats.text import decode
+from bayescout.formats.text import unpack
 from bayescout.graph.dag import Dag
 from bayescout.network.discrete import DiscreteNetwork
 from bayescout.network.gaussian import GaussianNetwork
@@ -83,6 +82,6 @@ def load_network(name: str) -> Network:
         raise UnknownNameError("network", name, kinds, "the shipped networks")
     ending, reader = (".bif.gz", bif.read) if kinds[name] == "discrete" else (".json.gz", native_json.read)
     file = f"{name}{ending}"
-    network = reader(decode(gzip.decompress((FOLDER / file).read_bytes()), file), file)
+    network = reader(unpack((FOLDER / file).read_bytes(), file), file)
     assert not isinstance(network, Dag)
     return network

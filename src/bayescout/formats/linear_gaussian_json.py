@@ -20,10 +20,11 @@ def read_document(document: Part) -> GaussianNetwork:
     """The network of a document that has already been parsed."""
     names = [str(label) for label in document.get("nodes").labels()]
     cpds = document.get("cpds")
+    known = set(names)
     for name in cpds.members():
-        if name not in names:
+        if name not in known:
             cpds.get(name).fail("is not of a node in 'nodes'")
-    parents = {name: _parents(cpds.get(name), names) for name in names}
+    parents = {name: _parents(cpds.get(name), known) for name in names}
     dag = _dag(document, names, parents)
     intercepts = np.array([_one(cpds.get(name).get("coefficients").get(INTERCEPT)) for name in names])
     variances = np.array([_one(cpds.get(name).get("variance")) for name in names])
@@ -39,12 +40,12 @@ def read_document(document: Part) -> GaussianNetwork:
         raise FormatError(str(error), document.file) from None
 
 
-def _parents(cpd: Part, names: list[str]) -> tuple[str, ...]:
+def _parents(cpd: Part, known: set[str]) -> tuple[str, ...]:
     """The parents of one node, which are also the names of its coefficients."""
     listed = cpd.get("parents")
     parents = tuple(item.text() for item in listed.items())
     for parent, item in zip(parents, listed.items(), strict=True):
-        if parent not in names:
+        if parent not in known:
             item.fail(f"names {parent!r}, which is not a node")
     weights = cpd.get("coefficients")
     if set(weights.members()) != {INTERCEPT, *parents} or len(set(parents)) < len(parents):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from bayescout.errors import CycleError, FormatError
+from bayescout.formats.text import check_number_of_nodes
 from bayescout.graph.dag import Dag
 
 _BLOCK = re.compile(r"\[[^\]]*\]")
@@ -18,6 +19,7 @@ def read(text: str, path: str) -> Dag:
     """The graph of a modelstring, its nodes in the order of their blocks."""
     if not text.strip():
         raise FormatError("the file is empty; a modelstring is text such as [A][B|A]", path)
+    check_number_of_nodes(text.count("["), path)
     try:
         return Dag.from_modelstring(text)
     except CycleError as error:

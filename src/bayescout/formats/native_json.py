@@ -24,9 +24,10 @@ from bayescout.errors import BayescoutError, CycleError, FormatError
 from bayescout.formats import linear_gaussian_json
 from bayescout.formats.json_document import Part, load
 from bayescout.formats.labels import encode_label
+from bayescout.formats.text import check_number_of_nodes
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
-from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork, too_many_parents
 from bayescout.network.gaussian import GaussianNetwork
 
 Network = DiscreteNetwork | GaussianNetwork
@@ -57,7 +58,9 @@ def read(text: str, path: str) -> Network | Dag:
     if not isinstance(kind.value, str) or kind.value not in readers:
         kind.fail(f"must be one of {', '.join(readers)}")
     name = document.get("name").text() if "name" in document.members() else ""
-    return readers[kind.value](document.get("nodes").items(), name, path)
+    nodes = document.get("nodes")
+    check_number_of_nodes(nodes.length(), path)
+    return readers[kind.value](list(nodes.items()), name, path)
 
 
 def _graph(nodes: list[Part], path: str) -> tuple[Dag, list[list[int]]]:
@@ -92,7 +95,9 @@ def _read_discrete(nodes: list[Part], name: str, path: str) -> DiscreteNetwork:
         if not labels:
             node.get("states").fail("must list at least one state")
     tables, masks = [], []
-    for node, own, given in zip(nodes, states, parents, strict=True):
+    for label, node, own, given in zip(dag.nodes, nodes, states, parents, strict=True):
+        if len(given) > MAX_PARENTS:
+            raise FormatError(too_many_parents(label, len(given)), path)
         shape = tuple(len(states[parent]) for parent in given)
         axes = np.argsort(given, kind="stable").tolist()
         table = _read_table(node, math.prod(shape), len(own)).reshape(*shape, len(own))
@@ -104,10 +109,9 @@ def _read_discrete(nodes: list[Part], name: str, path: str) -> DiscreteNetwork:
 
 def _read_table(node: Part, rows: int, states: int) -> NDArray[np.float64]:
     table = node.get("table")
-    listed = table.items()
-    if len(listed) != rows:
-        table.fail(f"has {len(listed)} rows; the parents' states ask for {rows}")
-    return np.array([row.numbers(states) for row in listed], dtype=np.float64)
+    if table.length() != rows:
+        table.fail(f"has {table.length()} rows; the parents' states ask for {rows}")
+    return np.array([row.numbers(states) for row in table.items()], dtype=np.float64)
 
 
 def _read_undefined(node: Part, rows: int) -> NDArray[np.bool_]:

@@ -130,7 +130,7 @@ def write_structure(dag: Dag, path: PathLike) -> None:
 
 
 def _write(entry: Format, value: object, path: PathLike) -> None:
-    write_text(path, _written(entry, value, path))
+    write_text(path, _written(entry, value, path), read_back=True)
 
 
 def _written(entry: Format, value: object, path: PathLike) -> str:

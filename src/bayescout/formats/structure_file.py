@@ -9,34 +9,34 @@ from __future__ import annotations
 import re
 
 from bayescout.errors import CycleError, FormatError, UnknownNameError
-from bayescout.formats.text import Source
+from bayescout.formats.text import Source, check_number_of_nodes
 from bayescout.graph.dag import Dag
 
 
 def read(text: str, path: str) -> Dag:
     """The graph of a structure file, its nodes in the order of their lines."""
     source = Source(text, path)
+    # A line for each node, and a bracket on it: known before any is taken apart.
+    check_number_of_nodes(text.count("["), path)
     parents: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
-    at = 0
-    for line in text.split("\n"):
+    for found in re.finditer(r"[^\n]+", text):
+        line, at = found[0], found.start()
         if line.strip() and not line.lstrip().startswith("#"):
             node, listed = _parse(line, source, at)
             if node in parents:
                 raise source.error(f"node {node!r} has a second line; list all its parents in one", at)
             parents[node], lines[node] = listed, at
-        at += len(line) + 1
     if not parents:
         raise FormatError("no node is listed; write one line a node, as in 'M [B, L]'", path)
+    places = {node: place for place, node in enumerate(parents)}
     for node, listed in parents.items():
         for parent in listed:
-            if parent not in parents:
+            if parent not in places:
                 error = UnknownNameError("parent", parent, parents, f"the line of {node!r}")
                 raise source.error(f"{error}; every node needs a line of its own, '{parent} []'", lines[node])
     try:
-        return Dag.from_arcs(
-            [(parent, node) for node, listed in parents.items() for parent in listed], parents
-        )
+        return Dag(tuple(parents), tuple(tuple(places[p] for p in listed) for listed in parents.values()))
     except CycleError as error:
         raise CycleError(error.cycle, f"{path}: the structure") from None
 

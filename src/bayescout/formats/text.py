@@ -7,12 +7,22 @@ import os
 import re
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
+from typing import IO
 
 from bayescout.data.files import atomic_write
 from bayescout.errors import FormatError
 
 PathLike = str | os.PathLike[str]
+
+MAX_TEXT = 2**26
+"""The longest text read or written, in bytes and unpacked (64 MiB): the largest of the benchmark networks
+takes 4 MB, and what is read takes a few times the memory of its text, and seconds for each megabyte."""
+
+MAX_NODES = 2**20
+"""The most nodes of a network or structure that is read: each takes a few hundred bytes, however short its
+name, and no search or query goes as far."""
+
+_CHUNK = 2**20
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 _UNESCAPED = {written: plain for plain, written in _ESCAPES.items()} | {"\\t": "\t"}
@@ -32,12 +42,26 @@ class Source:
         return FormatError(one_line, self.path, self.text.count("\n", 0, at) + 1)
 
 
+def check_number_of_nodes(count: int, path: object) -> None:
+    """Refuse more nodes than are read, as soon as so many are known to be there."""
+    if count > MAX_NODES:
+        raise FormatError(
+            f"has more than {MAX_NODES:,} nodes, the most that are read; check that it is the file you mean",
+            path,
+        )
+
+
 def read_text(path: PathLike) -> str:
     """The text of a UTF-8 file, unpacked when its name ends in .gz; line ends as they are."""
     try:
-        content = Path(path).read_bytes()
-        if _is_packed(path):
-            content = gzip.decompress(content)
+        with open(path, "rb") as stream:
+            if _is_packed(path):
+                with gzip.GzipFile(fileobj=stream) as unpacked:
+                    content = _bounded(unpacked, path)
+            else:
+                content = _bounded(stream, path)
+    except FormatError:
+        raise
     except FileNotFoundError:
         raise FormatError("no such file", path) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -47,7 +71,26 @@ def read_text(path: PathLike) -> str:
     return decode(content, path)
 
 
-def decode(content: bytes, path: object) -> str:
+def unpack(content: bytes, path: object) -> str:
+    """The text of gzipped UTF-8 bytes."""
+    return decode(gzip.decompress(content), path)
+
+
+def _bounded(stream: IO[bytes] | gzip.GzipFile, path: PathLike) -> bytearray:
+    """Everything in a stream, refused as soon as it is known to be too much: a packed file may be small."""
+    content = bytearray()
+    while piece := stream.read(_CHUNK):
+        content += piece
+        if len(content) > MAX_TEXT:
+            raise FormatError(
+                f"holds more than {MAX_TEXT:,} bytes{' when unpacked' * _is_packed(path)}, the most that is "
+                f"read from one file; check that it is the file you mean, or write it with fewer digits",
+                path,
+            )
+    return content
+
+
+def decode(content: bytes | bytearray, path: object) -> str:
     """UTF-8 bytes as text, without a byte-order mark."""
     try:
         return content.decode("utf-8").removeprefix("\ufeff")
@@ -58,8 +101,11 @@ def decode(content: bytes, path: object) -> str:
         ) from None
 
 
-def write_text(path: PathLike, text: str) -> None:
-    """Write UTF-8 text in one step, packed when the name ends in .gz."""
+def write_text(path: PathLike, text: str, read_back: bool = False) -> None:
+    """Write UTF-8 text in one step, packed when the name ends in .gz.
+
+    What is to be read back is refused where `read_text` would refuse it.
+    """
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -67,6 +113,12 @@ def write_text(path: PathLike, text: str) -> None:
         raise FormatError(
             f"cannot be written as UTF-8: {piece!r} is half a character; rename it", path
         ) from None
+    if read_back and len(content) > MAX_TEXT:
+        raise FormatError(
+            f"cannot be written: {len(content):,} bytes of text are more than {MAX_TEXT:,}, the most that is "
+            f"read back from one file; use fewer parents or states",
+            path,
+        )
     if _is_packed(path):
         content = pack(content)
     with atomic_write(path) as stream:

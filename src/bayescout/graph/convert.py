@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,7 @@ def to_networkx(dag: Dag) -> Any:
 # ---- modelstrings
 
 _RESERVED = re.compile(r"[\[\]|:]")
+_BLANKS = re.compile(r"\s*+")
 _BLOCK = re.compile(r"\[([^\[\]|:]+)(?:\|([^\[\]|]*))?\]")
 
 
@@ -148,25 +149,27 @@ def from_modelstring(text: str) -> Dag:
         place = _skip_blanks(text, block.end())
     for name, parents in families.items():
         _check_parents(name, parents, families, where[name])
-    return Dag.from_arcs([(p, child) for child, ps in families.items() for p in ps], families)
+    position = {name: i for i, name in enumerate(families)}
+    return Dag(tuple(families), tuple(tuple(position[p] for p in ps) for ps in families.values()))
 
 
-def _check_parents(name: str, parents: list[str], known: Iterable[str], place: int) -> None:
-    for k, parent in enumerate(parents):
+def _check_parents(name: str, parents: list[str], known: Container[str], place: int) -> None:
+    seen: set[str] = set()
+    for parent in parents:
         if not parent:
             raise _error(
                 place, f"node {name!r} has an empty parent name; write [{name}] for a node without parents"
             )
-        if parent in parents[:k]:
+        if parent in seen:
             raise _error(place, f"node {name!r} lists parent {parent!r} more than once")
         if parent not in known:
             raise _error(place, f"parent {parent!r} of {name!r} is not declared; add [{parent}]")
+        seen.add(parent)
 
 
 def _skip_blanks(text: str, place: int) -> int:
-    while place < len(text) and text[place].isspace():
-        place += 1
-    return place
+    blanks = _BLANKS.match(text, place)
+    return blanks.end() if blanks else place
 
 
 def _error(place: int, message: str) -> FormatError:

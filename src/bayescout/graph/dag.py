@@ -53,12 +53,12 @@ class Dag:
         pairs = as_pairs(arcs, ordered=nodes is None)
         labels = check_nodes(dict.fromkeys(end for pair in pairs for end in pair) if nodes is None else nodes)
         position = {label: i for i, label in enumerate(labels)}
-        parents: list[set[int]] = [set() for _ in labels]
+        parents: list[list[int]] = [[] for _ in labels]
         for parent, child in pairs:
             for end in (parent, child):
                 if end not in position:
                     raise UnknownNameError("node", end, labels, f"arc {parent} -> {child}")
-            parents[position[child]].add(position[parent])
+            parents[position[child]].append(position[parent])
         return cls(labels, tuple(tuple(p) for p in parents))
 
     @classmethod

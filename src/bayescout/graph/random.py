@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.checks import generator, require_count
+from bayescout.checks import as_plain, generator, require_count, shown
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, check_nodes, counted
@@ -166,7 +165,9 @@ def _check_arcs(arcs: int, density: float | None, n: int, most: int, max_parents
 def _density(n: int, density: float | None) -> float:
     if density is None:
         return min(1.0, 2 / (n - 1)) if n > 1 else 0.0
-    share: object = density
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
-        raise SettingError(f"density must be a number from 0 to 1, not {density!r}; for a count use arcs")
+    share = as_plain(density)
+    if share is None or not 0 <= share <= 1:
+        raise SettingError(
+            f"density must be a number from 0 to 1, not {shown(density)}; for a count use arcs"
+        )
     return float(share)

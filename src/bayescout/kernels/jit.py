@@ -1,13 +1,20 @@
 """The one decorator of every kernel, so that compile options are decided once.
 
-Kernels take and return plain arrays, release the GIL, and are compiled once per machine:
-the machine code is kept on disk beside the source (or in the user's cache folder).
+Kernels take and return plain arrays, release the GIL, and are compiled once per machine: the machine code is
+kept on disk, beside the source or in the user's cache folder, as numba chooses (NUMBA_CACHE_DIR says
+otherwise). Where neither can be written it is kept in a folder of our own under the temporary one; where that
+cannot be had either, every process compiles anew, and is told so.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import stat
+import tempfile
 import time
+from functools import lru_cache
+from pathlib import Path
 
 import numba
 from numba.core import event
@@ -16,20 +23,93 @@ log = logging.getLogger("bayescout")
 
 _OPTIONS = {"nogil": True, "fastmath": False, "boundscheck": False}
 
+_WAY_OUT = "set NUMBA_CACHE_DIR to a folder that can be written"
+
 
 def kernel(function):
     """Compile a function when first called, and keep the machine code on disk where that can be written."""
     try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # numba found no folder that it may write: compile anew in every process
-        return numba.njit(**_OPTIONS)(function)
+        return _forgiving(numba.njit(cache=True, **_OPTIONS)(function))
+    except RuntimeError:  # numba found no folder that it may write
+        folder = own_folder()
+    if folder is not None:
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+        try:
+            made = _forgiving(numba.njit(cache=True, **_OPTIONS)(function))
+            compiling.kept = str(folder)
+            return made
+        except RuntimeError:
+            pass
+        finally:
+            numba.config.CACHE_DIR = before
+    compiling.kept = None
+    return numba.njit(**_OPTIONS)(function)
+
+
+@lru_cache(maxsize=1)
+def own_folder() -> Path | None:
+    """A folder for machine code under the temporary one, or None where there can be no safe one.
+
+    What is read from it is run. So it must be a folder of this user that nobody else can write to, nor put
+    another in the place of.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        release = version("bayescout")
+    except PackageNotFoundError:
+        release = "source"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    try:
+        folder = Path(tempfile.gettempdir()) / f"bayescout-{user}-{release}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder if _is_safe(folder) else None
+    except OSError:
+        return None
+
+
+def _is_safe(folder: Path) -> bool:
+    """Whether a folder is this user's alone, and stays where it is; Windows keeps temporary folders apart."""
+    if not hasattr(os, "getuid"):
+        return True
+    own, above = folder.lstat(), folder.parent.stat()
+    replaceable = above.st_mode & 0o022 and not above.st_mode & stat.S_ISVTX
+    return (
+        stat.S_ISDIR(own.st_mode)
+        and own.st_uid == os.getuid()
+        and stat.S_IMODE(own.st_mode) == 0o700
+        and above.st_uid in (0, own.st_uid)
+        and not replaceable
+    )
+
+
+def _forgiving(compiled):
+    """The compiled function, with a full disk no reason to fail: what cannot be kept is compiled again."""
+    cache = getattr(compiled, "_cache", None)
+    if cache is None:  # nothing is compiled, with NUMBA_DISABLE_JIT
+        return compiled
+    save = cache.save_overload
+
+    def save_if_possible(signature, result):
+        try:
+            save(signature, result)
+        except OSError as error:
+            compiling.say_lost(cache.cache_path, error)
+
+    cache.save_overload = save_if_possible
+    return compiled
 
 
 class _Compiling(event.Listener):
-    """Says once a process that kernels are being compiled, and counts the seconds; loading is silent."""
+    """Says once a process that kernels are being compiled, and counts the seconds; loading is silent.
+
+    `kept` is where machine code is kept: "" for numba's own choice, a folder of ours, or None for nowhere.
+    """
 
     def __init__(self) -> None:
         self.told = False
+        self.lost = False
+        self.kept: str | None = ""
         self._past = 0.0
         self._depth = 0
         self._begin = 0.0
@@ -42,7 +122,7 @@ class _Compiling(event.Listener):
     def on_start(self, event: event.Event) -> None:
         if not self.told:
             self.told = True
-            log.warning("bayescout: compiling its kernels for this machine (once, a few seconds)")
+            log.warning("bayescout: compiling its kernels for this machine (%s)", self.how_often())
         if self._depth == 0:
             self._begin = time.perf_counter()
         self._depth += 1
@@ -51,6 +131,32 @@ class _Compiling(event.Listener):
         self._depth -= 1
         if self._depth == 0:
             self._past += time.perf_counter() - self._begin
+
+    def how_often(self) -> str:
+        """What is so: once, once as long as the temporary folder lasts, or in every process."""
+        if self.kept is None:
+            return (
+                "a few seconds in every process, because neither the package's folder nor the user's cache "
+                f"folder nor a temporary one of our own can be written; {_WAY_OUT}"
+            )
+        if self.kept:
+            return (
+                f"a few seconds, once as long as {self.kept} is there: neither the package's folder nor the "
+                f"user's cache folder can be written; {_WAY_OUT} to keep them"
+            )
+        return "once, a few seconds"
+
+    def say_lost(self, folder: str, error: OSError) -> None:
+        """Say once a process that machine code could not be kept after all."""
+        if not self.lost:
+            self.lost = True
+            log.warning(
+                "bayescout: its compiled kernels could not be kept in %s (%s), and the next process compiles "
+                "them again; %s",
+                folder,
+                error.strerror or error,
+                _WAY_OUT,
+            )
 
 
 compiling = _Compiling()

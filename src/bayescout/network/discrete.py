@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 ROW_SUM_TOLERANCE = 1e-6
 """How far from one a row of a conditional probability table may sum."""
 
+MAX_PARENTS = 63
+"""A table has one axis a parent and one for the node; NumPy allows 64."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscreteNetwork:
@@ -51,6 +54,9 @@ class DiscreteNetwork:
     name: str = ""
 
     def __post_init__(self) -> None:
+        for label, parents in zip(self.dag.nodes, self.dag.parents, strict=True):
+            if len(parents) > MAX_PARENTS:
+                raise NetworkError(too_many_parents(label, len(parents)))
         tables = tuple(as_array(table, np.float64, "table") for table in self.tables)
         masks = tuple(as_array(mask, np.bool_, "mask of undefined rows") for mask in self.undefined)
         object.__setattr__(self, "states", tuple(tuple(states) for states in self.states))
@@ -343,6 +349,14 @@ class DiscreteNetwork:
         name = f" {self.name!r}" if self.name else ""
         size = graph_size(len(self.dag), self.dag.n_arcs)
         return f"<DiscreteNetwork{name}: {size}, {counted(self.n_parameters, 'parameter')}>"
+
+
+def too_many_parents(label: Label, count: int) -> str:
+    """Why a node's table cannot be made, and what to do; parents of one state are the ones to leave out."""
+    return (
+        f"node {label!r} has {count} parents, and a table has room for {MAX_PARENTS}; leave out those of one "
+        f"state, which say nothing"
+    )
 
 
 def as_array(values: Any, kind: type[Any], what: str) -> NDArray[Any]:

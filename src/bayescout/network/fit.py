@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from math import prod
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import as_plain
 from bayescout.data.table import Label, MissingPolicy, Table
 from bayescout.errors import (
     BayescoutWarning,
@@ -22,7 +22,7 @@ from bayescout.errors import (
 )
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
-from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork
 from bayescout.network.gaussian import GaussianNetwork
 from bayescout.spelling import setting
 from bayescout.statistics.alignment import aligned_table
@@ -33,9 +33,6 @@ PRIORS = ("mle", "laplace", "bdeu")
 
 MAX_TABLE = 2**26
 """The most entries one conditional probability table may have (512 MiB of doubles)."""
-
-MAX_PARENTS = 63
-"""A table has one axis a parent and one for the node; NumPy allows 64."""
 
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 """Differences below this share of a column's largest value are taken as rounding."""
@@ -91,9 +88,7 @@ def check_prior(prior: str, ess: float = 1.0) -> None:
 
 def is_number(value: object) -> bool:
     """Whether a setting is a finite real number."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return bool(np.isfinite(float(value)))
+    return as_plain(value) is not None
 
 
 def as_dag(value: Any) -> Dag:

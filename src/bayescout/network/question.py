@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayescout.checks import first_repeated
 from bayescout.data.table import Label
 from bayescout.errors import SettingError, UnknownNameError
 from bayescout.graph.dag import Dag
@@ -38,9 +39,9 @@ def read_question(
         _observe(dag, observed, dag.index(label), value, False)
     if not nodes:
         raise SettingError(f"a query needs at least one target, as in {EXAMPLE}")
-    for node in nodes:
-        if nodes.count(node) > 1:
-            raise SettingError(f"target {dag.nodes[node]!r} is asked for twice; name each target once")
+    twice = first_repeated(nodes)
+    if twice is not None:
+        raise SettingError(f"target {dag.nodes[nodes[twice]]!r} is asked for twice; name each target once")
     return tuple(nodes), observed
 
 

@@ -8,12 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.checks import settle
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, Kinds
 from bayescout.scores.dirichlet import require_positive
 from bayescout.statistics.covariance import Covariance, FamilyRegressions, on_grid
 from bayescout.statistics.families import Floats
+
+LEAST_ROWS = 1e-100
+"""The least `iss_mu`: its share among the rows must not vanish in a float."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,9 @@ class Bge(Formula):
        - \tfrac{N + \alpha_w - n + l}{2} \log\frac{|R_{XP}|}{|R_P|} - \tfrac12 \log|R_P| $$
 
     `iss_mu` is α_μ; `iss_w` is α_w, by default n + 2; $t = \alpha_\mu(\alpha_w - n - 1)/(\alpha_\mu + 1)$,
-    as in R bnlearn's defaults. In nats. Score equivalent. Depends on the columns' units.
+    as in R bnlearn's defaults. So the prior mean is held with the weight of α_μ rows, the precision matrix is
+    Wishart with α_w degrees of freedom, and the covariance expected before the data is α_μ/(α_μ + 1) times
+    the identity. In nats. Score equivalent. Depends on the columns' units.
     """
 
     iss_mu: float = 1.0
@@ -38,9 +44,11 @@ class Bge(Formula):
     equivalent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_positive("iss_mu", self.iss_mu)
+        settle(self, iss_mu=require_positive("iss_mu", self.iss_mu))
+        if self.iss_mu < LEAST_ROWS:
+            raise SettingError(f"iss_mu must be at least {LEAST_ROWS:g}, not {self.iss_mu:g}")
         if self.iss_w is not None:
-            require_positive("iss_w", self.iss_w)
+            settle(self, iss_w=require_positive("iss_w", self.iss_w))
 
     def _wishart(self, n_variables: int) -> tuple[float, float]:
         """α_w and t."""

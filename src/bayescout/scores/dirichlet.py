@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bayescout.checks import as_plain, settle, shown
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula
 from bayescout.statistics.families import FamilyTables, Floats, Grid
@@ -59,7 +59,7 @@ class Bd(Dirichlet):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive("alpha", self.alpha)
+        settle(self, alpha=require_positive("alpha", self.alpha))
 
     def cell_prior(self, families: FamilyTables) -> Floats:
         return np.full(len(families), float(self.alpha))
@@ -96,7 +96,7 @@ class BDeu(Dirichlet):
     equivalent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_positive("ess", self.ess)
+        settle(self, ess=require_positive("ess", self.ess))
 
     def cell_prior(self, families: FamilyTables) -> Floats:
         return self.ess / (families.configurations * families.states)
@@ -120,7 +120,7 @@ class BDs(Dirichlet):
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive("ess", self.ess)
+        settle(self, ess=require_positive("ess", self.ess))
 
     def cell_prior(self, families: FamilyTables) -> Floats:
         from bayescout.kernels.reducing import observed_configurations
@@ -137,6 +137,9 @@ def _grid(total: float) -> Grid:
     return Grid.for_rows(total, nats + 64, nats + 750)
 
 
-def require_positive(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or not 0 < float(value) <= MOST_PRIOR:
-        raise SettingError(f"{name} must be a positive number of at most {MOST_PRIOR:g}, not {value!r}")
+def require_positive(name: str, value: Any) -> float:
+    """The value as a plain number, if it is positive and no prior count too large to compute with."""
+    found = as_plain(value)
+    if found is None or not 0 < found <= MOST_PRIOR:
+        raise SettingError(f"{name} must be a positive number of at most {MOST_PRIOR:g}, not {shown(value)}")
+    return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bayescout.checks import as_plain, settle, shown
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, Kinds
 from bayescout.statistics.families import Families, FamilyTables, Floats, Grid
@@ -54,7 +54,7 @@ class Penalised(Formula):
 
     def __post_init__(self) -> None:
         if not callable(self.charge):
-            require_not_negative("charge", self.charge)
+            settle(self, charge=require_not_negative("charge", self.charge))
 
     def charge_at(self, total: float, n_variables: int) -> float:
         """ψ(N): the charge for one free parameter, in nats."""
@@ -91,7 +91,7 @@ class Bic(Penalised):
     charge: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def __post_init__(self) -> None:
-        require_not_negative("penalty", self.penalty)
+        settle(self, penalty=require_not_negative("penalty", self.penalty))
 
     def charge_at(self, total: float, n_variables: int) -> float:
         return self.penalty * math.log(total) / 2
@@ -110,7 +110,7 @@ class Ebic(Bic):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_not_negative("gamma", self.gamma)
+        settle(self, gamma=require_not_negative("gamma", self.gamma))
 
     def charge_at(self, total: float, n_variables: int) -> float:
         return super().charge_at(total, n_variables) + self.gamma * math.log(n_variables)
@@ -128,7 +128,7 @@ class LaplaceBic(Formula):
     penalty: float = 1.0
 
     def __post_init__(self) -> None:
-        require_not_negative("penalty", self.penalty)
+        settle(self, penalty=require_not_negative("penalty", self.penalty))
 
     def evaluate(self, families: FamilyTables) -> Floats:
         from bayescout.kernels.reducing import sum_corrected
@@ -176,7 +176,7 @@ class MutualInformation(Formula):
     likelihood_scale: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require_not_negative("alpha", self.alpha)
+        settle(self, alpha=require_not_negative("alpha", self.alpha))
 
     def evaluate(self, families: FamilyTables) -> Floats:
         informations = families.mutual_informations()
@@ -201,7 +201,7 @@ class NormalisedMutualInformation(Formula):
     likelihood_scale: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require_not_negative("alpha", self.alpha)
+        settle(self, alpha=require_not_negative("alpha", self.alpha))
 
     def evaluate(self, families: FamilyTables) -> Floats:
         # In logarithms: the joint states of many variables are more than a float holds.
@@ -213,10 +213,11 @@ class NormalisedMutualInformation(Formula):
 
 
 def require_not_negative(name: str, value: Any) -> float:
-    """The value, if it is a finite number and not negative."""
-    if not isinstance(value, Real) or not 0 <= float(value) <= MOST_CHARGE:
-        raise SettingError(f"{name} must be a number from 0 to {MOST_CHARGE:g}, not {value!r}")
-    return float(value)
+    """The value as a plain number, if it is not negative and no charge too large to compute with."""
+    found = as_plain(value)
+    if found is None or not 0 <= found <= MOST_CHARGE:
+        raise SettingError(f"{name} must be a number from 0 to {MOST_CHARGE:g}, not {shown(value)}")
+    return found
 
 
 def charged(families: Families, charge: float) -> Floats:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.checks import require_count
+from bayescout.checks import MOST_AMOUNT, as_plain, settle, settle_count, shown
 from bayescout.errors import SettingError
 from bayescout.search.hill_climb import MIN_GAIN, moves_of
 from bayescout.search.moves import Moves
@@ -16,6 +16,9 @@ from bayescout.search.problem import Generator, ParentSets, Problem, State
 
 STEP_PROPOSALS = 20_000
 """Proposals of one step at most."""
+
+MOST_PROPOSALS = 10_000_000
+"""The most proposals of a sweep."""
 
 
 @dataclass
@@ -48,12 +51,15 @@ class Annealing:
     state: ClassVar[type[State]] = AnnealingState
 
     def __post_init__(self) -> None:
-        require_count("sweeps", self.sweeps, 1)
-        require_count("proposals", self.proposals)
-        if not 0 < self.cold <= self.hot < math.inf:
+        settle_count(self, "sweeps", 1)
+        settle_count(self, "proposals", most=MOST_PROPOSALS)
+        cold, hot = as_plain(self.cold), as_plain(self.hot)
+        if cold is None or hot is None or not 0 < cold <= hot <= MOST_AMOUNT:
             raise SettingError(
-                f"temperatures must have 0 < cold <= hot, not cold={self.cold}, hot={self.hot}"
+                f"temperatures must be numbers with 0 < cold <= hot <= {MOST_AMOUNT:g}, not "
+                f"cold={shown(self.cold)}, hot={shown(self.hot)}"
             )
+        settle(self, cold=cold, hot=hot)
 
     def start(self, problem: Problem, rng: Generator) -> AnnealingState:
         moves = Moves(problem, problem.first_graph(rng))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.checks import require_count
+from bayescout.checks import settle_count
 from bayescout.graph.orders import peel_roots
 from bayescout.scores.base import Formula
 from bayescout.search.ges import Work as ClassWork
@@ -60,7 +60,7 @@ class Boss:
     state: ClassVar[type[State]] = BossState
 
     def __post_init__(self) -> None:
-        require_count("restarts", self.restarts)
+        settle_count(self, "restarts")
 
     def start(self, problem: Problem, rng: Generator) -> BossState:
         graph = problem.first_graph(rng)

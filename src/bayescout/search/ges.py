@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bayescout.checks import require_flag
+from bayescout.checks import settle_flag
 from bayescout.errors import SettingError
 from bayescout.scores.base import Formula, FunctionFormula
 from bayescout.search.classes import bits, class_of, differing, mask_of
@@ -53,7 +53,7 @@ class Ges:
 
     def __post_init__(self) -> None:
         for name in ("turning", "repeat"):
-            require_flag(name, getattr(self, name))
+            settle_flag(self, name)
 
     def start(self, problem: Problem, rng: Generator) -> GesState:
         require_equivalent(problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bayescout.checks import require_count
+from bayescout.checks import MOST_PERTURB, settle_count
 from bayescout.search.moves import Moves
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph
 
@@ -41,8 +41,8 @@ class HillClimb:
     climbs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_count("restarts", self.restarts)
-        require_count("perturb", self.perturb)
+        settle_count(self, "restarts")
+        settle_count(self, "perturb", most=MOST_PERTURB)
 
     def start(self, problem: Problem, rng: Generator) -> ClimbState:
         problem.rows.remembers = self.restarts > 0

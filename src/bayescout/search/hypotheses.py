@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import as_plain, require_choice, shown
 from bayescout.errors import SettingError
 from bayescout.search.classes import bits
 from bayescout.search.problem import Problem
@@ -26,14 +27,15 @@ from bayescout.statistics.independence import (
 )
 
 
-def require_test(test: str | None, alpha: float, correction: Correction = "none") -> None:
-    """Refuse settings of tests that are wrong whatever the data."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise SettingError(f"alpha must be between 0 and 1, not {alpha!r}; 0.05 is usual")
-    if test is not None and test not in TESTS:
-        raise SettingError(f"test must be one of {', '.join(TESTS)}, not {test!r}")
-    if correction not in CORRECTIONS:
-        raise SettingError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}")
+def require_test(test: str | None, alpha: float, correction: Correction = "none") -> float:
+    """Refuse settings of tests that are wrong whatever the data; alpha as a plain number."""
+    level = as_plain(alpha)
+    if level is None or not 0 < level < 1:
+        raise SettingError(f"alpha must be between 0 and 1, not {shown(alpha)}; 0.05 is usual")
+    if test is not None:
+        require_choice("test", test, TESTS)
+    require_choice("correction", correction, CORRECTIONS)
+    return level
 
 
 def data_tests(

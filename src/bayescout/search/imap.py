@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import settle
 from bayescout.search.classes import bits, class_of, mask_of
 from bayescout.search.ges import Work, require_equivalent
 from bayescout.search.hypotheses import Hypotheses, blanket_questions, children_of, data_tests, require_test
@@ -82,7 +83,7 @@ class Imap:
     ends_pruned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require_test(self.test, self.alpha, self.correction)
+        settle(self, alpha=require_test(self.test, self.alpha, self.correction))
 
     def start(self, problem: Problem, rng: Generator) -> ImapState:
         require_equivalent(problem)

@@ -125,7 +125,8 @@ class Knowledge:
             if label not in position:
                 raise UnknownNameError("variable", label, names, "the knowledge")
         if self.order is not None and len(self.order) != len(names):
-            absent = next(name for name in names if name not in set(self.order))
+            ordered = set(self.order)
+            absent = next(name for name in names if name not in ordered)
             raise KnowledgeError(f"the order lacks {absent!r}; it must list all {len(names)} variables")
 
     def _forbid_by_groups(self, allowed: Bools, position: Mapping[Label, int]) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.checks import require_count
+from bayescout.checks import MOST_PERTURB, MOST_POPULATION, settle_count
 from bayescout.graph.orders import peel_roots
 from bayescout.search.boss import order_near
 from bayescout.search.hill_climb import MIN_GAIN
@@ -84,9 +84,9 @@ class Memetic:
     state: ClassVar[type[State]] = MemeticState
 
     def __post_init__(self) -> None:
-        require_count("population", self.population, 1)
-        require_count("patience", self.patience, 1)
-        require_count("perturb", self.perturb, 1)
+        settle_count(self, "population", 1, MOST_POPULATION)
+        settle_count(self, "patience", 1)
+        settle_count(self, "perturb", 1, MOST_PERTURB)
 
     def start(self, problem: Problem, rng: Generator) -> MemeticState:
         graph = problem.first_graph(rng)

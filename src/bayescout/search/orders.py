@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from bayescout.checks import require_count
+from bayescout.checks import MOST_COUNT, require_count, settle, settle_count, settle_flag, shown
 from bayescout.errors import KnowledgeError, SettingError
 from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.parents import ParentLists, greedy_parents
@@ -39,11 +39,12 @@ def chooser(problem: Problem, parents: str | int) -> Chooser:
     return choose
 
 
-def require_parents(parents: str | int) -> None:
-    if parents != "greedy":
-        if isinstance(parents, str):
-            raise SettingError(f'parents must be "greedy" or a number of parents, not {parents!r}')
-        require_count("parents", parents, 1)
+def require_parents(parents: str | int) -> str | int:
+    if isinstance(parents, str):
+        if parents != "greedy":
+            raise SettingError(f'parents must be "greedy" or a number of parents, not {shown(parents)}')
+        return parents
+    return require_count("parents", parents, 1, most=MOST_COUNT)
 
 
 @dataclass
@@ -106,8 +107,9 @@ class OrderSample:
     state: ClassVar[type[State]] = OrderState
 
     def __post_init__(self) -> None:
-        require_count("orders", self.orders)
-        require_parents(self.parents)
+        settle_count(self, "orders")
+        if require_parents(self.parents) != "greedy":
+            settle(self, parents=require_parents(self.parents))
 
     def start(self, problem: Problem, rng: Generator) -> OrderState:
         graph = problem.rules.required_parents
@@ -174,8 +176,9 @@ class OrderClimb:
     state: ClassVar[type[State]] = OrderClimbState
 
     def __post_init__(self) -> None:
-        require_count("restarts", self.restarts)
-        require_parents(self.parents)
+        settle_count(self, "restarts")
+        settle_flag(self, "insertion")
+        settle(self, parents=require_parents(self.parents))
 
     def start(self, problem: Problem, rng: Generator) -> OrderClimbState:
         work = OrderWork(chooser(problem, self.parents), [], [])

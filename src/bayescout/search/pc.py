@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import ClassVar
 
-from bayescout.checks import require_count
+from bayescout.checks import settle, settle_count
 from bayescout.search.classes import Extension, Pattern, bits, class_of, extension_of, semi_directed_path
 from bayescout.search.hypotheses import data_tests, require_test
 from bayescout.search.problem import Edges, Generator, Pairs, ParentSets, Problem, State
@@ -88,9 +88,9 @@ class Pc:
     conservative: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require_test(self.test, self.alpha)
+        settle(self, alpha=require_test(self.test, self.alpha))
         if self.max_given is not None:
-            require_count("max_given", self.max_given)
+            settle_count(self, "max_given")
 
     def start(self, problem: Problem, rng: Generator) -> PcState:
         data_tests(problem, self.test, self.alpha)

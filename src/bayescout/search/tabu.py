@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.checks import require_count
+from bayescout.checks import MOST_PERTURB, settle_count
 from bayescout.search.hill_climb import MIN_GAIN, moves_of, restarted
 from bayescout.search.moves import Move, Moves
 from bayescout.search.problem import Generator, ParentSets, Problem, State
@@ -46,10 +46,10 @@ class Tabu:
     climbs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_count("length", self.length, 1)
-        require_count("patience", self.patience, 1)
-        require_count("restarts", self.restarts)
-        require_count("perturb", self.perturb)
+        settle_count(self, "length", 1)
+        settle_count(self, "patience", 1)
+        settle_count(self, "restarts")
+        settle_count(self, "perturb", most=MOST_PERTURB)
 
     def start(self, problem: Problem, rng: Generator) -> TabuState:
         moves = Moves(problem, problem.first_graph(rng))

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.checks import require_choice
+from bayescout.errors import TooLargeError
 from bayescout.graph.orders import peel_roots
 from bayescout.search.candidates import CandidateSets, Enumeration
 from bayescout.search.listing import indexed
@@ -118,8 +119,7 @@ class Optimal:
     climbs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise SettingError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}")
+        require_choice("method", self.method, METHODS)
 
     def start(self, problem: Problem, rng: Generator) -> OptimalState:
         graph = problem.first_graph(rng)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayescout.checks import require_amount, require_count, require_share
+from bayescout.checks import settle, settle_amount, settle_count, settle_flag, settle_share
 from bayescout.search.population.generation import (
     Generation,
     PopulationState,
@@ -64,10 +64,11 @@ class Elitist(ABC):
     state: ClassVar[type[State]] = ElitistState
 
     def __post_init__(self) -> None:
-        require_population(self.population)
-        require_amount("mean_parents", self.mean_parents)
-        require_count("patience", self.patience, 1)
-        require_count("max_generations", self.max_generations, 1)
+        settle(self, population=require_population(self.population))
+        settle_amount(self, "mean_parents")
+        settle_flag(self, "distinct")
+        settle_count(self, "patience", 1)
+        settle_count(self, "max_generations", 1)
 
     def start(self, problem: Problem, rng: Generator) -> ElitistState:
         genome = Genome.of(problem.rules)
@@ -119,8 +120,9 @@ class ElitistGa(Elitist):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_share("crossover", self.crossover)
-        require_share("mutation", self.mutation)
+        settle_share(self, "crossover")
+        settle_share(self, "mutation")
+        settle_flag(self, "per_gene")
 
     def _offspring(
         self, problem: Problem, parents: Generation, state: Any, rng: Generator
@@ -169,7 +171,7 @@ class Umda(Elitist):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_amount("correction", self.correction)
+        settle_amount(self, "correction")
 
     def _offspring(
         self, problem: Problem, parents: Generation, state: Any, rng: Generator
@@ -198,7 +200,7 @@ class Pbil(Umda):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_share("alpha", self.alpha, above=True)
+        settle_share(self, "alpha", above=True)
 
     def _learned(self, chances: Floats, shares: Floats) -> Floats:
         return (1 - self.alpha) * chances + self.alpha * shares

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from bayescout.checks import MOST_POPULATION, require_count, shown
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints, from_hex, to_hex
 from bayescout.search.population.operators import draw_genes, ranking, repair, slices
@@ -149,7 +151,8 @@ def first_size(genome: Genome, asked: int) -> int:
     return size
 
 
-def require_population(size: int) -> None:
+def require_population(size: Any) -> int:
     """0 for ten times the number of variables, or at least 2."""
-    if isinstance(size, bool) or not isinstance(size, int) or size < 0 or size == 1:
-        raise SettingError(f"population must be 0 (ten times the variables) or at least 2, not {size!r}")
+    if isinstance(size, bool) or not isinstance(size, Integral) or size < 0 or size == 1:
+        raise SettingError(f"population must be 0 (ten times the variables) or at least 2, not {shown(size)}")
+    return require_count("population", size, most=MOST_POPULATION)

@@ -9,7 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.checks import require_amount, require_count, require_share
+from bayescout.checks import (
+    MOST_PERTURB,
+    MOST_POPULATION,
+    settle_amount,
+    settle_count,
+    settle_share,
+    shown,
+)
 from bayescout.errors import SettingError
 from bayescout.graph.orders import peel_roots
 from bayescout.search.first_ascent import shuffled_operators
@@ -75,11 +82,11 @@ class Mating(ABC):
     state: ClassVar[type[State]] = MatingState
 
     def __post_init__(self) -> None:
-        require_count("population", self.population, 2)
-        require_count("tries", self.tries, 1)
-        require_count("patience", self.patience, 1)
-        require_amount("mean_parents", self.mean_parents)
-        require_count("shake", self.shake)
+        settle_count(self, "population", 2, MOST_POPULATION)
+        settle_count(self, "tries", 1, MOST_PERTURB)
+        settle_count(self, "patience", 1)
+        settle_amount(self, "mean_parents")
+        settle_count(self, "shake", most=MOST_PERTURB)
 
     def start(self, problem: Problem, rng: Generator) -> MatingState:
         graphs = [problem.first_graph(rng)]
@@ -199,8 +206,8 @@ class GeneticGreedy(Mating):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_count("promoted", self.promoted, 1)
-        require_count("dropped", self.dropped)
+        settle_count(self, "promoted", 1)
+        settle_count(self, "dropped")
         if self.promoted + self.dropped >= self.population:
             raise SettingError(
                 f"promoted and dropped make {self.promoted + self.dropped} of a population of "
@@ -241,9 +248,9 @@ class Genetic(Mating):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mutation not in ("improving", "random"):
-            raise SettingError(f'mutation must be "improving" or "random", not {self.mutation!r}')
-        require_share("chance", self.chance)
+        if not isinstance(self.mutation, str) or self.mutation not in ("improving", "random"):
+            raise SettingError(f'mutation must be "improving" or "random", not {shown(self.mutation)}')
+        settle_share(self, "chance")
 
     def _mates(self) -> int:
         return self.population - 1

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.checks import require_amount, require_count, require_share
+from bayescout.checks import MOST_POPULATION, settle_amount, settle_count, settle_share
 from bayescout.errors import SettingError
 from bayescout.search.population.generation import (
     PopulationState,
@@ -69,14 +69,14 @@ class Holland:
     state: ClassVar[type[State]] = HollandState
 
     def __post_init__(self) -> None:
-        require_count("population", self.population, 2)
-        require_count("generations", self.generations, 1)
-        require_share("accept", self.accept, above=True)
+        settle_count(self, "population", 2, MOST_POPULATION)
+        settle_count(self, "generations", 1)
+        settle_share(self, "accept", above=True)
         for name in ("epsilon", "epidemic"):
-            require_share(name, getattr(self, name))
+            settle_share(self, name)
         for name in ("flips", "mean_parents", "growth", "lifetime"):
-            require_amount(name, getattr(self, name))
-        require_count("largest", self.largest)
+            settle_amount(self, name)
+        settle_count(self, "largest", most=MOST_POPULATION)
         if 0 < self.largest < self.population:
             raise SettingError(
                 f"largest must be 0 or at least the population of {self.population}, not {self.largest}"
