@@ -1,7 +1,7 @@
 """Fuzz what reads what users give: python -m tests.fuzz [TARGET ...] --inputs N --seed S [--seconds T].
 
-Without targets, all of them; the inputs are shared out by weight. Every input is a function of target, seed and
-number, so that what was found is found again with --only NUMBER. The exit code is 1 if anything was found.
+Without targets, all of them; the inputs are shared out by weight. Every input is a function of target, seed
+and number, so that what was found is found again with --only NUMBER. The exit code is 1 if anything was.
 """
 
 from __future__ import annotations
@@ -31,15 +31,21 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m tests.fuzz", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; all by default")
+    parser.add_argument(
+        "targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; all by default"
+    )
     parser.add_argument("--inputs", type=int, default=20_000, help="how many in all, by weight")
     parser.add_argument("--each", type=int, help="how many of each target instead")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, help="stop after so long, with the same share for each target")
+    parser.add_argument(
+        "--seconds", type=float, help="stop after so long, with the same share for each target"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=2.0, help="CPU seconds one input may take")
     parser.add_argument("--memory", type=int, default=3072, help="megabytes one input may take")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to write inputs in which something was found")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="where to write inputs in which something was found"
+    )
     parser.add_argument("--only", type=int, metavar="NUMBER", help="one input of one target, shown")
     given = parser.parse_args()
     unknown = [name for name in given.targets if name not in TARGETS]

@@ -34,7 +34,7 @@ PATIENCE = 15
 """How many times its CPU seconds an input may take by the clock, for a busy machine."""
 
 CONFIRMED = 3
-"""How many of a target's hangs are run again to be sure; the others are taken at their word."""
+"""How many of a target's hangs, each at another place, are run again to be sure."""
 
 
 @dataclass
@@ -66,10 +66,17 @@ def run(counts: dict[str, int], settings: Settings, workers: int = 2, seconds: f
     share = None if seconds is None else seconds / len(counts)
     report = Report(counts={name: Counter() for name in counts})
     pieces = [
-        [Piece(name, *bounds, share) for name, count in counts.items() for bounds in _bounds(count, workers, worker)]
+        [
+            Piece(name, *bounds, share)
+            for name, count in counts.items()
+            for bounds in _bounds(count, workers, worker)
+        ]
         for worker in range(workers)
     ]
-    with tempfile.TemporaryDirectory(dir=_quick_folder(), prefix="fuzz-") as folder, selectors.DefaultSelector() as ready:
+    with (
+        tempfile.TemporaryDirectory(dir=_quick_folder(), prefix="fuzz-") as folder,
+        selectors.DefaultSelector() as ready,
+    ):
         crews = [_Crew(i, some, settings, Path(folder), report) for i, some in enumerate(pieces)]
         for crew in crews:
             crew.begin(ready)
@@ -97,7 +104,9 @@ def _quick_folder() -> str | None:
 class _Crew:
     """One worker and those that come after it, and what they have left to do."""
 
-    def __init__(self, number: int, pieces: list[Piece], settings: Settings, folder: Path, report: Report) -> None:
+    def __init__(
+        self, number: int, pieces: list[Piece], settings: Settings, folder: Path, report: Report
+    ) -> None:
         self.pieces, self.settings, self.report = pieces, settings, report
         self.log, self.folder = folder / f"{number}.log", folder / str(number)
         self.folder.mkdir()
@@ -169,12 +178,22 @@ class _Crew:
         kind = f"hang of more than {self.settings.limit:g} s" if hung else name
         finding = Finding(here.target, at, f"{kind} {_place_in(said)}", said)
         self.pieces = [replace(here, start=at + 1), *self.pieces[values[PIECE] + 1 :]]
-        known = sum(found.kind.startswith("hang") for found in self.report.findings if found.target == here.target)
-        if hung and known < CONFIRMED and not _hangs_again(here.target, at, self.settings, self.folder, self.log):
+        if (
+            hung
+            and not self._known(finding)
+            and not _hangs_again(here.target, at, self.settings, self.folder)
+        ):
             self.report.counts[here.target]["slow once"] += 1
             return
         _in_a_process(lambda: keep(finding, TARGETS[finding.target], self.settings))
         self.report.findings.append(finding)
+
+    def _known(self, finding: Finding) -> bool:
+        """Whether others like it have been found: they need not be run again to be sure."""
+        hangs = [
+            f.kind for f in self.report.findings if f.target == finding.target and f.kind.startswith("hang")
+        ]
+        return finding.kind in hangs or len(hangs) >= CONFIRMED
 
 
 def _place_in(said: str) -> str:
@@ -184,8 +203,8 @@ def _place_in(said: str) -> str:
     return ours[0].replace("File ", "at ").replace(str(Path.cwd()) + "/", "") if ours else ""
 
 
-def _hangs_again(target: str, number: int, settings: Settings, folder: Path, log: Path) -> bool:
-    """Whether an input takes too long where all the code it needs has been loaded: run twice, the second counts."""
+def _hangs_again(target: str, number: int, settings: Settings, folder: Path) -> bool:
+    """Whether an input takes too long once all the code it needs has been loaded: the second time counts."""
 
     def act() -> None:
         prepare(TARGETS[target], folder)
@@ -236,7 +255,9 @@ def table(report: Report) -> str:
         lines.append(
             f"{name:<14}{done:>10,}{counts['accepted']:>10,}{counts['refused']:>10,}{kinds.total():>10,}{rate:>12,.0f}"
         )
-    total = sum(counts["accepted"] + counts["refused"] for counts in report.counts.values()) + len(report.findings)
+    total = sum(counts["accepted"] + counts["refused"] for counts in report.counts.values()) + len(
+        report.findings
+    )
     lines.append(f"{total:,} inputs in {report.seconds:.0f} s, {len(report.findings):,} findings")
     for name in report.counts:
         for kind, count in report.kinds(name).most_common():

@@ -12,24 +12,46 @@ from random import Random
 from typing import Any
 
 ODD_NUMBERS = (
-    "0", "-0", "-1", "1", "2", "00", "1e999", "-1e999", "1e308", "1e-320", "0.1", ".5", "5.", "1_0", "0x10", "1e",
-    "NaN", "nan", "Infinity", "-inf", "255", "256", "65535", "65536", "100000000", "2147483647", "2147483648",
-    "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1" + "0" * 400, "0." + "9" * 60,
+    "0", "-0", "-1", "1", "2", "00", "1e999", "-1e999", "1e308", "1e-320", "0.1", ".5", "5.", "1_0",
+    "0x10", "1e",
+    "NaN", "nan", "Infinity", "-inf", "255", "256", "65535", "65536", "100000000", "2147483647",
+    "2147483648",
+    "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1" + "0" * 400,
+    "0." + "9" * 60,
 )  # fmt: skip
 
-CONTROLS = ("\x00", "\x07", "\x08", "\x0b", "\x0c", "\x1b[2J", "\x1b]0;x\x07", "\x7f", "\x85", "\x9b31m", "\r", "\u202e", "\u2028")
+CONTROLS = (
+    "\x00",
+    "\x07",
+    "\x08",
+    "\x0b",
+    "\x0c",
+    "\x1b[2J",
+    "\x1b]0;x\x07",
+    "\x7f",
+    "\x85",
+    "\x9b31m",
+    "\r",
+    "\u202e",
+    "\u2028",
+)
 """Characters that do something to a terminal, or end a line for some."""
 
 ODD_TEXTS = (
-    "", " ", "a", "a b", "a,b", "a|b:c", "[x]", "(y)", "{", "}", '"', "'", "\\", '\\"', "\\n", "\n", "\r\n", "\t", ";",
-    "#", "//", "/*", "*/", "=", "->", "--", "<b>", "ü", "日本", "\ufeff", "None", "true", "null", "NA", "e\u0301",
+    "", " ", "a", "a b", "a,b", "a|b:c", "[x]", "(y)", "{", "}", '"', "'", "\\", '\\"', "\\n", "\n",
+    "\r\n", "\t", ";",
+    "#", "//", "/*", "*/", "=", "->", "--", "<b>", "ü", "日本", "\ufeff", "None", "true", "null", "NA",
+    "e\u0301",
     "x" * 300, "%s{0}", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), *CONTROLS,
 )  # fmt: skip
 
 ODD_VALUES: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 3, 0.5, -0.0, 1.0, 1e308, -1e308, 5e-324, 10**8, -(10**8), 2**31, 2**63, -(2**63) - 1,
-    10**30, 10**400, float("nan"), float("inf"), -float("inf"), "", "a", "x", "nan", "\x1b[2J", "\n", [], {}, [[]], [0],
-    [1, 2], ["a"], [None], [[0, 1]], [10**8], {"a": 1}, {"tuple": [1, "a"]}, {"float": "inf"}, {"date": "2020-01-31"},
+    None, True, False, 0, 1, -1, 2, 3, 0.5, -0.0, 1.0, 1e308, -1e308, 5e-324, 10**8, -(10**8), 2**31,
+    2**63, -(2**63) - 1,
+    10**30, 10**400, float("nan"), float("inf"), -float("inf"), "", "a", "x", "nan", "\x1b[2J", "\n",
+    [], {}, [[]], [0],
+    [1, 2], ["a"], [None], [[0, 1]], [10**8], {"a": 1}, {"tuple": [1, "a"]}, {"float": "inf"},
+    {"date": "2020-01-31"},
     {"tuple": {}}, [[[[[[]]]]]],
 )  # fmt: skip
 
@@ -42,7 +64,9 @@ Damage = Callable[[Random, bytes], bytes]
 # ---- bytes
 
 
-def damaged_bytes(rng: Random, data: bytes, others: Sequence[bytes] = (), words: Sequence[bytes] = ()) -> bytes:
+def damaged_bytes(
+    rng: Random, data: bytes, others: Sequence[bytes] = (), words: Sequence[bytes] = ()
+) -> bytes:
     """A few bytes flipped, cut, doubled, moved, put in, or taken from another input."""
     for _ in range(rng.choice((1, 1, 1, 2, 3, 5, 9))):
         data = _one_piece(rng, data, others, words)
@@ -252,12 +276,16 @@ def _line_inside(rng: Random, line: bytes) -> bytes:
 # ---- together
 
 
-def damaged_text(rng: Random, seeds: Sequence[str], words: Sequence[str] = (), as_json: bool = False) -> bytes:
+def damaged_text(
+    rng: Random, seeds: Sequence[str], words: Sequence[str] = (), as_json: bool = False
+) -> bytes:
     """One of the texts, damaged in one way or another; now and then nothing but words."""
     text = rng.choice(seeds)
     way = rng.random()
     if way < 0.02:
-        return "".join(rng.choice((*words, *ODD_TEXTS)) for _ in range(rng.randrange(12))).encode("utf-8", "replace")
+        return "".join(rng.choice((*words, *ODD_TEXTS)) for _ in range(rng.randrange(12))).encode(
+            "utf-8", "replace"
+        )
     if as_json and way < 0.6:
         try:
             return damaged_json(rng, text).encode("utf-8", "surrogatepass")

@@ -11,29 +11,45 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from tests.fuzz.damage import damaged_bytes, damaged_text
-from tests.fuzz.same import check_no_nan, parts
-from tests.fuzz.target import Target, hold, must, written
 
-from bayescout.formats import FORMATS, bif, dot, jkl, modelstring, native_json, read_network, structure_file, write_network
+from bayescout.formats import (
+    FORMATS,
+    bif,
+    dot,
+    jkl,
+    modelstring,
+    native_json,
+    read_network,
+    structure_file,
+    write_network,
+)
 from bayescout.formats.text import decode
 from bayescout.graph.dag import Dag
 from bayescout.network.discrete import DiscreteNetwork
 from bayescout.network.gaussian import GaussianNetwork
+from tests.fuzz.damage import damaged_bytes, damaged_text
+from tests.fuzz.same import check_no_nan, parts
+from tests.fuzz.target import Target, hold, must, written
 
 GRAPH = Dag(("a", "b c", "d"), ((), (0,), (0, 1)))
 PLAIN = Dag(("a", "b", "d", "e"), ((), (0,), (0, 1), ()))
 
 
 def _discrete(states: tuple[tuple[Any, ...], ...]) -> DiscreteNetwork:
-    tables = (np.array([0.25, 0.75]), np.full((2, 3), 1 / 3), np.array([[[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]]] * 2))
+    tables = (
+        np.array([0.25, 0.75]),
+        np.full((2, 3), 1 / 3),
+        np.array([[[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]]] * 2),
+    )
     undefined = (np.array(False), np.array([True, False]), np.zeros((2, 3), dtype=bool))
     return DiscreteNetwork(GRAPH, states, tables, undefined, name="n")
 
 
 TEXTS = _discrete((("<5", "x y"), ("p", "q", 'r"'), ("0", "1")))
 OTHERS = _discrete(((1, "1"), (None, True, 2.5), ((1, 2), "z")))
-GAUSSIAN = GaussianNetwork(GRAPH, np.arange(3.0), (np.zeros(0), np.ones(1), np.array([-2.5, 1e-7])), np.array([1.0, 0.5, 4.0]))
+GAUSSIAN = GaussianNetwork(
+    GRAPH, np.arange(3.0), (np.zeros(0), np.ones(1), np.array([-2.5, 1e-7])), np.array([1.0, 0.5, 4.0])
+)
 
 OLD_BIF = """network "x" { property "a; b" ; } // c
 variable a { type discrete[2] { "t" f }; property position = (1, 2); }
@@ -50,22 +66,48 @@ BENCHMARK = {
     },
 }
 CHAIN = 'strict digraph "x" { rankdir=LR; node [a=b]; a -> b -> "c \\" d" [w=1.5]; // x\n e /* */; b -> -1 }'
-SETS = jkl.ScoredSets(("a", "b", "c"), (((-3.5, ()), (-2.25, (1, 2))), ((-1.0, ()),), ((-4.0, (0,)), (float("-inf"), ()))))
+SETS = jkl.ScoredSets(
+    ("a", "b", "c"), (((-3.5, ()), (-2.25, (1, 2))), ((-1.0, ()),), ((-4.0, (0,)), (float("-inf"), ())))
+)
 
 BIF_WORDS = (
-    "network", "variable", "probability", "property", "type", "discrete", "table", "default", "{", "}", "(", ")", "|", ";", ",",
-    "[ 2 ]", "[ 0 ]", "[ 99999 ]", "(a)", "variable a { type discrete [ 1 ] { x }; }\n", "probability ( a ) { table 1.0; }\n",
+    "network", "variable", "probability", "property", "type", "discrete", "table", "default", "{", "}",
+    "(", ")", "|", ";", ",",
+    "[ 2 ]", "[ 0 ]", "[ 99999 ]", "(a)", "variable a { type discrete [ 1 ] { x }; }\n",
+    "probability ( a ) { table 1.0; }\n",
 )  # fmt: skip
-DOT_WORDS = ("digraph", "graph", "strict", "subgraph", "node", "edge", "->", "--", "[", "]", "{", "}", "=", "bayescout_label", '"1"', ";")
+DOT_WORDS = (
+    "digraph",
+    "graph",
+    "strict",
+    "subgraph",
+    "node",
+    "edge",
+    "->",
+    "--",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    "bayescout_label",
+    '"1"',
+    ";",
+)
 PLAIN_WORDS = ("[", "]", "|", ":", ",", "#", "\n", "[a|a]", "a [a]\n", "\r")
 
 Reader = Callable[[bytes], Any]
 
 
-def _check(read: Reader, write: Callable[[Any], str], view: Callable[[Any], Any], data: bytes, folder: Path) -> None:
+def _check(
+    read: Reader, write: Callable[[Any], str], view: Callable[[Any], Any], data: bytes, folder: Path
+) -> None:
     """Accepted: the same again, and the same once written, unless the format says it cannot hold it."""
     value = read(data)
-    hold("the same bytes are read twice as the same", view(must("read twice", lambda: read(data))) == view(value))
+    hold(
+        "the same bytes are read twice as the same",
+        view(must("read twice", lambda: read(data))) == view(value),
+    )
     text = written(lambda: write(value))
     if text is not None:
         again = must("what was written is read", lambda: read(text.encode("utf-8", "surrogatepass")))
@@ -77,7 +119,9 @@ def _graph_or_network(value: Any) -> Any:
     return parts(value)
 
 
-def _text_target(name: str, weight: float, seeds: tuple[str, ...], words: tuple[str, ...] = (), own: str = "") -> Target:
+def _text_target(
+    name: str, weight: float, seeds: tuple[str, ...], words: tuple[str, ...] = (), own: str = ""
+) -> Target:
     entry = FORMATS[own or name]
 
     def read(data: bytes) -> Any:
@@ -134,10 +178,16 @@ def _check_packed(data: bytes, folder: Path) -> None:
     path, other = folder / f"in{ending}", folder / f"out{ending}"
     path.write_bytes(data)
     value = read_network(path)
-    hold("the same bytes are read twice as the same", parts(must("read twice", lambda: read_network(path))) == parts(value))
+    hold(
+        "the same bytes are read twice as the same",
+        parts(must("read twice", lambda: read_network(path))) == parts(value),
+    )
     written(lambda: write_network(value, other))
     if other.exists():
-        hold("what was written is read as it was", parts(must("what was written is read", lambda: read_network(other))) == parts(value))
+        hold(
+            "what was written is read as it was",
+            parts(must("what was written is read", lambda: read_network(other))) == parts(value),
+        )
 
 
 # ---- questions
@@ -150,10 +200,36 @@ ASKED = DiscreteNetwork(
     name="n",
 )
 QUESTIONS = {
-    "discrete": ("a", "a, b c", 'a | "b c"=p', '1 | a=yes, "b c"="r\\""', '"x|y" | 1=0', '"b c", 1 | a = no', '"a" |'),
+    "discrete": (
+        "a",
+        "a, b c",
+        'a | "b c"=p',
+        '1 | a=yes, "b c"="r\\""',
+        '"x|y" | 1=0',
+        '"b c", 1 | a = no',
+        '"a" |',
+    ),
     "gaussian": ("b c | a=1.5", "d | a=1, b c=-2e3", "a, d"),
 }
-QUESTION_WORDS = ("|", ",", "=", '"', "\\", '"a"', "a=yes", "b c", "1", "x|y", "yes", "no", "d", "1.5", "nan", "inf", "|a=yes")
+QUESTION_WORDS = (
+    "|",
+    ",",
+    "=",
+    '"',
+    "\\",
+    '"a"',
+    "a=yes",
+    "b c",
+    "1",
+    "x|y",
+    "yes",
+    "no",
+    "d",
+    "1.5",
+    "nan",
+    "inf",
+    "|a=yes",
+)
 
 Question = tuple[str, str]
 

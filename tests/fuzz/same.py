@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tests.fuzz.target import hold
-
 from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
 from bayescout.network.discrete import DiscreteNetwork
+from tests.fuzz.target import hold
 
 
 def typed(label: Any) -> Any:
@@ -38,7 +37,11 @@ def parts(value: Any) -> Any:
 def check_no_nan(value: Any) -> None:
     if isinstance(value, Dag):
         return
-    numbers = value.tables if isinstance(value, DiscreteNetwork) else (value.intercepts, *value.coefficients, value.variances)
+    numbers = (
+        value.tables
+        if isinstance(value, DiscreteNetwork)
+        else (value.intercepts, *value.coefficients, value.variances)
+    )
     hold("numbers of a network are finite", all(bool((array * 0 == 0).all()) for array in numbers))
 
 

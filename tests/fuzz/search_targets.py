@@ -11,9 +11,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from tests.fuzz.clock import still_clock
-from tests.fuzz.damage import ODD_NUMBERS, ODD_TEXTS, damaged_file, damaged_text, damaged_words
-from tests.fuzz.target import Target, hold, must, written
 
 import bayescout as bs
 from bayescout.cli.learning import knowledge_given, score_given, search_given
@@ -21,6 +18,9 @@ from bayescout.data.table import Table
 from bayescout.result import Result
 from bayescout.scores import SCORES
 from bayescout.search import SEARCHES, Knowledge
+from tests.fuzz.clock import still_clock
+from tests.fuzz.damage import ODD_NUMBERS, ODD_TEXTS, damaged_file, damaged_text, damaged_words
+from tests.fuzz.target import Target, hold, must, written
 
 NAMES = ("a", "b", "c", "d")
 ORDER = Knowledge(order=NAMES)
@@ -32,7 +32,9 @@ SAVED_STEPS, STEPS = 2, 5
 def discrete() -> Table:
     rng = np.random.default_rng(1)
     hidden = rng.integers(0, 2, 40)
-    return bs.as_table({name: np.where(rng.random(40) < 0.3, rng.integers(0, 2, 40), hidden) for name in NAMES})
+    return bs.as_table(
+        {name: np.where(rng.random(40) < 0.3, rng.integers(0, 2, 40), hidden) for name in NAMES}
+    )
 
 
 @cache
@@ -47,7 +49,9 @@ def told(result: Result) -> Any:
     counters = asdict(result.counters) | {"computed": 0}
     trace = [step._replace(seconds=0.0) for step in result.trace]
     top = [(entry.score, entry.dag.parents) for entry in result.top]
-    return repr((result.dag, result.score, top, trace, counters, result.stop_reason, result.bound, result.found_class))
+    return repr(
+        (result.dag, result.score, top, trace, counters, result.stop_reason, result.bound, result.found_class)
+    )
 
 
 # ---- checkpoints
@@ -55,7 +59,15 @@ def told(result: Result) -> Any:
 
 def _learned(search: str, steps: int, checkpoint: Path | None = None) -> Result:
     knowledge = ORDER if search == "k2" else None
-    return bs.learn(discrete(), search=search, knowledge=knowledge, start="random", seed=3, max_steps=steps, checkpoint=checkpoint)
+    return bs.learn(
+        discrete(),
+        search=search,
+        knowledge=knowledge,
+        start="random",
+        seed=3,
+        max_steps=steps,
+        checkpoint=checkpoint,
+    )
 
 
 @cache
@@ -86,7 +98,11 @@ def _check_checkpoint(given: tuple[str, bytes], folder: Path) -> None:
     path = folder / "checkpoint"
     path.write_bytes(data)
     result = _learned(search, STEPS, path)
-    hold("a run that goes on comes to the same", told(result) == _expected(search), (told(result), _expected(search)))
+    hold(
+        "a run that goes on comes to the same",
+        told(result) == _expected(search),
+        (told(result), _expected(search)),
+    )
 
 
 # ---- results
@@ -98,7 +114,9 @@ def _results() -> tuple[str, ...]:
     known = Knowledge(required=(("a", "b"),), forbidden=(("d", "c"),), max_parents={"c": 2})
     with tempfile.TemporaryDirectory() as folder, still_clock():
         for search in ("hill-climb", "ges", "pc", "optimal"):
-            result = bs.learn(discrete(), search=search, knowledge=known if search == "hill-climb" else None, top=2)
+            result = bs.learn(
+                discrete(), search=search, knowledge=known if search == "hill-climb" else None, top=2
+            )
             result.save(Path(folder) / "x.json")
             found.append((Path(folder) / "x.json").read_text())
     return tuple(found)
@@ -114,7 +132,10 @@ def _check_result(data: bytes, folder: Path) -> None:
     path.write_bytes(data)
     result = Result.load(path)
     seen = _seen(result)
-    hold("the same bytes are read twice as the same", _seen(must("read twice", lambda: Result.load(path))) == seen)
+    hold(
+        "the same bytes are read twice as the same",
+        _seen(must("read twice", lambda: Result.load(path))) == seen,
+    )
     hold("a score is a number", result.score == result.score, result.score)
     written(lambda: result.save(other))
     if other.exists():
@@ -124,7 +145,9 @@ def _check_result(data: bytes, folder: Path) -> None:
 
 def _seen(result: Result) -> Any:
     """What a user can ask of a result."""
-    return repr((result, result.summary(), result.cpdag, result.trace, result.top, result.counters, result.settings))
+    return repr(
+        (result, result.summary(), result.cpdag, result.trace, result.top, result.counters, result.settings)
+    )
 
 
 # ---- knowledge of the command line
@@ -165,7 +188,12 @@ def _check_knowledge(given: dict[str, Any], folder: Path) -> None:
             (folder / key).write_bytes(given[key].encode("utf-8", "surrogatepass"))
             files[key] = str(folder / key)
     known = knowledge_given(
-        LABELS, given["require"], given["forbid"], files.get("tiers"), files.get("order"), given["max_parents"]
+        LABELS,
+        given["require"],
+        given["forbid"],
+        files.get("tiers"),
+        files.get("order"),
+        given["max_parents"],
     )
     labels = {label for arc in (*known.required, *known.forbidden) for label in arc}
     hold("labels are those of the table", labels <= set(LABELS), labels)
@@ -203,12 +231,19 @@ def _draw_settings(rng: Random) -> Chosen:
 def _pairs(rng: Random, owner: str) -> list[str]:
     """One or two settings as they are typed."""
     keys = list(_fields()[owner]) or ["x"]
-    return [f"{_key(rng, keys)}{rng.choice(('=', '=', '=', '=', '', ' = '))}{_text(rng, owner)}" for _ in range(rng.choice((1, 1, 2)))]
+    return [
+        f"{_key(rng, keys)}{rng.choice(('=', '=', '=', '=', '', ' = '))}{_text(rng, owner)}"
+        for _ in range(rng.choice((1, 1, 2)))
+    ]
 
 
 def _key(rng: Random, keys: list[str]) -> str:
     key = rng.choice(keys)
-    return key if rng.random() < 0.9 else rng.choice((key.upper(), key.replace("_", "-"), "", key + "\x1b[2J", "self", "__class__"))
+    return (
+        key
+        if rng.random() < 0.9
+        else rng.choice((key.upper(), key.replace("_", "-"), "", key + "\x1b[2J", "self", "__class__"))
+    )
 
 
 def _text(rng: Random, owner: str) -> str:
@@ -243,10 +278,15 @@ def _settings_seeds() -> list[Chosen]:
     return [*searches, *scores, ("hill-climb", [], "bic", [], True)]
 
 
-
-
 SEARCH_TARGETS = (
-    Target("checkpoint", 3, lambda: list(_checkpoints().items()), _draw_checkpoint, _check_checkpoint, lambda given: given[0].encode() + b"\n" + given[1]),
+    Target(
+        "checkpoint",
+        3,
+        lambda: list(_checkpoints().items()),
+        _draw_checkpoint,
+        _check_checkpoint,
+        lambda given: given[0].encode() + b"\n" + given[1],
+    ),
     Target("result", 8, lambda: [text.encode() for text in _results()], _draw_result, _check_result),
     Target("knowledge", 8, _knowledge_seeds, _draw_knowledge, _check_knowledge),
     Target("settings", 1, _settings_seeds, _draw_settings, _check_settings),

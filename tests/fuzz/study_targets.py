@@ -8,16 +8,15 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 
-from tests.experiments.toy_study import Toy
-from tests.fuzz.clock import still_clock
-from tests.fuzz.damage import damaged_file, damaged_text
-from tests.fuzz.target import Target, hold, must
-
 from bayescout.cli.experiments import _study
 from bayescout.cli.learning import settings_given
 from bayescout.experiments import STUDIES, Ran, run_study, study_named
 from bayescout.experiments.own import read_study
 from bayescout.experiments.store import MANIFEST, RECORDS
+from tests.experiments.toy_study import Toy
+from tests.fuzz.clock import still_clock
+from tests.fuzz.damage import damaged_file, damaged_text
+from tests.fuzz.target import Target, hold, must
 
 TOY = Toy(repeats=2, steps=(3,))
 DECLARATIONS = (
@@ -56,8 +55,10 @@ max_seconds = 1.5
 """,
 )
 TOML_WORDS = (
-    "[", "]", "{", "}", "=", ",", '"', "[[data]]", "[knowledge]", "[limits]", "nan", "inf", "-inf", "true", "1e9", "0x7f", "1979-05-27",
-    "density = 0.5", 'kind = "gaussian"', "states = 0", "arcs = nan", "max_time = inf", "order = []", "tiers = [[]]", "[" * 300, "a.b.c = 1",
+    "[", "]", "{", "}", "=", ",", '"', "[[data]]", "[knowledge]", "[limits]", "nan", "inf", "-inf",
+    "true", "1e9", "0x7f", "1979-05-27",
+    "density = 0.5", 'kind = "gaussian"', "states = 0", "arcs = nan", "max_time = inf", "order = []",
+    "tiers = [[]]", "[" * 300, "a.b.c = 1",
     "concentration = 0", "missing_values = [1]", "kinds = 1",
 )  # fmt: skip
 
@@ -128,7 +129,23 @@ def _seed_file(name: str) -> list[bytes]:
 def _draw_study(rng: Random) -> tuple[str, list[str]]:
     name = rng.choice(list(STUDIES))
     keys = list(study_named(name).settings())
-    values = ("1", "2", "0", "-1", "x", "", "nan", "inf", "1e9", "true", "1.5", "asia", "[1]", "9" * 400, "\x1b[2J")
+    values = (
+        "1",
+        "2",
+        "0",
+        "-1",
+        "x",
+        "",
+        "nan",
+        "inf",
+        "1e9",
+        "true",
+        "1.5",
+        "asia",
+        "[1]",
+        "9" * 400,
+        "\x1b[2J",
+    )
     return name, [f"{rng.choice(keys)}={rng.choice(values)}" for _ in range(rng.choice((1, 1, 2)))]
 
 
@@ -141,8 +158,26 @@ def _check_study(given: tuple[str, list[str]], folder: Path) -> None:
 
 
 STUDY_TARGETS = (
-    Target("study-toml", 2, lambda: [text.encode() for text in DECLARATIONS], _draw_declaration, _check_declaration),
-    Target("records", 2, partial(_seed_file, RECORDS), partial(_draw_file, name=RECORDS), partial(_check_folder, name=RECORDS)),
-    Target("manifest", 1, partial(_seed_file, MANIFEST), partial(_draw_file, name=MANIFEST), partial(_check_folder, name=MANIFEST)),
+    Target(
+        "study-toml",
+        2,
+        lambda: [text.encode() for text in DECLARATIONS],
+        _draw_declaration,
+        _check_declaration,
+    ),
+    Target(
+        "records",
+        2,
+        partial(_seed_file, RECORDS),
+        partial(_draw_file, name=RECORDS),
+        partial(_check_folder, name=RECORDS),
+    ),
+    Target(
+        "manifest",
+        1,
+        partial(_seed_file, MANIFEST),
+        partial(_draw_file, name=MANIFEST),
+        partial(_check_folder, name=MANIFEST),
+    ),
     Target("study-options", 3, lambda: [(name, []) for name in STUDIES], _draw_study, _check_study),
 )

@@ -9,11 +9,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from bayescout.data import Table, read_table, write_table
 from tests.fuzz.damage import CONTROLS, damaged_bytes, damaged_text
 from tests.fuzz.same import cells, check_cells
 from tests.fuzz.target import Target, hold, must, written
-
-from bayescout.data import Table, read_table, write_table
 
 TEXTS = (
     "a,b,c\n1,x,0.5\n2,y,1.5\n1,x,-3e2\n",
@@ -23,7 +22,26 @@ TEXTS = (
     "i,j\r\n1,9223372036854775807\r\n0,-9223372036854775808\r\n",
 )
 LOOSE = ("a b c\n1 x 0.5\n2 y 1.5\n", "a,b\n1, x\n2, y\n", "# x\na\tb\n1\t2\n\n3\t4\n")
-WORDS = (",", ";", "\t", "\n", "\r\n", "\r", '"', '""', '"\n"', "1e5", "true", "NA", "", "1,2,3", "-0.0", "1e-400", "\ufeff", *CONTROLS)
+WORDS = (
+    ",",
+    ";",
+    "\t",
+    "\n",
+    "\r\n",
+    "\r",
+    '"',
+    '""',
+    '"\n"',
+    "1e5",
+    "true",
+    "NA",
+    "",
+    "1,2,3",
+    "-0.0",
+    "1e-400",
+    "\ufeff",
+    *CONTROLS,
+)
 
 Given = tuple[str, str, bytes]
 """The ending of the file, what to do with missing values, and the bytes."""
@@ -69,8 +87,14 @@ def _draw_text(rng: Random) -> Given:
 
 
 def _seed_texts() -> list[Given]:
-    found: list[Given] = [(".csv", "state", text.encode()) for text in TEXTS if "\t" not in text and "NA" not in text]
-    return [*found, (".tsv", "error", TEXTS[3].encode()), *((".dat", "state", text.encode()) for text in LOOSE[:2])]
+    found: list[Given] = [
+        (".csv", "state", text.encode()) for text in TEXTS if "\t" not in text and "NA" not in text
+    ]
+    return [
+        *found,
+        (".tsv", "error", TEXTS[3].encode()),
+        *((".dat", "state", text.encode()) for text in LOOSE[:2]),
+    ]
 
 
 def _draw_packed(rng: Random) -> Given:
@@ -140,7 +164,9 @@ def _damaged_end(rng: Random, data: bytes) -> bytes:
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = len(data) - 1 - rng.randrange(min(len(data), 700))
-        changed[at] = rng.choice((changed[at] ^ (1 << rng.randrange(8)), 0, 127, 128, 255, rng.randrange(256)))
+        changed[at] = rng.choice(
+            (changed[at] ^ (1 << rng.randrange(8)), 0, 127, 128, 255, rng.randrange(256))
+        )
     return bytes(changed)
 
 
@@ -150,7 +176,23 @@ def _seed_columnar(ending: str) -> list[Given]:
 
 TABLE_TARGETS = (
     Target("csv", 8, _seed_texts, _draw_text, _check, _kept),
-    Target("csv-gz", 4, lambda: [(".csv.gz", "state", data) for data in _packed()[:1]], _draw_packed, _check, _kept),
-    Target("parquet", 4, partial(_seed_columnar, ".parquet"), partial(_draw_columnar, ending=".parquet"), _check, _kept),
-    Target("arrow", 4, partial(_seed_columnar, ".arrow"), partial(_draw_columnar, ending=".arrow"), _check, _kept),
+    Target(
+        "csv-gz",
+        4,
+        lambda: [(".csv.gz", "state", data) for data in _packed()[:1]],
+        _draw_packed,
+        _check,
+        _kept,
+    ),
+    Target(
+        "parquet",
+        4,
+        partial(_seed_columnar, ".parquet"),
+        partial(_draw_columnar, ending=".parquet"),
+        _check,
+        _kept,
+    ),
+    Target(
+        "arrow", 4, partial(_seed_columnar, ".arrow"), partial(_draw_columnar, ending=".arrow"), _check, _kept
+    ),
 )

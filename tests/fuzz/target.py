@@ -1,7 +1,8 @@
 """What is fuzzed: how an input is drawn, and what must hold of whatever comes of it.
 
-An input is drawn from a random generator alone, and a generator is made of (target, seed, number), so that every
-input can be made again. It is accepted, or refused with an error of ours in one line; anything else is a finding.
+An input is drawn from a random generator alone, and a generator is made of (target, seed, number), so that
+every input can be made again. It is accepted, or refused with an error of ours in one line; anything else is
+a finding.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ class Target:
     """One thing to fuzz.
 
     weight  its share of the inputs
-    seeds   valid inputs, made by the package itself; checked before the first drawn input, so that code is loaded
-            and compiled by then, and a target that refuses everything is noticed
+    seeds   valid inputs, made by the package itself; checked before the first drawn input, so that code is
+            loaded and compiled by then, and a target that refuses everything is noticed
     draw    an input, from a random generator alone
-    check   takes an input and an empty folder of its own; returns where it is accepted, raises an error of ours or
-            `Refused` where it is refused, and anything else where something is wrong
+    check   takes an input and an empty folder of its own; returns where it is accepted, raises an error of
+            ours or `Refused` where it is refused, and anything else where something is wrong
     kept    the bytes that are kept of an input in which something was found
     """
 

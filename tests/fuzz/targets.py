@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.fuzz.command_targets import COMMAND_TARGETS
 from tests.fuzz.format_targets import FORMAT_TARGETS
 from tests.fuzz.object_targets import OBJECT_TARGETS
 from tests.fuzz.search_targets import SEARCH_TARGETS
@@ -10,5 +11,13 @@ from tests.fuzz.table_targets import TABLE_TARGETS
 from tests.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
-    target.name: target for target in (*FORMAT_TARGETS, *TABLE_TARGETS, *OBJECT_TARGETS, *SEARCH_TARGETS, *STUDY_TARGETS)
+    target.name: target
+    for target in (
+        *FORMAT_TARGETS,
+        *TABLE_TARGETS,
+        *OBJECT_TARGETS,
+        *SEARCH_TARGETS,
+        *STUDY_TARGETS,
+        *COMMAND_TARGETS,
+    )
 }

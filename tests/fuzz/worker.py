@@ -1,7 +1,8 @@
 """A worker: a forked process that runs inputs one after the other and may die of any of them.
 
-Before an input runs, its place is written to memory shared with the parent, so that a death is known to be that
-input's; counts are kept there too. Findings that the worker survives go through a pipe, a line of JSON each.
+Before an input runs, its place is written to memory shared with the parent, so that a death is known to be
+that input's; counts are kept there too. Findings that the worker survives go through a pipe, a line of JSON
+each.
 """
 
 from __future__ import annotations
@@ -21,10 +22,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from bayescout.errors import BayescoutError
 from tests.fuzz.target import Broken, Refused, Target, check_message, generator
 from tests.fuzz.targets import TARGETS
-
-from bayescout.errors import BayescoutError
 
 PIECE, NUMBER, PREPARING, BEGUN, FIRST = range(5)
 COUNTS = ("accepted", "refused", "nanoseconds")
@@ -77,7 +77,9 @@ class Shared:
         return dict(zip(COUNTS, self.values[start : start + len(COUNTS)].tolist(), strict=True))
 
 
-def work(pieces: Sequence[Piece], settings: Settings, shared: Shared, pipe: int, log: Path, folder: Path) -> NoReturn:
+def work(
+    pieces: Sequence[Piece], settings: Settings, shared: Shared, pipe: int, log: Path, folder: Path
+) -> NoReturn:
     """Run the pieces, in a process that is there for nothing else."""
     code = 1
     try:
@@ -135,7 +137,9 @@ def prepare(target: Target, folder: Path) -> None:
         try:
             target.check(seed, emptied(folder))
         except (BayescoutError, Refused) as error:
-            raise AssertionError(f"target {target.name} refuses its own seed {target.kept(seed)[:200]!r}") from error
+            raise AssertionError(
+                f"target {target.name} refuses its own seed {target.kept(seed)[:200]!r}"
+            ) from error
 
 
 def examine(target: Target, seed: int, number: int, folder: Path) -> Finding | str:
@@ -181,7 +185,9 @@ def keep(finding: Finding, target: Target, settings: Settings) -> None:
     value = target.draw(generator(target.name, settings.seed, finding.number))
     stem = settings.keep / f"{finding.target}-{settings.seed}-{finding.number}"
     stem.with_suffix(".input").write_bytes(target.kept(value))
-    stem.with_suffix(".txt").write_text(f"{finding.kind}\n\n{finding.detail}", encoding="utf-8", errors="backslashreplace")
+    stem.with_suffix(".txt").write_text(
+        f"{finding.kind}\n\n{finding.detail}", encoding="utf-8", errors="backslashreplace"
+    )
 
 
 def _limit_memory(more: int | None) -> None:
