@@ -78,13 +78,17 @@ def run(counts: dict[str, int], settings: Settings, workers: int = 2, seconds: f
         selectors.DefaultSelector() as ready,
     ):
         crews = [_Crew(i, some, settings, Path(folder), report) for i, some in enumerate(pieces)]
-        for crew in crews:
-            crew.begin(ready)
-        while any(crew.alive for crew in crews):
-            for key, _ in ready.select(timeout=0.5):
-                key.data.hear(ready)
+        try:
             for crew in crews:
-                crew.watch()
+                crew.begin(ready)
+            while any(crew.alive for crew in crews):
+                for key, _ in ready.select(timeout=0.5):
+                    key.data.hear(ready)
+                for crew in crews:
+                    crew.watch()
+        finally:
+            for crew in crews:
+                crew.end()
     report.seconds = time.monotonic() - begin
     return report
 
@@ -154,6 +158,12 @@ class _Crew:
         if time.monotonic_ns() - values[BEGUN] > PATIENCE * self.settings.limit * 1e9:
             self._killed = True
             os.kill(self._process, signal.SIGPROF)
+
+    def end(self) -> None:
+        """End a worker that is still there, as after Ctrl-C."""
+        if self.alive:
+            os.kill(self._process, signal.SIGKILL)
+            os.waitpid(self._process, 0)
 
     def _note(self, message: dict[str, object]) -> None:
         if "failure" in message:

@@ -36,6 +36,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "texts": ("a", "b", "", " ", "1", "nan", "None", "ü", "日本", "e\u0301", "\u00e9", *CONTROLS),
     "integers": (0, 1, -1, 2, 127, 100),
     "wide integers": (0, 1, 2**31, -(2**63), 2**63 - 1, 2**53, 2**53 + 1),
+    "ticks": (0, 1, 999, 1000, -1, 10**18, 10**18 + 1),
     "huge integers": (0, 2**64, -(2**70), 10**25, 2**64 + 1),
     "floats": (0.0, -0.0, 1.0, 0.1, 0.1 + 2e-17, 5e-324, 1.7e308, -1.7e308, 2.0**53, 1e-9),
     "odd floats": (0.0, math.nan, math.inf, -math.inf, 1.5),
@@ -85,12 +86,15 @@ WAYS = {
     "pyarrow": (
         "plain", "chunked", "sliced", "dictionary", "repeated dictionary", "chunked dictionaries",
         "run-end", "large", "view", "nanoseconds", "zone",
-        "seconds", "struct", "map", "fixed list", "extension", "union", "half", "unsigned",
+        "time ns", "span ns", "seconds", "struct", "map", "fixed list", "extension", "union", "half",
+        "unsigned",
         "decimal256", "interval", "null", "empty chunk", "binary",
     ),
-    "polars": ("plain", "categorical", "enum", "nanoseconds", "milliseconds", "struct", "array",
+    "polars": ("plain", "categorical", "enum", "nanoseconds", "span ns", "time", "milliseconds",
+        "struct", "array",
         "object", "chunked", "sliced", "decimal", "int128", "float32", "unsigned"),
-    "pandas": ("plain", "category", "nullable", "object", "arrow", "interval", "period", "sparse",
+    "pandas": ("plain", "category", "nullable", "nanoseconds", "object", "arrow", "interval", "period",
+        "sparse",
         "zone", "string", "repeated index"),
     "numpy": ("plain", "object", "float32", "float16", "int8", "uint64", "text", "bytes", "datetime ns",
         "datetime D", "masked", "strided", "complex", "longdouble", "reversed bytes"),
@@ -222,7 +226,8 @@ def _of(name: str, *arguments: Any) -> Callable[[], Any]:
 ARROW_TYPES: dict[str, Callable[[], Any]] = {
     "large": _of("large_string"), "view": _of("string_view"), "nanoseconds": _of("timestamp", "ns"),
     "zone": _of("timestamp", "us", "+02:00"),
-    "seconds": _of("timestamp", "s"), "map": _of("map_", "string", "int64"), "half": _of("float16"),
+    "seconds": _of("timestamp", "s"), "time ns": _of("time64", "ns"), "span ns": _of("duration", "ns"),
+     "map": _of("map_", "string", "int64"), "half": _of("float16"),
     "unsigned": _of("uint64"),
     "decimal256": _of("decimal256", 40, 3), "interval": _of("month_day_nano_interval"),
     "null": _of("null"), "binary": _of("large_binary"),
@@ -236,6 +241,8 @@ def _polars(plan: Plan) -> Any:
         "categorical": lambda: pl.Categorical,
         "enum": lambda: pl.Enum(sorted({cell for cell in plan.listed if cell is not None})),
         "nanoseconds": lambda: pl.Datetime("ns"),
+        "span ns": lambda: pl.Duration("ns"),
+        "time": lambda: pl.Time,
         "milliseconds": lambda: pl.Duration("ms"),
         "decimal": lambda: pl.Decimal(38, 4),
         "int128": lambda: pl.Int128,
@@ -266,6 +273,7 @@ def _pandas(plan: Plan) -> Any:
     ways: dict[str, Callable[[], Any]] = {
         "category": lambda: made.astype("category"),
         "nullable": lambda: made.convert_dtypes(),
+        "nanoseconds": lambda: made.astype("M8[ns]"),
         "interval": lambda: pd.Series(
             pd.arrays.IntervalArray.from_tuples([None if c is None else (c, c) for c in plan.listed])
         ),
@@ -356,12 +364,20 @@ FRAMES: dict[str, Callable[[tuple[Any, ...], list[Any]], Any]] = {
     "dict": _numpy_frame,
 }  # fmt: skip
 READERS: dict[str, Callable[[Any], Cells]] = {
-    "pyarrow": lambda column: list(column.to_pylist()),
-    "polars": lambda column: list(column.to_list()),
+    "pyarrow": lambda column: list(_whole_numbers(column).to_pylist()),
+    "polars": lambda column: list((column.to_physical() if column.dtype.is_temporal() else column).to_list()),
     "pandas": lambda column: list(column.tolist()),
     "numpy": lambda column: list(column.tolist() if column.dtype.kind not in "mM" else column),
     "dict": lambda column: list(column),
 }
+
+
+def _whole_numbers(column: Any) -> Any:
+    """Times as the numbers that they are held as, since Python's own are not as fine."""
+    import pyarrow as pa
+
+    fine = pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type)
+    return column.cast(pa.int64()) if fine or pa.types.is_duration(column.type) else column
 
 
 # ---- checking
@@ -390,6 +406,10 @@ def _check(given: Given, folder: Path) -> None:
     _check_file(table, folder / "x.parquet", given.kinds)
 
 
+LEFT_ALONE = (str, bool, int, bytes, decimal.Decimal)
+"""Types of which every library has the values that Python has."""
+
+
 def _kept_rows(held: dict[Any, Cells], missing: str) -> list[int]:
     """The rows that a table has."""
     count = len(next(iter(held.values())))
@@ -416,6 +436,9 @@ def _check_column(table: Table, name: Any, held: Cells) -> None:
         return
     codes = table.array(name).tolist()
     for row, cell in enumerate(held):
+        if type(cell) in LEFT_ALONE and type(cells_[row]) in LEFT_ALONE:
+            same = type(cell) is type(cells_[row]) and cell == cells_[row]
+            hold("values stay as they are", same, (name, cell, cells_[row]))
         for other in range(row):
             law = "cells are the same state exactly where they are the same"
             hold(law, _alike(cell, held[other]) == (codes[row] == codes[other]), (name, cell, held[other]))

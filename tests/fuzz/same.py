@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 from bayescout.data.table import Table
@@ -12,10 +13,10 @@ from tests.fuzz.target import hold
 
 
 def typed(label: Any) -> Any:
-    """A label with its type, all the way down; -0.0 is not 0.0."""
+    """A label with its type, all the way down; -0.0 is not 0.0, but 1.10 is 1.1 of a decimal."""
     if isinstance(label, (tuple, list)):
         return type(label), tuple(typed(part) for part in label)
-    return type(label), repr(label)
+    return type(label), repr(label.normalize() if isinstance(label, Decimal) else label)
 
 
 def parts(value: Any) -> Any:

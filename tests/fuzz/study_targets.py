@@ -8,7 +8,6 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 
-from bayescout.cli.experiments import _study
 from bayescout.cli.learning import settings_given
 from bayescout.experiments import STUDIES, Ran, run_study, study_named
 from bayescout.experiments.own import read_study
@@ -152,7 +151,7 @@ def _draw_study(rng: Random) -> tuple[str, list[str]]:
 def _check_study(given: tuple[str, list[str]], folder: Path) -> None:
     """A study with settings from the command line says what it would run."""
     name, options = given
-    study = _study(name, False, settings_given(options), folder, resume=False)
+    study = study_named(name, **settings_given(options))
     next(iter(study.runs()), None)
     study.settings()
 

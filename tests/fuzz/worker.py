@@ -113,9 +113,12 @@ def _run_piece(piece: Piece, settings: Settings, shared: Shared, pipe: int, fold
     shared.values[PREPARING] = 0
     end = None if piece.seconds is None else time.monotonic() + piece.seconds
     _limit_memory(settings.memory)
+    parent = os.getppid()
     for number in range(piece.start, piece.stop):
         if end is not None and time.monotonic() > end:
             break
+        if os.getppid() != parent:
+            os._exit(1)  # there is nobody left to tell
         begin = time.perf_counter_ns()
         shared.values[BEGUN] = time.monotonic_ns()
         shared.values[NUMBER] = number
