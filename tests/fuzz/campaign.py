@@ -30,6 +30,9 @@ from tests.fuzz.worker import (
     work,
 )
 
+LOG = 20_000
+"""How many characters of what a dying worker wrote are looked at."""
+
 PATIENCE = 15
 """How many times its CPU seconds an input may take by the clock, for a busy machine."""
 
@@ -179,7 +182,7 @@ class _Crew:
         """Note the input that ended the worker, and leave it out of what is left."""
         values = self._shared.values
         here, at = self.pieces[values[PIECE]], values[NUMBER]
-        name, said = signal.Signals(number).name, self.log.read_text(errors="replace")
+        name, said = signal.Signals(number).name, self.log.read_text(errors="replace")[-LOG:]
         if values[PREPARING]:
             self.report.failures.append(f"{name} from a seed of {here.target}\n{said}")
             self.pieces = []

@@ -84,20 +84,23 @@ class Given:
 
 WAYS = {
     "pyarrow": (
-        "plain", "chunked", "sliced", "dictionary", "repeated dictionary", "chunked dictionaries",
-        "run-end", "large", "view", "nanoseconds", "zone",
-        "time ns", "span ns", "seconds", "struct", "map", "fixed list", "extension", "union", "half",
-        "unsigned",
-        "decimal256", "interval", "null", "empty chunk", "binary",
+        "plain", "chunked", "sliced", "empty chunk", "dictionary", "repeated dictionary", "run-end",
+        "chunked dictionaries", "large", "view", "nanoseconds", "zone", "time ns", "span ns", "seconds",
+        "struct", "map", "fixed list", "extension", "union", "half", "unsigned", "decimal256", "interval",
+        "null", "binary",
     ),
-    "polars": ("plain", "categorical", "enum", "nanoseconds", "span ns", "time", "milliseconds",
-        "struct", "array",
-        "object", "chunked", "sliced", "decimal", "int128", "float32", "unsigned"),
-    "pandas": ("plain", "category", "nullable", "nanoseconds", "object", "arrow", "interval", "period",
-        "sparse",
-        "zone", "string", "repeated index"),
-    "numpy": ("plain", "object", "float32", "float16", "int8", "uint64", "text", "bytes", "datetime ns",
-        "datetime D", "masked", "strided", "complex", "longdouble", "reversed bytes"),
+    "polars": (
+        "plain", "chunked", "sliced", "categorical", "enum", "nanoseconds", "span ns", "time", "milliseconds",
+        "struct", "array", "object", "decimal", "int128", "float32", "unsigned",
+    ),
+    "pandas": (
+        "plain", "category", "nullable", "nanoseconds", "object", "arrow", "interval", "period", "sparse",
+        "zone", "string", "repeated index",
+    ),
+    "numpy": (
+        "plain", "object", "float32", "float16", "int8", "uint64", "text", "bytes", "datetime ns",
+        "datetime D", "masked", "strided", "complex", "longdouble", "reversed bytes",
+    ),
     "dict": ("plain", "tuple", "array", "range", "generator"),
 }  # fmt: skip
 NAMES = ("a", "b", "", "a b", 1, None, ("a", 1), "1", "\x1b[2J", False, 2.5)
@@ -125,6 +128,10 @@ def _plan(rng: Random, library: str, rows: int) -> Plan:
 # ---- making
 
 
+DAY = 24 * 3600 * 10**9
+"""In nanoseconds."""
+
+
 class CannotBeMadeError(Exception):
     """The library has no such column."""
 
@@ -148,7 +155,12 @@ def _arrow(plan: Plan) -> Any:
 
     whole = pa.array(plan.listed)
     way = plan.way
-    if way in ARROW_TYPES:
+    if way == "map":
+        pairs = [None if cell is None else [(str(cell), 1)] for cell in plan.listed]
+        whole = pa.array(pairs, type=pa.map_(pa.string(), pa.int64()))
+    elif way == "time ns" and not all(cell is None or 0 <= cell < DAY for cell in plan.listed):
+        raise CannotBeMadeError
+    elif way in ARROW_TYPES:
         whole = pa.array(plan.listed, type=ARROW_TYPES[way]())
     elif way == "repeated dictionary":
         return pa.chunked_array([_repeated(plan)])
@@ -227,7 +239,7 @@ ARROW_TYPES: dict[str, Callable[[], Any]] = {
     "large": _of("large_string"), "view": _of("string_view"), "nanoseconds": _of("timestamp", "ns"),
     "zone": _of("timestamp", "us", "+02:00"),
     "seconds": _of("timestamp", "s"), "time ns": _of("time64", "ns"), "span ns": _of("duration", "ns"),
-     "map": _of("map_", "string", "int64"), "half": _of("float16"),
+     "half": _of("float16"),
     "unsigned": _of("uint64"),
     "decimal256": _of("decimal256", 40, 3), "interval": _of("month_day_nano_interval"),
     "null": _of("null"), "binary": _of("large_binary"),

@@ -101,7 +101,7 @@ def _draw_packed(rng: Random) -> Given:
     """A damaged gzip file, or a whole one of damaged text; now and then of one that unpacks to very much."""
     if rng.random() < 0.5:
         data = damaged_bytes(rng, rng.choice(_packed()), _packed())
-    elif rng.random() < 0.005:
+    elif rng.random() < 0.002:
         data = gzip.compress(rng.choice((b" ", b"a", b"a,", b"\n", b'"')) * 10_000_000, 1, mtime=0)
     else:
         data = gzip.compress(damaged_text(rng, TEXTS, WORDS), 1, mtime=0)
