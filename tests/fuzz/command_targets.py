@@ -249,6 +249,6 @@ def _check_labels(given: Labels, folder: Path) -> None:
 
 
 COMMAND_TARGETS = (
-    Target("commands", 1, _seed_vectors, _draw_vector, _check_vector),
+    Target("commands", 2, _seed_vectors, _draw_vector, _check_vector),
     Target("labels", 1, lambda: [("show", ("a", "b", "c"), ("x", "y"))], _draw_labels, _check_labels),
 )

@@ -485,4 +485,4 @@ def _seeds() -> tuple[Given, ...]:
     return tuple(Given(library, (plan, numbers), ("a", "b"), "error", None) for library in WAYS)
 
 
-OBJECT_TARGETS = (Target("objects", 4, _seeds, _draw, _check),)
+OBJECT_TARGETS = (Target("objects", 8, _seeds, _draw, _check),)

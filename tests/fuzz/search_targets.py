@@ -281,7 +281,7 @@ def _settings_seeds() -> list[Chosen]:
 SEARCH_TARGETS = (
     Target(
         "checkpoint",
-        3,
+        8,
         lambda: list(_checkpoints().items()),
         _draw_checkpoint,
         _check_checkpoint,
@@ -289,5 +289,5 @@ SEARCH_TARGETS = (
     ),
     Target("result", 8, lambda: [text.encode() for text in _results()], _draw_result, _check_result),
     Target("knowledge", 8, _knowledge_seeds, _draw_knowledge, _check_knowledge),
-    Target("settings", 1, _settings_seeds, _draw_settings, _check_settings),
+    Target("settings", 3, _settings_seeds, _draw_settings, _check_settings),
 )

@@ -61,12 +61,37 @@ TOML_WORDS = (
     "concentration = 0", "missing_values = [1]", "kinds = 1",
 )  # fmt: skip
 
+TOML_VALUES = (
+    "1", "2", "3", "0", "-1", "1.5", "nan", "inf", "-inf", "1e400", "true", '""', '"a"', '"asia"',
+    '"bic"', '"\\u001b[2J"',
+    "[]", "[[]]", "[1, 2]", "[0]", '["tabu"]', '["pc", "ges"]', '["bge"]', '["k2", "bdeu"]', "{}",
+    "{nodes = 3}",
+    "{nodes = 2, arcs = 1}", "{nodes = 3, density = 0.5, seed = 2}", "{nodes = 3, arcs = nan}",
+    "{nodes = 0}",
+    '{nodes = 3, kind = "gaussian"}', "{nodes = 3, states = 1}", "{nodes = -1}",
+    "{nodes = 3, concentration = 0}",
+    '[{name = "tabu", length = -1}]', '[{name = "annealing", hot = "x"}]', '[{name = "bdeu", ess = 1e308}]',
+    '[["a", "b"]]', '[["asia", "tub"]]', '{asia = 1}', "1979-05-27", '"drop"', '"state"', "[20, 20]",
+    "99999999999999999999",
+)  # fmt: skip
+
 
 # ---- declarations
 
 
 def _draw_declaration(rng: Random) -> bytes:
-    return damaged_text(rng, DECLARATIONS, TOML_WORDS)
+    """A damaged text, or one in which some lines say something else."""
+    if rng.random() < 0.4:
+        return damaged_text(rng, DECLARATIONS, TOML_WORDS)
+    lines = rng.choice(DECLARATIONS).split("\n")
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        at = rng.randrange(len(lines))
+        key, equals, _ = lines[at].partition(" = ")
+        if equals and rng.random() < 0.8:
+            lines[at] = key + equals + rng.choice(TOML_VALUES)
+        else:
+            lines.insert(at, rng.choice(rng.choice(DECLARATIONS).split("\n")))
+    return "\n".join(lines).encode()
 
 
 def _check_declaration(data: bytes, folder: Path) -> None:
@@ -166,7 +191,7 @@ STUDY_TARGETS = (
     ),
     Target(
         "records",
-        2,
+        3,
         partial(_seed_file, RECORDS),
         partial(_draw_file, name=RECORDS),
         partial(_check_folder, name=RECORDS),

@@ -186,7 +186,7 @@ TABLE_TARGETS = (
     ),
     Target(
         "parquet",
-        4,
+        6,
         partial(_seed_columnar, ".parquet"),
         partial(_draw_columnar, ending=".parquet"),
         _check,
