@@ -7,6 +7,7 @@ and number, so that what was found is found again with --only NUMBER. The exit c
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -23,6 +24,7 @@ def main() -> int:
     settings = Settings(given.seed, given.limit, given.memory << 20, given.keep)
     if given.only is not None:
         return _one(names, given.only, settings)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     counts = dict.fromkeys(names, given.each) if given.each else shared_out(given.inputs, names)
     report = run(counts, settings, given.workers, given.seconds)
     sys.stdout.write(table(report))

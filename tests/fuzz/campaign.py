@@ -64,7 +64,10 @@ def shared_out(inputs: int, targets: Sequence[str]) -> dict[str, int]:
 
 
 def run(counts: dict[str, int], settings: Settings, workers: int = 2, seconds: float | None = None) -> Report:
-    """Run so many inputs of each target; `seconds` is for all together, and the same for each target."""
+    """Run so many inputs of each target; `seconds` is for all together, and the same for each target.
+
+    Ctrl-C ends it with what was found so far.
+    """
     begin = time.monotonic()
     share = None if seconds is None else seconds / len(counts)
     report = Report(counts={name: Counter() for name in counts})
@@ -89,6 +92,8 @@ def run(counts: dict[str, int], settings: Settings, workers: int = 2, seconds: f
                     key.data.hear(ready)
                 for crew in crews:
                     crew.watch()
+        except KeyboardInterrupt:
+            report.failures.append("interrupted")
         finally:
             for crew in crews:
                 crew.end()
@@ -167,6 +172,7 @@ class _Crew:
         if self.alive:
             os.kill(self._process, signal.SIGKILL)
             os.waitpid(self._process, 0)
+            self._count()
 
     def _note(self, message: dict[str, object]) -> None:
         if "failure" in message:

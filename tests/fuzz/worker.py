@@ -99,6 +99,8 @@ def _take_precautions(log: Path) -> None:
     for descriptor in (1, 2):  # what libraries say there is no output of the campaign
         os.dup2(stream.fileno(), descriptor)
     faulthandler.enable(stream)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent sees to it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     faulthandler.register(signal.SIGPROF, stream, all_threads=False, chain=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
