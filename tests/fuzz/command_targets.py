@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -99,33 +100,30 @@ def _files() -> dict[str, bytes]:
 
 def _run(words: Vector, folder: Path) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of a command."""
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.chdir(folder))
-        handlers = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
-        for number, handler in handlers:
-            stack.callback(signal.signal, number, handler)
-        stack.enter_context(warnings.catch_warnings())
-        streams = [
-            stack.enter_context(open(folder / name, "w+", encoding="utf-8", errors="surrogateescape"))
-            for name in (".out", ".err")
-        ]
-        stack.enter_context(_given("argv", ["bayescout", *words]))
-        stack.enter_context(_given("stdout", streams[0]))
-        stack.enter_context(_given("stderr", streams[1]))
+    out, err = folder / ".out", folder / ".err"
+    with (
+        contextlib.chdir(folder),
+        _same_signals(),
+        warnings.catch_warnings(),
+        open(out, "w", encoding="utf-8", errors="surrogateescape") as stdout,
+        open(err, "w", encoding="utf-8", errors="surrogateescape") as stderr,
+        patch.object(sys, "argv", ["bayescout", *words]),
+        patch.object(sys, "stdout", stdout),
+        patch.object(sys, "stderr", stderr),
+    ):
         code = _exit_code()
-        return code, *(
-            _said(folder / name, stream) for name, stream in zip((".out", ".err"), streams, strict=True)
-        )  # type: ignore[return-value]
+    return code, *(path.read_bytes().decode("utf-8", "surrogateescape") for path in (out, err))
 
 
 @contextlib.contextmanager
-def _given(name: str, value: object):  # type: ignore[no-untyped-def]
-    before = getattr(sys, name)
-    setattr(sys, name, value)
+def _same_signals() -> Iterator[None]:
+    """A command takes signals for itself, as it has the process for itself."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        setattr(sys, name, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @cache
@@ -141,11 +139,6 @@ def _exit_code() -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     raise Broken("a command ends with an exit code")
-
-
-def _said(path: Path, stream: object) -> str:
-    stream.flush()  # type: ignore[attr-defined]
-    return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _check_output(code: int, out: str, err: str) -> None:

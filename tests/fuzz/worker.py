@@ -11,6 +11,7 @@ import faulthandler
 import json
 import mmap
 import os
+import re
 import resource
 import shutil
 import signal
@@ -196,11 +197,17 @@ def keep(finding: Finding, target: Target, settings: Settings) -> None:
 
 
 def _limit_memory(more: int | None) -> None:
-    """Allow so much address space more than there is now."""
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc/self/statm").exists() else 0
-    limit = hard if more is None or not pages else pages * resource.getpagesize() + more
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    """Allow so much memory more than there is now; of data, as the package asks after that of addresses."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    there = _data_bytes()
+    resource.setrlimit(resource.RLIMIT_DATA, (hard if more is None or not there else there + more, hard))
+
+
+def _data_bytes() -> int:
+    """What the limit counts, or 0 where the system does not say."""
+    status = Path("/proc/self/status")
+    found = re.search(r"VmData:\s+(\d+) kB", status.read_text()) if status.exists() else None
+    return int(found[1]) * 1024 if found else 0
 
 
 def _send(pipe: int, message: dict[str, Any]) -> None:
