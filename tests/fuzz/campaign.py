@@ -95,6 +95,8 @@ def run(counts: dict[str, int], settings: Settings, workers: int = 2, seconds: f
         except KeyboardInterrupt:
             report.failures.append("interrupted")
         finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
             for crew in crews:
                 crew.end()
     report.seconds = time.monotonic() - begin
@@ -269,7 +271,7 @@ def table(report: Report) -> str:
     lines = [f"{'target':<14}{'inputs':>10}{'accepted':>10}{'refused':>10}{'findings':>10}{'per second':>12}"]
     for name, counts in report.counts.items():
         kinds = report.kinds(name)
-        done = counts["accepted"] + counts["refused"] + kinds.total()
+        done = counts["accepted"] + counts["refused"] + counts["slow once"] + kinds.total()
         rate = 1e9 * done / counts["nanoseconds"] if counts["nanoseconds"] else 0.0
         lines.append(
             f"{name:<14}{done:>10,}{counts['accepted']:>10,}{counts['refused']:>10,}{kinds.total():>10,}{rate:>12,.0f}"

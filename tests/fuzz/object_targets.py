@@ -376,8 +376,10 @@ FRAMES: dict[str, Callable[[tuple[Any, ...], list[Any]], Any]] = {
     "dict": _numpy_frame,
 }  # fmt: skip
 READERS: dict[str, Callable[[Any], Cells]] = {
-    "pyarrow": lambda column: list(_whole_numbers(column).to_pylist()),
-    "polars": lambda column: list((column.to_physical() if column.dtype.is_temporal() else column).to_list()),
+    "pyarrow": lambda column: _ticks(_whole_numbers(column).to_pylist()),
+    "polars": lambda column: _ticks(
+        (column.to_physical() if column.dtype.is_temporal() else column).to_list()
+    ),
     "pandas": lambda column: list(column.tolist()),
     "numpy": lambda column: list(column.tolist() if column.dtype.kind not in "mM" else column),
     "dict": lambda column: list(column),
@@ -390,6 +392,13 @@ def _whole_numbers(column: Any) -> Any:
 
     fine = pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type)
     return column.cast(pa.int64()) if fine or pa.types.is_duration(column.type) else column
+
+
+def _ticks(listed: Cells) -> Cells:
+    """The cells; the number that means no time in some libraries and a time in others is left alone."""
+    if -(2**63) in listed:
+        raise CannotBeMadeError
+    return listed
 
 
 # ---- checking
