@@ -1,0 +1,63 @@
+"""Whether two values are the same: equal in every bit and of the same type, with no NaN in them."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+from bayescout.data.table import Table
+from bayescout.graph.dag import Dag
+from bayescout.network.discrete import DiscreteNetwork
+from tests.fuzz.target import hold
+
+
+def typed(label: Any) -> Any:
+    """A label with its type, all the way down; -0.0 is not 0.0, but 1.10 is 1.1 of a decimal."""
+    if isinstance(label, (tuple, list)):
+        return type(label), tuple(typed(part) for part in label)
+    return type(label), repr(label.normalize() if isinstance(label, Decimal) else label)
+
+
+def parts(value: Any) -> Any:
+    """A graph or a network as values that can be compared."""
+    if isinstance(value, Dag):
+        return "graph", typed(value.nodes), value.parents
+    numbers = (
+        (*value.tables, *value.undefined)
+        if isinstance(value, DiscreteNetwork)
+        else (value.intercepts, *value.coefficients, value.variances)
+    )
+    states = typed(value.states) if isinstance(value, DiscreteNetwork) else ()
+    return (
+        type(value), value.name, parts(value.dag), states,
+        tuple((array.dtype, array.shape, array.tobytes()) for array in numbers),
+    )  # fmt: skip
+
+
+def check_no_nan(value: Any) -> None:
+    if isinstance(value, Dag):
+        return
+    numbers = (
+        value.tables
+        if isinstance(value, DiscreteNetwork)
+        else (value.intercepts, *value.coefficients, value.variances)
+    )
+    hold("numbers of a network are finite", all(bool((array * 0 == 0).all()) for array in numbers))
+
+
+def cells(table: Table) -> Any:
+    """The cells of a table with their types, by column; kinds and weights with them."""
+    return [
+        (typed(name), kind, [typed(cell) for cell in table.column(name)])
+        for name, kind in zip(table.names, table.kinds, strict=True)
+    ]
+
+
+def check_cells(table: Table) -> None:
+    """Codes are within states, states distinct, numbers finite."""
+    for name, states in zip(table.names, table.states, strict=True):
+        if states is None:
+            hold("continuous cells are finite", all(map(math.isfinite, table.column(name))), name)
+        else:
+            hold("states are distinct", len(set(map(typed, states))) == len(states), (name, states))
