@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayescout.data import as_table, read_table
+from bayescout.data import as_table, columnar, read_table
 from bayescout.data import read as read_module
 from bayescout.data.blocks import read_blocks
 from bayescout.data.numerals import typed
@@ -218,7 +218,7 @@ def test_the_data_file(write, text, name):
 
 
 def test_columnar_files_in_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(read_module, "BATCH_ROWS", 7)
+    monkeypatch.setattr(columnar, "BATCH_ROWS", 7)
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
         {
@@ -240,7 +240,7 @@ def test_columnar_files_in_batches(tmp_path, monkeypatch):
 
 
 def test_a_columnar_column_that_turns_continuous_late(tmp_path, monkeypatch):
-    monkeypatch.setattr(read_module, "BATCH_ROWS", 10)
+    monkeypatch.setattr(columnar, "BATCH_ROWS", 10)
     cells = [0, 1] * 50 + list(range(150)) + [None]
     pl.DataFrame({"x": cells, "y": [1, 2, 3] * 83 + [1, 2]}).write_parquet(
         tmp_path / "d.parquet", row_group_size=20
