@@ -107,20 +107,30 @@ def _scan(path: Path) -> pl.LazyFrame:
 
 
 def _batches(frame: pl.LazyFrame, places: Sequence[int], exact: Sequence[bool], rows: int) -> Iterator[Batch]:
-    """A few columns at a time: the engine reads ahead whole row groups of what it is asked for."""
+    """A few columns at a time: the engine reads ahead whole row groups of what it is asked for.
+
+    Rows are counted, since batches may just end where the engine fails in a thread of its own.
+    """
     import polars as pl
 
+    count = int(frame.select(pl.len()).collect().item())
     for start in range(0, len(places), COLUMNS_AT_ONCE):
         some = slice(start, start + COLUMNS_AT_ONCE)
         known: list[list[str]] = [[] for _ in exact[some]]
         asked = frame.select(pl.nth(list(places[some])))
+        seen = 0
         for batch in asked.collect_batches(chunk_size=rows, maintain_order=True, lazy=True):
             pieces = []
             for i, series in enumerate(batch.get_columns()):
                 piece = polars_piece(series, exact[start + i], known[i])
                 known[i] = _with_texts(known[i], getattr(piece, "values", ()))
                 pieces.append(piece)
+            seen += batch.height
             yield start, pieces
+        if seen != count:
+            raise OSError(
+                f"{seen:,} of {count:,} rows could be read; the file is damaged, or holds a type not known"
+            )
 
 
 def _with_texts(known: list[str], values: Sequence[Any]) -> list[str]:

@@ -104,9 +104,9 @@ def chosen(names: Sequence[Label], columns: Sequence[Any] | None, weight: Label 
         raise UnknownNameError(
             "column" if one else "columns", strange[0] if one else tuple(strange), names, "the data"
         )
-    twice = [name for name in wanted if wanted.count(name) > 1]
-    if twice:
-        raise SettingError(f"columns names {twice[0]!r} twice: name each column once")
+    if len(set(wanted)) < len(wanted):
+        twice = next(name for name in wanted if wanted.count(name) > 1)
+        raise SettingError(f"columns names {twice!r} twice: name each column once")
     return wanted if weight is None or weight in wanted else [*wanted, weight]
 
 
@@ -286,11 +286,35 @@ def _add_pandas(column: Column, series: Any) -> None:
         column.add_floats(series.to_numpy(dtype=np.float64, na_value=np.nan).copy())
     elif isinstance(dtype, np.dtype) and kind == "O" and not _only_strings(series):
         add_objects(column, series.tolist())
+    elif hasattr(dtype, "pyarrow_dtype"):
+        _add_pandas_arrow(column, series)
     else:
-        codes, distinct = series.factorize()
-        codes = np.asarray(codes)
-        values = distinct.tolist()
-        column.add_coded([*values, MISSING] if (codes < 0).any() else values, codes)
+        _add_factorised(column, series)
+
+
+def _add_factorised(column: Column, series: Any) -> None:
+    codes, distinct = series.factorize()
+    codes = np.asarray(codes)
+    values = distinct.tolist()
+    column.add_coded([*values, MISSING] if (codes < 0).any() else values, codes)
+
+
+def _add_pandas_arrow(column: Column, series: Any) -> None:
+    """An Arrow column inside pandas: as pandas gives its values, or as Arrow does where pandas cannot."""
+    import pyarrow as pa
+
+    kind = series.dtype.pyarrow_dtype
+    if not pa.types.is_time(kind):  # pandas cuts them to microseconds
+        try:
+            _add_factorised(column, series)
+            return
+        except (pa.ArrowException, NotImplementedError, OverflowError):
+            pass
+    chunked = pa.chunked_array(pa.array(series.array))
+    if pa.types.is_decimal(kind):
+        add_objects(column, chunked.to_pylist())
+    else:
+        _add_pyarrow(column, chunked)
 
 
 def _only_strings(series: Any) -> bool:

@@ -50,7 +50,7 @@ def add_array(column: Column, array: NDArray[Any], mask: NDArray[np.bool_] | Non
 
 
 def _dates(array: NDArray[Any]) -> list[Any]:
-    """datetime and date objects; units finer than they hold stay NumPy scalars."""
+    """datetime and date objects; what they cannot hold stays NumPy scalars."""
     listed = array.tolist()
     return list(array) if any(isinstance(cell, int) for cell in listed) else list(listed)
 
@@ -111,7 +111,7 @@ def add_objects(column: Column, cells: Sequence[Any]) -> None:
         # One type needs no type in the key; several do, or True, 1 and 1.0 would be one.
         keys: Sequence[Any] = cells if one_type else list(zip(map(type, cells), cells, strict=True))
         index = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:
+    except (TypeError, ValueError):  # NumPy's durations without a unit raise the latter
         row, cell = next((i, cell) for i, cell in enumerate(cells) if not is_hashable(cell))
         raise DataError(
             f"column {column.name!r} holds {_short(cell)} ({type(cell).__name__}) in row {row} "

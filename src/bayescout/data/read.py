@@ -58,7 +58,8 @@ def read_table(
     states. Cells that are all integers become integers, all true or false booleans, all numbers
     floats, and otherwise the column is text. A column whose cells stand in quotes is text whatever they
     look like, unless the whole file, names and all, is in quotes. The other arguments are those of
-    `as_table`; columns that are left out cost nothing but the reading of their text.
+    `as_table`; columns that are left out cost nothing but the reading of their text. A line of text has
+    at most 16 MB, and a text file at most 100,000 columns.
     """
     check_policy(missing)
     path = Path(path)
@@ -237,7 +238,8 @@ def _read_columnar(path: Path, declared: _Declared) -> tuple[_Plan, list[Column]
         plan = _Plan(names, declared)
         plan.note(source.seal)
         columns = [Column(name, *plan.of_column(name)) for name in plan.names]
-        places = [names.index(name) for name in plan.names]
+        position = {name: place for place, name in enumerate(names)}
+        places = [position[name] for name in plan.names]
         for start, pieces in source.batches(places, [is_exact(column) for column in columns]):
             for column, piece in zip(columns[start:], pieces, strict=False):
                 piece.add_to(column)
