@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from bayescout.data import memory
 from bayescout.data.pieces import Piece, polars_piece
 from bayescout.data.seal import Seal, read_seal
 from bayescout.errors import BayescoutError, FormatError, TooLargeError
@@ -38,6 +39,8 @@ sys.path[:] = json.loads(sys.argv[1])
 from bayescout.data.columnar import serve
 serve()
 """
+
+_NO_MEMORY = "Cannot allocate memory"
 
 Batch = tuple[int, list[Piece]]
 """Some rows of a few columns: the position of the first column among those asked for, and the pieces."""
@@ -65,7 +68,7 @@ def open_columnar(path: Path) -> Iterator[Columns]:
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror or error}", path=path) from None
     alone = not sys.executable or getattr(sys, "frozen", False)
-    if alone or (seal is not None and not _memory_is_limited()):
+    if alone or (seal is not None and memory.limit() is None):
         yield _Direct(path, seal)
         return
     with tempfile.TemporaryFile() as said, _child(said) as process:
@@ -183,7 +186,7 @@ class _InChild:
             if kind == "end":
                 return
             if kind == "error":
-                raise _refused(self.path, value)
+                raise self._too_large() if _NO_MEMORY in value else _refused(self.path, value)
             yield value
 
     def _death(self) -> BayescoutError:
@@ -191,15 +194,17 @@ class _InChild:
         code = self.process.wait()
         self.said.seek(0)
         said = self.said.read(1 << 16).decode(errors="replace")
-        if any(word in said for word in ("memory allocation of", "MemoryError", "Cannot allocate memory")):
-            limit = " within the limit set for this process" if _memory_is_limited() else ""
-            return TooLargeError(
-                f"{self.path}: reading it takes more memory than there is{limit}: raise the limit, read "
-                f"fewer columns, or write it anew in smaller row groups; a small file that needs so much is "
-                f"damaged"
-            )
+        if any(word in said for word in ("memory allocation of", "MemoryError", _NO_MEMORY)):
+            return self._too_large()
         return _refused(
             self.path, f"its reader ended with code {code}; the file is damaged, or memory ran out"
+        )
+
+    def _too_large(self) -> TooLargeError:
+        limit = " within the limit set for this process" if memory.limit() is not None else ""
+        return TooLargeError(
+            f"{self.path}: reading it takes more memory than there is{limit}: raise the limit, read fewer "
+            f"columns, or write it anew in smaller row groups; a small file that needs so much is damaged"
         )
 
 
@@ -208,8 +213,8 @@ def _child(said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
     """A process that reads one file; it does not outlive the block."""
     # Backtraces of the reader take time, and nobody sees them; one thread needs less of a limited memory.
     environment = os.environ | {"RUST_BACKTRACE": "0"}
-    if _memory_is_limited():
-        environment["POLARS_MAX_THREADS"] = "1"
+    if memory.limit() is not None:
+        environment |= {"POLARS_MAX_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
     process = subprocess.Popen(
         [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
@@ -226,15 +231,6 @@ def _child(said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
             with suppress(BrokenPipeError):
                 if pipe is not None:
                     pipe.close()
-
-
-def _memory_is_limited() -> bool:
-    """Return True if the address space of this process, which its children inherit, has a limit."""
-    try:
-        import resource
-    except ImportError:  # not a Unix system
-        return False
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 # ---- the child's side

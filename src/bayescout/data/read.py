@@ -23,11 +23,12 @@ from bayescout.data.blocks import (
 from bayescout.data.columnar import open_columnar
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.encode import DeclaredStates, Kinds, chosen, listed, split_weights
+from bayescout.data.memory import prepare_to_parse
 from bayescout.data.pieces import is_exact, settle_times
 from bayescout.data.seal import Seal
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
-from bayescout.errors import DataError, FormatError, SettingError, did_you_mean
+from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
 from bayescout.spelling import setting
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -71,6 +72,12 @@ def read_table(
         table = assemble(read, missing, plan.row_weights, plan.weight_name)
     except DataError as error:
         raise type(error)(f"{path}: {error}") from None
+    except TooLargeError:
+        raise
+    except MemoryError:
+        raise TooLargeError(
+            f"{path}: there is not enough memory for its table: read fewer columns, or raise the limit"
+        ) from None
     plan.marks.warn_unmet()
     return table
 
@@ -147,6 +154,7 @@ def unknown_extension(path: Path) -> FormatError:
 
 def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Column]]:
     """The columns of a text file, starting again when one taken for numbers turns out to be text."""
+    prepare_to_parse(form.path)
     as_text: set[str] = set()
     while True:
         with closing(read_blocks(form)) as blocks:
