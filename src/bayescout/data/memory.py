@@ -43,8 +43,8 @@ def prepare_to_parse(path: Path) -> None:
     needed = PARSING + (0 if "polars" in sys.modules else LOADING)
     if most - _in_use() < needed:
         raise TooLargeError(
-            f"{path}: this process may address {most >> 20:,} MB, and {needed >> 20:,} MB more than it has in "
-            f"use are needed to read text: raise the limit, with ulimit -v for instance"
+            f"{path}: this process may address {most >> 20:,} MB, and {needed >> 20:,} MB more than now "
+            f"are needed to read text: raise the limit, with ulimit -v for instance"
         )
 
 
