@@ -184,6 +184,14 @@ def test_learning_says_that_columns_are_collinear():
     assert len(caught) == 1
 
 
+def test_resampling_says_it_once():
+    a = np.random.default_rng(1).normal(size=60)
+    data = {"a": a, "b": 3 * a + 1, "c": np.random.default_rng(2).normal(size=60)}
+    with pytest.warns(BayescoutWarning, match="linear functions of others") as caught:
+        bs.bootstrap(data, runs=6, search="hill-climb", workers=1)
+    assert len(caught) == 1
+
+
 def test_ordinary_columns_and_more_columns_than_rows_are_not_called_collinear():
     rng = np.random.default_rng(3)
     Covariance(continuous_table(rng.normal(size=(5, 40))))

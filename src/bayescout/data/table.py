@@ -247,6 +247,7 @@ class Table:
             warnings.warn(message, BayescoutWarning, stacklevel=2)
 
     def _taken(self, table: Table) -> Table:
+        """A table taken from this one: what was said of this one is not said again."""
         table.__dict__["_told"] = self._told
         return table
 
@@ -278,6 +279,10 @@ class Table:
                 missing=self.missing,
             )
         )
+
+    def unweighted(self) -> Table:
+        """The same rows, each counting once."""
+        return self._taken(Table(self.names, self.states, self.codes, self.values, None, self.missing))
 
     @cached_property
     def fingerprint(self) -> str:
