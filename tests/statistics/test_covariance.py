@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
@@ -103,6 +103,7 @@ def bound_or_refused(name, table):
 
 @pytest.mark.parametrize("name", GAUSSIAN)
 @settings(max_examples=150)
+@example(columns=[[0.0] * 5 + [0.5], [1.8e157, 0.0, 0.0, 0.0, 0.5, 0.0]], weights=True)
 @given(columns=st.lists(magnitudes(), min_size=2, max_size=4), weights=st.booleans())
 def test_no_magnitude_gives_a_score_that_is_not_a_number(name, columns, weights):
     table = continuous_table(columns)

@@ -37,6 +37,9 @@ columns; and how many are named."""
 LARGE_EXPONENT = 400
 """A column whose greatest value is beyond 2**400, or below 2**-400, is scaled: its squares might not fit."""
 
+LEAST_SCATTER = 2.0**-960
+"""A smaller sum of squares, after scaling, is next to nothing: only weights close to 0 can make it."""
+
 MOST_SCATTER = 2.0**500
 """The largest sum of squares under a prior, which is not scaled: products of two of them must fit."""
 
@@ -316,7 +319,7 @@ def _require_continuous(table: Table) -> None:
 
 def _require_varying(table: Table, squares: Floats) -> None:
     """Refuse a column without variance; one that varies, however little, is not constant."""
-    flat = squares == 0
+    flat = squares < LEAST_SCATTER
     if not flat.any():
         return
     column = int(np.argmax(flat))
