@@ -247,7 +247,7 @@ def awkward(tmp_path):
     texts = {
         "semicolons": "A;B\n" + "x;1\ny;2\ny;1\n" * 4,
         "gaps": "A,B\n" + "x,u\ny,v\n,u\nx,v\n" * 5,
-        "marks": "A,B\n" + "1.5,2\nabsent,3\n2.5,1\n" * 9,
+        "marks": "A,B\n" + "1.5,2\nabsent,3\n2.5,1\n3.5,2\n" * 9,
         "mixed": "A,B\n" + "".join(f"{number[i]},{'uv'[i % 2]}\n" for i in range(40)),
         "numbers": "A,B\n" + "".join(f"{number[i]},{number[3 * i % 40]}\n" for i in range(40)),
         "whole": "A,B\n" + "".join(f"{i % 3},{number[i]}\n" for i in range(40)),

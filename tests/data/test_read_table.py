@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayescout.data import as_table, read_table
+from bayescout.data import as_table, columnar, read_table
 from bayescout.data import read as read_module
 from bayescout.data.blocks import read_blocks
 from bayescout.data.numerals import typed
@@ -218,7 +218,7 @@ def test_the_data_file(write, text, name):
 
 
 def test_columnar_files_in_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(read_module, "BATCH_ROWS", 7)
+    monkeypatch.setattr(columnar, "BATCH_ROWS", 7)
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
         {
@@ -240,7 +240,7 @@ def test_columnar_files_in_batches(tmp_path, monkeypatch):
 
 
 def test_a_columnar_column_that_turns_continuous_late(tmp_path, monkeypatch):
-    monkeypatch.setattr(read_module, "BATCH_ROWS", 10)
+    monkeypatch.setattr(columnar, "BATCH_ROWS", 10)
     cells = [0, 1] * 50 + list(range(150)) + [None]
     pl.DataFrame({"x": cells, "y": [1, 2, 3] * 83 + [1, 2]}).write_parquet(
         tmp_path / "d.parquet", row_group_size=20
@@ -423,3 +423,56 @@ def test_names_are_read_from_the_beginning(tmp_path):
 def test_a_blank_first_line_is_said(write, text):
     with pytest.raises(FormatError, match=r"line 1: the first line is blank, and must hold the names"):
         read_table(write(text))
+
+
+# ---- what has no end
+
+
+def endless(piece, times=64):
+    """A small file that expands to `times` MB and more."""
+    return gzip.compress(piece * (times * (1 << 20) // len(piece)))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            endless(b"a" * 1024),
+            "line 1: a line of more than 16 MB, the longest that is read; is this a table",
+        ),
+        (endless(b"," * 1024), "line 1: a line of more than 16 MB"),
+        (endless(b'"' * 1024), "line 1: a line of more than 16 MB"),
+        (endless(b"\n" * 1024), "line 1: more than 16 MB of blank lines"),
+        (endless(b"\r\n" * 1024), "line 1: more than 16 MB of blank lines"),
+        (gzip.compress(b'a,b\n1,2\n"') + endless(b"x\n" * 512), "line 3: .* 16 MB.*is a quote never closed"),
+        (gzip.compress(b"a,b\n1,2\n") + endless(b"1," * 512), "line 3: a line of more than 16 MB"),
+        (gzip.compress(b",".join(b"c%d" % i for i in range(100_001)) + b"\n"), "more than 100,000 columns"),
+    ],
+    ids=["text", "commas", "quotes", "blank", "crlf", "open quote", "row", "columns"],
+)
+def test_a_line_without_an_end_is_refused_early(write, content, message):
+    path = write(content, "d.csv.gz")
+    served = 0
+    read = gzip.GzipFile.read
+
+    def counted(stream, size=-1):
+        nonlocal served
+        data = read(stream, size)
+        served += len(data)
+        return data
+
+    with mock.patch.object(gzip.GzipFile, "read", counted), pytest.raises(FormatError, match=message):
+        read_table(path)
+    assert served <= 42 << 20  # and not the 64 MB that there are; a line end of two bytes counts as one
+
+
+def test_a_long_line_within_the_limit_is_read(write):
+    long = b"x" * (9 << 20)
+    table = read_table(write(b"a,b\n" + long + b",1\ny,2\ny,1\n" + long + b",1\n", "d.csv"))
+    assert [len(state) for state in table.states[0]] == [9 << 20, 1]
+
+
+def test_many_columns_of_a_data_file_are_counted_by_their_blanks(write):
+    line = b" ".join(b"c%d" % i for i in range(100_001))
+    with pytest.raises(FormatError, match="more than 100,000 columns"):
+        names_in(write(line + b"\n1\n", "d.dat"))

@@ -180,7 +180,8 @@ def test_fisher_z_without_degrees_of_freedom_is_inconclusive():
 def test_what_the_given_variables_determine_is_independent_and_copies_are_not():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(2, 100))
-    tests = FisherZ(Covariance(continuous_table([x, y, x + y, x])))
+    with pytest.warns(bs.BayescoutWarning, match="'x2' of 'x0', 'x1'; 'x3' of 'x0'"):
+        tests = FisherZ(Covariance(continuous_table([x, y, x + y, x])))
     assert tests.one(Question(0, 3)).answer == "dependent"
     assert tests.one(Question(0, 1, (2,))).answer == "dependent"
     for case in ((2, 3, (0, 1)), (0, 2, (3, 1)), (2, 0, (3, 1)), (0, 1, (3,)), (1, 0, (3,))):
@@ -193,7 +194,8 @@ def test_rounding_is_not_taken_for_dependence_however_many_the_rows():
         x, y = np.random.default_rng(seed).normal(size=(2, 50))
         table = continuous_table([x, y, x + 2 * y, x - y, x + 1e-3 * y])
         weighted = bs.Table(table.names, table.states, table.codes, table.values, weights=np.full(50, 1e8))
-        tests = FisherZ(Covariance(weighted))
+        with pytest.warns(bs.BayescoutWarning, match="linear functions"):
+            tests = FisherZ(Covariance(weighted))
         assert {tests.one(Question(a, b, (0, 1))).answer for a, b in ((2, 3), (3, 4), (4, 2))} == {
             "independent"
         }

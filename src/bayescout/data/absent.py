@@ -14,7 +14,18 @@ from bayescout.data.numerals import as_number
 from bayescout.errors import BayescoutWarning
 from bayescout.graph.labels import quoted
 
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+
+class _Missing:
+    """Of one value, also after a journey between processes."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __reduce__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
 """Stands for a missing cell among the distinct values of a column."""
 
 

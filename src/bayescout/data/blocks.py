@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 23
 
+MAX_LINE_BYTES = 1 << 24
+"""The longest line, quoted line ends in it included, and the longest run of blank lines: what has no end must
+not fill the memory."""
+
+MAX_COLUMNS = 100_000
+"""The most columns of a text file."""
+
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
 
@@ -57,12 +64,15 @@ class TextFormat:
 
 
 def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Generator[Block]:
-    """The file's lines in blocks of about `size` bytes, checked to be UTF-8."""
+    """The file's lines in blocks of about `size` bytes, checked to be UTF-8.
+
+    While no line ends, as much again is read as there is: a long line is looked through a few times only.
+    """
     line = 1
     rest = b""
     with _open(form.path) as stream:
         while True:
-            data = _read(form, stream, size)
+            data = _read(form, stream, max(size, min(len(rest), BLOCK_BYTES)))
             if line == 1 and not rest:
                 data = data.removeprefix(b"\xef\xbb\xbf")
             whole, rest = _cut(form, rest + data, final=not data, line=line)
@@ -72,6 +82,16 @@ def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Generator[Block]:
                 line += whole.count(b"\n")
             if not data:
                 return
+            if len(rest) > MAX_LINE_BYTES:
+                raise form.error(_too_long(rest), line)
+
+
+def _too_long(rest: bytes) -> str:
+    """What is the matter with a line that does not end."""
+    if not rest.strip(b"\r\n"):
+        return f"more than {MAX_LINE_BYTES >> 20} MB of blank lines; delete them"
+    hint = "is a quote never closed?" if b"\n" in rest else "is this a table, with line ends of '\\n'?"
+    return f"a line of more than {MAX_LINE_BYTES >> 20} MB, the longest that is read; {hint}"
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -139,6 +159,7 @@ def _check_text(form: TextFormat, whole: bytes, line: int) -> None:
 
 def read_header(form: TextFormat, first: Block) -> tuple[list[str], Block]:
     """The names in the first line, and the block without it."""
+    _check_width(form, first)
     reader = csv.reader(io.StringIO(first.lines.decode("utf-8"), newline=""), **_dialect(form))
     if form.loose:
         line, _, rest = first.lines.lstrip().partition(b"\n")
@@ -151,6 +172,16 @@ def read_header(form: TextFormat, first: Block) -> tuple[list[str], Block]:
         raise form.error(str(error), 1) from None
     size = _end_of_line(first.lines, reader.line_num)
     return names, Block(first.lines[size:], first.first_line + reader.line_num)
+
+
+def _check_width(form: TextFormat, first: Block) -> None:
+    """Refuse more names than a table can have, before a list of them is made."""
+    end = first.lines.find(b"\n", len(first.lines) - len(first.lines.lstrip()))
+    cells = first.lines.count(form.separator.encode(), 0, end) + 1
+    if form.loose and form.separator != ",":
+        cells = len(first.lines[:end].split(None, MAX_COLUMNS))
+    if cells > MAX_COLUMNS:
+        raise form.error(f"more than {MAX_COLUMNS:,} columns, the most a file may have: leave some out", 1)
 
 
 def quoted_cells(form: TextFormat, lines: bytes) -> list[bool]:

@@ -197,8 +197,9 @@ def check_declarations(
     if kinds is not None and not isinstance(kinds, dict):
         kinds = dict.fromkeys(names, kinds)
     kinds, states = dict(kinds or {}), dict(states or {})
+    known = set(names)
     for name in [*kinds, *states]:
-        if name not in names:
+        if name not in known:
             raise UnknownNameError("column", name, names, "the declared kinds or states")
     for name, kind in kinds.items():
         if kind not in ("discrete", "continuous"):

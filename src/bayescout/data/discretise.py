@@ -210,12 +210,13 @@ def _width_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
 def _kmeans_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
     """Lloyd's iteration on sorted values: a cluster is a run of them, its sum a difference of prefix sums."""
     middle = float(values[len(values) // 2])
-    spread = values - middle  # keeps the prefix sums from cancelling
-    if not np.isfinite(spread).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = values - middle  # keeps the prefix sums from cancelling
+        sums = np.concatenate([[0.0], np.cumsum(spread * weights)])
+    if not np.isfinite(spread).all() or not np.isfinite(sums).all():
         raise DataError(
             f"values from {values[0]} to {values[-1]} are too far apart for kmeans: use 'quantile'"
         )
-    sums = np.concatenate([[0.0], np.cumsum(spread * weights)])
     mass = np.concatenate([[0.0], np.cumsum(weights)])
     ends = np.searchsorted(values, _quantile_cuts(values, weights, bins), side="right")
     for _ in range(MAX_LLOYD_STEPS):

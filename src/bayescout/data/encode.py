@@ -14,10 +14,11 @@ from bayescout.checks import first_repeated
 from bayescout.data.absent import MISSING, Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.columns import Column, check_declarations
-from bayescout.data.pieces import add_array, add_categories, add_objects, add_polars
+from bayescout.data.pieces import add_array, add_categories, add_objects, add_polars, is_exact
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.graph.labels import is_hashable
+from bayescout.spelling import setting
 
 Data = Any
 """A `Table`, a pandas, polars or pyarrow frame, a NumPy array, a dict of columns, or a path."""
@@ -286,11 +287,35 @@ def _add_pandas(column: Column, series: Any) -> None:
         column.add_floats(series.to_numpy(dtype=np.float64, na_value=np.nan).copy())
     elif isinstance(dtype, np.dtype) and kind == "O" and not _only_strings(series):
         add_objects(column, series.tolist())
+    elif hasattr(dtype, "pyarrow_dtype"):
+        _add_pandas_arrow(column, series)
     else:
-        codes, distinct = series.factorize()
-        codes = np.asarray(codes)
-        values = distinct.tolist()
-        column.add_coded([*values, MISSING] if (codes < 0).any() else values, codes)
+        _add_factorised(column, series)
+
+
+def _add_factorised(column: Column, series: Any) -> None:
+    codes, distinct = series.factorize()
+    codes = np.asarray(codes)
+    values = distinct.tolist()
+    column.add_coded([*values, MISSING] if (codes < 0).any() else values, codes)
+
+
+def _add_pandas_arrow(column: Column, series: Any) -> None:
+    """An Arrow column inside pandas: as pandas gives its values, or as Arrow does where pandas cannot."""
+    import pyarrow as pa
+
+    kind = series.dtype.pyarrow_dtype
+    if not pa.types.is_time(kind):  # pandas cuts them to microseconds
+        try:
+            _add_factorised(column, series)
+            return
+        except (pa.ArrowException, NotImplementedError, OverflowError):
+            pass
+    chunked = pa.chunked_array(pa.array(series.array))
+    if pa.types.is_decimal(kind):
+        add_objects(column, chunked.to_pylist())
+    else:
+        _add_pyarrow(column, chunked)
 
 
 def _only_strings(series: Any) -> bool:
@@ -306,13 +331,72 @@ def _only_strings(series: Any) -> bool:
 def _add_pyarrow(column: Column, chunked: Any) -> None:
     """Dictionary columns keep their dictionary; the rest goes through polars without a copy."""
     import polars as pl
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    if "dictionary" in str(chunked.type):
-        chunks = chunked.unify_dictionaries().chunks
-        categories = chunks[0].dictionary.to_pylist() if chunks else []
-        codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
-        add_categories(column, categories, np.concatenate([*codes, np.empty(0, dtype=np.int64)]))
+    kind = chunked.type
+    if isinstance(kind, pa.BaseExtensionType):
+        _add_pyarrow(column, pa.chunked_array([chunk.storage for chunk in chunked.chunks], kind.storage_type))
+    elif pa.types.is_run_end_encoded(kind):
+        decoded = [pc.run_end_decode(chunk) for chunk in chunked.chunks]
+        _add_pyarrow(column, pa.chunked_array(decoded, kind.value_type))
+    elif pa.types.is_dictionary(kind):
+        _add_dictionary(column, chunked)
+    elif pa.types.is_decimal(kind) and (pa.types.is_decimal256(kind) or kind.scale < 0):
+        _add_decimals(column, chunked)
+    elif any(test(kind) for test in (pa.types.is_interval, pa.types.is_union, _is_list_view)):
+        raise DataError(_unusable(column, kind))
+    else:
+        try:
+            series = pl.from_arrow(chunked)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError):
+            raise DataError(_unusable(column, kind)) from None
+        assert isinstance(series, pl.Series)
+        add_polars(column, series)
+
+
+def _is_list_view(kind: Any) -> bool:
+    return "list_view" in str(kind)
+
+
+def _unusable(column: Column, kind: Any) -> str:
+    return (
+        f"column {column.name!r} is of the Arrow type {kind}, which cannot be read: "
+        f"cast it to numbers or text, or {setting('drop', column.name)}"
+    )
+
+
+def _add_decimals(column: Column, chunked: Any) -> None:
+    """Decimals that polars has no type for: numbers, or states where the column is declared discrete."""
+    import pyarrow as pa
+
+    if is_exact(column):
+        add_objects(column, chunked.to_pylist())
         return
-    series = pl.from_arrow(chunked)
-    assert isinstance(series, pl.Series)
-    add_polars(column, series)
+    numbers = chunked.cast(pa.float64()).to_numpy()
+    column.add_floats(np.where(chunked.is_null().to_numpy(), np.nan, numbers))
+
+
+def _add_dictionary(column: Column, chunked: Any) -> None:
+    """A dictionary is read as a column of its own, for the values; each chunk has its own one."""
+    import pyarrow as pa
+
+    try:
+        chunks = chunked.unify_dictionaries().chunks
+    except pa.ArrowException:
+        raise DataError(_unusable(column, chunked.type)) from None
+    categories = _values_of(column, chunks[0].dictionary) if chunks else []
+    codes = [chunk.indices.cast(pa.int64(), safe=False).fill_null(-1).to_numpy() for chunk in chunks]
+    add_categories(column, categories, np.concatenate([*codes, np.empty(0, dtype=np.int64)]))
+
+
+def _values_of(column: Column, dictionary: Any) -> list[Any]:
+    """The entries of an Arrow dictionary, as the cells of a discrete column would be."""
+    import pyarrow as pa
+
+    if not pa.types.is_temporal(dictionary.type):
+        return list(dictionary.to_pylist())
+    entries = Column(column.name, "discrete")
+    _add_pyarrow(entries, pa.chunked_array([dictionary]))
+    values = [None if value is MISSING else value for value in entries.values]
+    return [values[code] for chunk in entries.chunks for code in chunk.tolist()]

@@ -1,14 +1,20 @@
-"""Fast coding of whole arrays, lists and series: each becomes distinct values and codes, or floats."""
+"""Fast coding of whole arrays, lists and series: each becomes distinct values and codes, or floats.
+
+A polars series is first turned into a piece, a plain value that knows nothing of the column it is for: so
+it can be made in another process than the one that adds it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from datetime import time
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.absent import MISSING
+from bayescout.data.absent import MISSING, is_missing
 from bayescout.data.columns import MAX_INTEGER_STATES, Column
 from bayescout.errors import DataError
 from bayescout.graph.labels import is_hashable
@@ -44,7 +50,7 @@ def add_array(column: Column, array: NDArray[Any], mask: NDArray[np.bool_] | Non
 
 
 def _dates(array: NDArray[Any]) -> list[Any]:
-    """datetime and date objects; units finer than they hold stay NumPy scalars."""
+    """datetime and date objects; what they cannot hold stays NumPy scalars."""
     listed = array.tolist()
     return list(array) if any(isinstance(cell, int) for cell in listed) else list(listed)
 
@@ -60,14 +66,22 @@ def _add_integers(
         return
     if not len(array):
         return
-    distinct, codes = _code_integers(array)
-    values: list[Any] = [as_value(value) for value in distinct]
-    if mask is not None and mask.any():
-        # A cell under the mask holds anything, so a value that only occurs there is not one.
-        shown = np.bincount(codes[~mask], minlength=len(values)) > 0
-        codes = np.where(mask, len(values), codes)
-        values = [v if seen else MISSING for v, seen in zip(values, shown.tolist(), strict=True)] + [MISSING]
-    column.add_coded(values, codes)
+    values, codes = _code_masked(array, mask)
+    column.add_coded([v if v is MISSING else as_value(v) for v in values], codes)
+
+
+def _code_masked(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> tuple[list[Any], NDArray[Any]]:
+    """The distinct integers, MISSING for what the mask hides, and codes into them."""
+    values: list[Any]
+    values, codes = _code_integers(array)
+    if mask is None or not mask.any():
+        return values, codes
+    # A cell under the mask holds anything, so a value that only occurs there is not one.
+    shown = np.bincount(codes[~mask], minlength=len(values)) > 0
+    hidden = np.where(mask, len(values), codes)
+    return [v if seen else MISSING for v, seen in zip(values, shown.tolist(), strict=True)] + [
+        MISSING
+    ], hidden
 
 
 def _has_many(column: Column, array: NDArray[Any]) -> bool:
@@ -97,7 +111,7 @@ def add_objects(column: Column, cells: Sequence[Any]) -> None:
         # One type needs no type in the key; several do, or True, 1 and 1.0 would be one.
         keys: Sequence[Any] = cells if one_type else list(zip(map(type, cells), cells, strict=True))
         index = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:
+    except (TypeError, ValueError):  # NumPy's durations without a unit raise the latter
         row, cell = next((i, cell) for i, cell in enumerate(cells) if not is_hashable(cell))
         raise DataError(
             f"column {column.name!r} holds {_short(cell)} ({type(cell).__name__}) in row {row} "
@@ -118,35 +132,206 @@ def _short(cell: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+# ---- polars
+
+
+class Piece(Protocol):
+    """Some cells of one column, ready to be added to it."""
+
+    def add_to(self, column: Column) -> None: ...
+
+
+@dataclass(frozen=True)
+class Floats:
+    """Numbers, NaN where missing."""
+
+    array: NDArray[np.float64]
+
+    def add_to(self, column: Column) -> None:
+        column.add_floats(self.array)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Integers or booleans; `mask` marks missing cells."""
+
+    array: NDArray[Any]
+    mask: NDArray[np.bool_] | None
+
+    def add_to(self, column: Column) -> None:
+        add_array(column, self.array, self.mask)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Distinct values, MISSING among them, and codes into them."""
+
+    values: Sequence[Any]
+    codes: NDArray[Any]
+
+    def add_to(self, column: Column) -> None:
+        column.add_coded(self.values, self.codes)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The categories of a categorical column and codes into them, -1 where missing."""
+
+    categories: Sequence[Any]
+    codes: NDArray[Any]
+
+    def add_to(self, column: Column) -> None:
+        add_categories(column, self.categories, self.codes)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Values of any type, one a cell."""
+
+    cells: Sequence[Any]
+
+    def add_to(self, column: Column) -> None:
+        add_objects(column, self.cells)
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Cells that cannot be taken, and why."""
+
+    reason: str
+
+    def add_to(self, column: Column) -> None:
+        raise DataError(f"column {column.name!r} {self.reason}")
+
+
 def add_polars(column: Column, series: pl.Series) -> None:
     """Add a polars series of any type."""
+    known = [value for value in column.values if isinstance(value, str)]
+    polars_piece(series, is_exact(column), known).add_to(column)
+    settle_times(column)
+
+
+def is_exact(column: Column) -> bool:
+    """Return True if decimals are states of the column; otherwise they are numbers."""
+    return column.wanted == "discrete" or column.states is not None
+
+
+def polars_piece(series: pl.Series, exact: bool, known: Sequence[str] = ()) -> Piece:
+    """The cells of a polars series of any type; `known` are the texts that the column has shown so far."""
     import polars as pl
 
     dtype = series.dtype
     if dtype == pl.String or dtype == pl.Categorical:
-        add_strings(column, series.cast(pl.String))
-    elif isinstance(dtype, pl.Enum):
+        return Coded(*code_strings(series.cast(pl.String), known))
+    if isinstance(dtype, pl.Enum):
         codes = series.to_physical()
         if codes.null_count():
             codes = codes.cast(pl.Int64).fill_null(-1)
-        add_categories(column, dtype.categories.to_list(), codes.to_numpy())
-    elif dtype.is_float() or (dtype.is_decimal() and column.wanted != "discrete" and column.states is None):
-        column.add_floats(series.cast(pl.Float64).to_numpy(writable=True))
-    elif dtype == pl.Boolean or (
-        dtype.is_integer() and dtype not in (pl.Int128, getattr(pl, "UInt128", None))
-    ):
-        mask = series.is_null().to_numpy() if series.null_count() else None
-        filled = series if mask is None else series.fill_null(False if dtype == pl.Boolean else 0)
-        add_array(column, filled.to_numpy(), mask)
+        return Categories(dtype.categories.to_list(), codes.to_numpy())
+    if dtype.is_float() or (dtype.is_decimal() and not exact):
+        return Floats(series.cast(pl.Float64).to_numpy(writable=True))
+    if dtype == pl.Boolean or (dtype.is_integer() and dtype not in (pl.Int128, getattr(pl, "UInt128", None))):
+        return Integers(*_filled(series))
+    if dtype.is_temporal():
+        return _time_piece(series)
+    return Objects(series.to_list())
+
+
+def _filled(series: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """The numbers of a series of integers or booleans, and which of them are missing."""
+    import polars as pl
+
+    if not series.null_count():
+        return series.to_numpy(), None
+    return series.fill_null(
+        False if series.dtype == pl.Boolean else 0
+    ).to_numpy(), series.is_null().to_numpy()
+
+
+# ---- times, which Python holds to the microsecond and from year 1 to 9999 only
+
+
+def _time_piece(series: pl.Series) -> Piece:
+    """Dates, times and durations by their distinct numbers, each exact.
+
+    Those without a zone are NumPy's, which hold them all; `settle_times` makes them Python's once it is known
+    that every one fits. A time of the day, or with a zone, has no such type and is refused if too fine.
+    """
+    import polars as pl
+
+    array, mask = _filled(series.to_physical())
+    if not len(array):
+        return Coded([], np.empty(0, dtype=np.int64))
+    numbers, codes = _code_masked(array, mask)
+    known = np.array([n for n in numbers if n is not MISSING], dtype=array.dtype)
+    dtype = series.dtype
+    if dtype == pl.Time:
+        values, fits = _times_of_day(known), not (known % 1000).any()
+    elif getattr(dtype, "time_zone", None) is not None:
+        values, fits = _with_zone(known, dtype)
     else:
-        add_objects(column, series.to_list())
+        values, fits = list(pl.Series(known).cast(dtype).to_numpy()), True
+    if not fits:
+        return Unusable(
+            f"is of type {dtype} and has a value that Python's times cannot hold, finer than a microsecond "
+            f"or beyond the years 1 to 9999: cast it to microseconds, to a time without a zone, or to text"
+        )
+    found = iter(values)
+    return Coded([MISSING if n is MISSING else next(found) for n in numbers], codes)
+
+
+def _times_of_day(nanoseconds: NDArray[Any]) -> list[time]:
+    found = []
+    for microseconds in (nanoseconds // 1000).tolist():
+        seconds, fraction = divmod(microseconds, 1_000_000)
+        found.append(time(seconds // 3600, seconds // 60 % 60, seconds % 60, fraction))
+    return found
+
+
+def _with_zone(numbers: NDArray[Any], dtype: Any) -> tuple[list[Any], bool]:
+    import polars as pl
+
+    times = numbers.astype(f"datetime64[{dtype.time_unit}]")
+    days = times.astype("datetime64[D]").astype(np.int64)
+    within = bool(((days > _FIRST_DAY) & (days < _LAST_DAY)).all())
+    if not within or (dtype.time_unit == "ns" and (numbers % 1000).any()):
+        return [], False
+    return pl.Series(numbers).cast(dtype).to_list(), True
+
+
+_FIRST_DAY, _LAST_DAY = (np.datetime64(day, "D").astype(np.int64) for day in ("0001-01-02", "9999-12-30"))
+"""With a day to spare for the zone."""
+
+
+def settle_times(column: Column) -> None:
+    """Python's dates and durations for NumPy's, where every one of the column's fits them."""
+    if column.floats is not None or not any(_is_numpy_time(value) for value in column.values):
+        return
+    plain_values = [_as_python(value) if _is_numpy_time(value) else value for value in column.values]
+    if not any(isinstance(value, int) for value in plain_values):
+        column.retype(plain_values)
+
+
+def _is_numpy_time(value: Any) -> bool:
+    return isinstance(value, np.datetime64 | np.timedelta64)
+
+
+def _as_python(value: Any) -> Any:
+    """The date, datetime or timedelta that is equal, or an integer where none is."""
+    coarse = value.astype(value.dtype.str.replace("[ns]", "[us]"))
+    return coarse.item() if coarse == value else 0
+
+
+# ---- categories and texts
 
 
 def add_categories(column: Column, categories: Sequence[Any], codes: NDArray[Any]) -> None:
     """Add codes into the categories of a categorical column, -1 where missing.
 
-    The categories count as declared states, and only those that occur as values.
+    The categories count as declared states, and only those that occur as values. An Arrow
+    dictionary may hold a value more than once: it is one category, at its first place.
     """
+    categories, codes = _each_once(column, categories, codes)
     column.take_states(categories)
     gone = codes < 0
     missing = bool(gone.any())
@@ -154,6 +339,32 @@ def add_categories(column: Column, categories: Sequence[Any], codes: NDArray[Any
     values = [value for value, hit in zip(categories, seen.tolist(), strict=True) if hit]
     lookup = np.append(np.cumsum(seen) - 1, len(values)).astype(np.uint32)
     column.add_coded([*values, MISSING] if missing else values, lookup[codes])
+
+
+def _each_once(
+    column: Column, categories: Sequence[Any], codes: NDArray[Any]
+) -> tuple[Sequence[Any], NDArray[Any]]:
+    """The categories without repetitions, and the codes into them."""
+    try:
+        index = {key: place for place, key in enumerate(dict.fromkeys(map(_key, categories)))}
+    except TypeError:
+        cell = next(cell for cell in categories if not is_hashable(cell))
+        raise DataError(
+            f"column {column.name!r} has the category {_short(cell)} ({type(cell).__name__}), which is not "
+            f"hashable and so cannot be a state: convert it, for instance to a tuple or a string"
+        ) from None
+    if len(index) == len(categories):
+        return categories, codes
+    lookup = np.array([*(index[_key(value)] for value in categories), -1])
+    distinct: dict[Any, Any] = {}
+    for value in categories:
+        distinct.setdefault(_key(value), value)
+    return list(distinct.values()), lookup[codes]
+
+
+def _key(value: Any) -> tuple[type, Any]:
+    """What tells values apart: True, 1 and 1.0 are three, and two missing values are one."""
+    return (type(None), None) if is_missing(value) else (type(value), value)
 
 
 def add_strings(column: Column, texts: pl.Series) -> None:

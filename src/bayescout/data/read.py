@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayescout.data.absent import Marks
 from bayescout.data.assemble import assemble, check_policy
@@ -20,22 +20,20 @@ from bayescout.data.blocks import (
     read_blocks,
     read_header,
 )
+from bayescout.data.columnar import open_columnar
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.encode import DeclaredStates, Kinds, chosen, listed, split_weights
-from bayescout.data.pieces import add_polars
+from bayescout.data.memory import prepare_to_parse
+from bayescout.data.pieces import is_exact, settle_times
+from bayescout.data.seal import Seal
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
-from bayescout.errors import DataError, FormatError, SettingError, did_you_mean
+from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
 from bayescout.spelling import setting
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 DATA_FILES = (".dat", ".data", ".txt")
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
-BATCH_ROWS = 1 << 16
-COLUMNS_AT_ONCE = 4
 HEADER_BYTES = 1 << 16
 
 
@@ -61,7 +59,8 @@ def read_table(
     states. Cells that are all integers become integers, all true or false booleans, all numbers
     floats, and otherwise the column is text. A column whose cells stand in quotes is text whatever they
     look like, unless the whole file, names and all, is in quotes. The other arguments are those of
-    `as_table`; columns that are left out cost nothing but the reading of their text.
+    `as_table`; columns that are left out cost nothing but the reading of their text. A line of text has
+    at most 16 MB, and a text file at most 100,000 columns.
     """
     check_policy(missing)
     path = Path(path)
@@ -73,6 +72,12 @@ def read_table(
         table = assemble(read, missing, plan.row_weights, plan.weight_name)
     except DataError as error:
         raise type(error)(f"{path}: {error}") from None
+    except TooLargeError:
+        raise
+    except MemoryError:
+        raise TooLargeError(
+            f"{path}: there is not enough memory for its table: read fewer columns, or raise the limit"
+        ) from None
     plan.marks.warn_unmet()
     return table
 
@@ -83,8 +88,8 @@ def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list
     check_file(path)
     form = _text_format(path, separator)
     if form is None:
-        with _explained(path):
-            return _scan(path).collect_schema().names()
+        with open_columnar(path) as source:
+            return source.names
     with closing(read_blocks(form, HEADER_BYTES)) as blocks:
         return _read_names(form, next(blocks, None))[1]
 
@@ -108,6 +113,12 @@ class _Plan:
         self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.weight_name)
         self.names = [str(name) for name in chosen(names, declared.columns, self.weight_name)]
         self.marks = Marks(declared.absent)
+
+    def note(self, seal: Seal | None) -> None:
+        """Take what we noted in a file of ours for declared, where the user declares nothing."""
+        for name in () if seal is None else seal.discrete:
+            if name in self.names and name not in self.kinds and name not in self.states:
+                self.kinds[name] = "discrete"
 
     def of_column(self, name: str) -> tuple[Kind | None, States | None, Marks]:
         return self.kinds.get(name), self.states.get(name), self.marks
@@ -143,6 +154,7 @@ def unknown_extension(path: Path) -> FormatError:
 
 def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Column]]:
     """The columns of a text file, starting again when one taken for numbers turns out to be text."""
+    prepare_to_parse(form.path)
     as_text: set[str] = set()
     while True:
         with closing(read_blocks(form)) as blocks:
@@ -227,45 +239,20 @@ def _chain(first: Block, blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _read_columnar(path: Path, declared: _Declared) -> tuple[_Plan, list[Column]]:
-    import polars as pl
-
-    with _explained(path):
-        frame = _scan(path)
-        names = frame.collect_schema().names()
+    with open_columnar(path) as source:
+        names = source.names
         if not names:
             raise FormatError("has no columns", path=path)
         plan = _Plan(names, declared)
+        plan.note(source.seal)
         columns = [Column(name, *plan.of_column(name)) for name in plan.names]
-        places = [names.index(name) for name in plan.names]
-        for start in range(0, len(columns), COLUMNS_AT_ONCE):
-            some = slice(start, start + COLUMNS_AT_ONCE)
-            _fill_columns(frame.select(pl.nth(places[some])), columns[some])
+        position = {name: place for place, name in enumerate(names)}
+        places = [position[name] for name in plan.names]
+        for start, pieces in source.batches(places, [is_exact(column) for column in columns]):
+            for column, piece in zip(columns[start:], pieces, strict=False):
+                piece.add_to(column)
+    for column in columns:
+        settle_times(column)
     if columns and not columns[0].n_rows:
         raise FormatError("has no rows; at least one row is needed", path=path)
     return plan, columns
-
-
-def _scan(path: Path) -> pl.LazyFrame:
-    import polars as pl
-
-    scan = pl.scan_parquet if path.suffix.lower() in (".parquet", ".pq") else pl.scan_ipc
-    return scan(path, glob=False)
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """What polars says of a file, in one line."""
-    import polars as pl
-
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise FormatError(f"cannot be read as {path.suffix[1:]}: {reason}", path=path) from None
-
-
-def _fill_columns(frame: pl.LazyFrame, columns: Sequence[Column]) -> None:
-    """A few columns at a time: the engine reads ahead whole row groups of what it is asked for."""
-    for batch in frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, lazy=True):
-        for column, series in zip(columns, batch.get_columns(), strict=True):
-            add_polars(column, series)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
-from bayescout.errors import DataError, UnknownNameError
+from bayescout.errors import BayescoutWarning, DataError, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +26,9 @@ MissingPolicy = Literal["error", "drop", "state"]
 
 MAX_STATES = 65_536
 """The most states one column can have: codes are uint8 or uint16."""
+
+MOST_WEIGHT = 1e100
+"""No sum of row weights may pass this: products with it must stay in the range of a float."""
 
 
 def narrowest(states: int) -> type[np.unsignedinteger[Any]]:
@@ -51,6 +55,10 @@ def check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
             f"the weight of row {bad[0]} (counting from 0) is {weights[bad[0]]}: "
             f"weights must be finite and not negative"
         )
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > MOST_WEIGHT:
+        raise DataError(f"the weights sum to {total:g}, more than {MOST_WEIGHT:g}: rescale them")
     if n_rows and not weights.any():
         raise DataError("every weight is 0: at least one row must count")
 
@@ -230,30 +238,53 @@ class Table:
 
         return to_pandas(self)
 
+    @cached_property
+    def _told(self) -> set[str]:
+        return set()
+
+    def warn_once(self, topic: str, message: str) -> None:
+        """Warn of something in these data, once a topic for this table and the tables taken from it."""
+        if topic not in self._told:
+            self._told.add(topic)
+            warnings.warn(message, BayescoutWarning, stacklevel=2)
+
+    def _taken(self, table: Table) -> Table:
+        """A table taken from this one: what was said of this one is not said again."""
+        table.__dict__["_told"] = self._told
+        return table
+
     def select(self, names: Sequence[Label]) -> Table:
         """The named columns only, in the given order."""
         where = [self.index(name) for name in names]
         discrete = [self._slots[i] for i in where if self.states[i] is not None]
         continuous = [self._slots[i] for i in where if self.states[i] is None]
-        return Table(
-            names=tuple(self.names[i] for i in where),
-            states=tuple(self.states[i] for i in where),
-            codes=self.codes[discrete],
-            values=self.values[continuous],
-            weights=self.weights,
-            missing=self.missing,
+        return self._taken(
+            Table(
+                names=tuple(self.names[i] for i in where),
+                states=tuple(self.states[i] for i in where),
+                codes=self.codes[discrete],
+                values=self.values[continuous],
+                weights=self.weights,
+                missing=self.missing,
+            )
         )
 
     def take(self, rows: NDArray[Any]) -> Table:
         """The given rows only (indices or a boolean mask), states unchanged."""
-        return Table(
-            names=self.names,
-            states=self.states,
-            codes=np.ascontiguousarray(self.codes[:, rows]),
-            values=np.ascontiguousarray(self.values[:, rows]),
-            weights=None if self.weights is None else self.weights[rows],
-            missing=self.missing,
+        return self._taken(
+            Table(
+                names=self.names,
+                states=self.states,
+                codes=np.ascontiguousarray(self.codes[:, rows]),
+                values=np.ascontiguousarray(self.values[:, rows]),
+                weights=None if self.weights is None else self.weights[rows],
+                missing=self.missing,
+            )
         )
+
+    def unweighted(self) -> Table:
+        """The same rows, each counting once."""
+        return self._taken(Table(self.names, self.states, self.codes, self.values, None, self.missing))
 
     @cached_property
     def fingerprint(self) -> str:

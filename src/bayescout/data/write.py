@@ -12,10 +12,12 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.columns import MAX_INTEGER_STATES
+from bayescout.data.columns import MAX_INTEGER_STATES, Column
 from bayescout.data.files import atomic_write
 from bayescout.data.numerals import typed
+from bayescout.data.pieces import add_polars
 from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS, unknown_extension
+from bayescout.data.seal import Seal, write_sealed
 from bayescout.data.table import Label, States, Table
 from bayescout.errors import DataError
 
@@ -231,26 +233,49 @@ def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
         elif not all(type(state) is str for state in states):
             _check_same(name, states, _through_polars(name, states))
     frame = table.to_polars()
+    # Into memory first, for the digest, and since polars would turn a full disk into an error of its own.
+    content = io.BytesIO()
+    if parquet:
+        frame.write_parquet(content)
+    else:
+        frame.write_ipc(content)
+    seal = Seal(tuple(str(name) for name in table.names if frame.schema[str(name)].is_decimal()))
     with atomic_write(path) as stream:
-        if parquet:
-            frame.write_parquet(stream)
-        else:
-            frame.write_ipc(stream)
+        write_sealed(content.getbuffer(), seal, stream)
 
 
 def _through_polars(name: Label, found: Sequence[Any]) -> list[Any]:
+    """The states that a reader of the file gets."""
     import polars as pl
 
-    try:
-        series = pl.Series(list(found), strict=True)
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        series = pl.Series([None], dtype=pl.Object)
-    if series.dtype == pl.Object or series.dtype.is_float() or series.dtype.is_nested():
+    series = _series(found)
+    if series is None or series.dtype.is_float() or series.dtype.is_nested() or series.dtype == pl.Object:
         raise DataError(
             f"column {name!r} has states such as {found[0]!r} that a file would not give back as discrete "
             f"states of the same type: convert them to strings"
         )
-    return series.to_list()
+    return _values(series)
+
+
+def _series(values: Sequence[Any]) -> pl.Series | None:
+    """The values as polars holds them, or None where it cannot."""
+    import polars as pl
+
+    try:
+        if values and all(isinstance(value, np.datetime64 | np.timedelta64) for value in values):
+            return pl.Series(np.array(values))
+        return pl.Series(list(values), strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return None
+
+
+def _values(series: pl.Series) -> list[Any]:
+    """The values of a series as states, each once, in its order."""
+    if not series.dtype.is_temporal():
+        return series.to_list()
+    column = Column(series.name, "discrete")
+    add_polars(column, series)
+    return [column.values[code] for chunk in column.chunks for code in chunk.tolist()]
 
 
 def to_polars(table: Table) -> pl.DataFrame:
@@ -274,14 +299,12 @@ def to_polars(table: Table) -> pl.DataFrame:
 def _plain_series(name: str, states: States, table: Table) -> pl.Series:
     import polars as pl
 
-    try:
-        series = pl.Series(name, list(states), strict=True)
-        if not series.dtype.is_nested() and [(type(v), v) for v in series.to_list()] == [
-            (type(v), v) for v in states
-        ]:
-            return series.gather(table.array(name))
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        pass  # values of mixed or unknown types are held as Python objects
+    series = _series(states)
+    if series is not None and not series.dtype.is_nested():
+        same = [(type(v), v) for v in _values(series)] == [(type(v), v) for v in states]
+        if same:
+            return series.alias(name).gather(table.array(name))
+    # Values of mixed or unknown types are held as Python objects.
     return pl.Series(name, table.column(name), dtype=pl.Object)
 
 

@@ -74,5 +74,4 @@ def resampled(table: Table, size: int, rng: np.random.Generator) -> Table:
     points = rng.random(size) * table.total_weight
     ends = np.arange(1.0, table.n_rows + 1) if table.weights is None else np.cumsum(table.weights)
     rows: NDArray[np.intp] = np.minimum(np.searchsorted(ends, points, side="right"), table.n_rows - 1)
-    drawn = table.take(np.sort(rows))
-    return Table(drawn.names, drawn.states, drawn.codes, drawn.values, None, drawn.missing)
+    return table.take(np.sort(rows)).unweighted()

@@ -87,6 +87,6 @@ def is_hashable(label: object) -> bool:
     """Whether a value can be a label or a state; a tuple that holds a list only claims to be."""
     try:
         hash(label)
-    except TypeError:
+    except (TypeError, ValueError):  # the latter by NumPy's durations that have no unit
         return False
     return True

@@ -37,6 +37,9 @@ MAX_TABLE = 2**26
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 """Differences below this share of a column's largest value are taken as rounding."""
 
+LEAST_SIZE, MOST_SIZE = 1e-130, 1e140
+"""Between these the greatest value of a column that varies must be: beyond, its variance is no float."""
+
 
 def fit(
     dag: Any,
@@ -170,6 +173,7 @@ def estimate(
 
 def fit_gaussian(dag: Dag, table: Table) -> GaussianNetwork:
     """Regressions of a Gaussian network; the table's columns are the nodes, in order."""
+    _require_range(table)
     share = (
         np.full(table.n_rows, 1.0 / table.n_rows)
         if table.weights is None
@@ -187,6 +191,17 @@ def fit_gaussian(dag: Dag, table: Table) -> GaussianNetwork:
         intercepts[child] = means[child] - float(weights @ means[list(parents)])
     _warn_determined(dag, table, variances)
     return GaussianNetwork(dag, intercepts, tuple(coefficients), variances)
+
+
+def _require_range(table: Table) -> None:
+    """Refuse a column whose variance no float can hold, as a parameter must."""
+    for name, column in zip(table.names, table.values, strict=True):
+        low, high = float(column.min()), float(column.max())
+        if low != high and not LEAST_SIZE <= max(-low, high) <= MOST_SIZE:
+            raise DataError(
+                f"column {name!r} goes from {low:g} to {high:g}, and its variance is beyond the numbers a "
+                f"network can hold: rescale the column, to a variance of 1 for instance"
+            )
 
 
 def _regression(

@@ -1,9 +1,16 @@
-"""Covariance statistics: one centred cross-product, from which every family is regressed."""
+"""Covariance statistics: one centred cross-product, from which every family is regressed.
+
+Columns of any magnitude are taken: one so large or small that its squares would leave the range of a
+float is first scaled by a power of two, which loses nothing, and the power comes back in the logarithm
+of its variance. One that varies little beside its own size is centred twice. Columns that need
+neither are computed as if there were neither.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +19,29 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Table
 from bayescout.errors import DataError
+from bayescout.graph.labels import quoted
 from bayescout.spelling import setting
 from bayescout.statistics.families import Family, Floats, Ints
 
 RESIDUAL_FLOOR = 1e-10
 """A residual variance below this share of the variable's own counts as this share: the rest is rounding."""
+
+SMALL_SPREAD = 2.0**-60
+"""A column whose variance is less than this share of its greatest square is centred a second time: the mean
+is rounded, and its error would otherwise show in the variance."""
+
+LEAST_ROWS, MOST_COLUMNS, MOST_SHOWN = 3, 1000, 6
+"""When columns are looked over for collinear ones: with more rows than this, all together up to so many
+columns; and how many are named."""
+
+LARGE_EXPONENT = 400
+"""A column whose greatest value is beyond 2**400, or below 2**-400, is scaled: its squares might not fit."""
+
+LEAST_SCATTER = 2.0**-960
+"""A smaller sum of squares, after scaling, is next to nothing: only weights close to 0 can make it."""
+
+MOST_SCATTER = 2.0**500
+"""The largest sum of squares under a prior, which is not scaled: products of two of them must fit."""
 
 TILE, TILE_ROWS = 32, 256
 """Variables and rows of a tile of the cross-product."""
@@ -36,7 +61,7 @@ class FamilyRegressions:
     log_dets    (k,) log-determinant of the parents' block of the matrix
     n_parents   (k,)
     children    (k,)
-    scales      (p,) variance of every variable of the table
+    log_scales  (p,) log(2 pi s^2) for the variance s^2 of every variable of the table
     rows        rows of the table
     """
 
@@ -44,7 +69,7 @@ class FamilyRegressions:
     log_dets: Floats
     n_parents: Ints
     children: Ints
-    scales: Floats
+    log_scales: Floats
     total: float
     rows: int
 
@@ -53,7 +78,7 @@ class FamilyRegressions:
 
     @property
     def n_variables(self) -> int:
-        return len(self.scales)
+        return len(self.log_scales)
 
     def rounded(self, value: float) -> float:
         return float(on_grid(np.float64(value)))
@@ -71,7 +96,7 @@ class FamilyRegressions:
         """
         half = self.total / 2
         saturated = self.n_parents + 1 >= self.rows
-        own = half * (np.log(2 * math.pi * self.scales[self.children]) + 1)
+        own = half * (self.log_scales[self.children] + 1)
         gained: Floats = on_grid(-half * np.log(self.residuals)) - on_grid(own)
         return np.where(saturated, -np.inf, gained) if saturated.any() else gained
 
@@ -85,32 +110,32 @@ class Covariance:
     """Regressions of families of one continuous table.
 
     `prior` adds that much to the diagonal of the scatter matrix and keeps its unit, as the BGe
-    score asks; without it the matrix is the correlation matrix and `scales` the variances.
+    score asks; without it the matrix is the correlation matrix, and `log_scales` holds the variances.
     """
 
     def __init__(self, table: Table, prior: float | None = None) -> None:
         _require_continuous(table)
         self.total = table.total_weight
-        scatter = centred_scatter(table)
-        variances = np.diag(scatter) / self.total
-        _require_varying(table, variances)
+        scatter, exponents = scaled_scatter(table)
+        _require_varying(table, np.diag(scatter))
         if prior is None:
             root = np.sqrt(np.diag(scatter))
             matrix = scatter / np.outer(root, root)
             matrix = np.ldexp(np.rint(np.ldexp(matrix, CORRELATION_DIGITS)), -CORRELATION_DIGITS)
             np.fill_diagonal(matrix, 1.0)
+            _warn_collinear(table, matrix)
         else:
-            matrix = scatter + prior * np.eye(table.n_columns)
+            matrix = _in_own_unit(table, scatter, exponents) + prior * np.eye(table.n_columns)
         # With a prior no residual can be less than what it adds; half of it allows for rounding.
         least = RESIDUAL_FLOOR if prior is None else prior / 2
         self._floors = np.full(table.n_columns, least)
         self._rows = table.n_rows
         self.matrix: Floats = matrix
-        self.scales: Floats = variances
+        self.log_scales: Floats = _log_scales(np.diag(scatter) / self.total, exponents)
 
     @property
     def n_variables(self) -> int:
-        return len(self.scales)
+        return len(self.log_scales)
 
     def cells(self, child: int, parents: Sequence[int]) -> int:
         """A regression takes no room to speak of."""
@@ -154,23 +179,41 @@ class Covariance:
 
     def _batch(self, out: Floats, n_parents: Ints, children: Ints) -> FamilyRegressions:
         return FamilyRegressions(
-            out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.scales, self.total, self._rows
+            out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.log_scales, self.total, self._rows
         )
 
 
-def centred_scatter(table: Table) -> Floats:
+def scaled_scatter(table: Table) -> tuple[Floats, Ints]:
+    """The scatter matrix of the columns divided by 2**exponents, which are 0 but for extreme columns."""
+    exponents = np.frexp(np.abs(table.values).max(axis=1, initial=0.0))[1].astype(np.int64)
+    exponents[np.abs(exponents) <= LARGE_EXPONENT] = 0
+    values = np.ldexp(table.values, -exponents[:, None]) if exponents.any() else table.values
+    weights: NDArray[np.float64] = np.ones(table.n_rows) if table.weights is None else table.weights
+    centred = values - _means(values, weights)
+    scatter = _scatter(centred, table.weights)
+    sizes = np.square(np.abs(values).max(axis=1, initial=0.0))
+    small = np.flatnonzero(np.diag(scatter) <= sizes * (SMALL_SPREAD * weights.sum()))
+    if len(small):
+        centred[small] -= _means(centred[small], weights)
+        scatter = _scatter(centred, table.weights)
+    return scatter, exponents
+
+
+def _means(values: Floats, weights: Floats) -> Floats:
+    """The weighted mean of each column, as a column of one."""
+    return np.asarray(((values * weights).sum(axis=1) / weights.sum())[:, None])
+
+
+def _scatter(centred: Floats, weights: Floats | None) -> Floats:
     """The weighted sums of squares and products of the centred columns.
 
     In tiles so small that no matrix library hands them to threads: threads that wait by spinning take ten
     times as long when another process is busy, and may add in another order.
     """
-    values = table.values
-    weights: NDArray[np.float64] = np.ones(table.n_rows) if table.weights is None else table.weights
-    centred = values - ((values * weights).sum(axis=1) / weights.sum())[:, None]
-    weighted = centred if table.weights is None else centred * weights
-    p = len(values)
+    weighted = centred if weights is None else centred * weights
+    p, rows = centred.shape
     scatter = np.zeros((p, p))
-    for begin in range(0, table.n_rows, TILE_ROWS):
+    for begin in range(0, rows, TILE_ROWS):
         left = np.ascontiguousarray(weighted[:, begin : begin + TILE_ROWS])
         right = np.ascontiguousarray(centred[:, begin : begin + TILE_ROWS].T)
         for i in range(0, p, TILE):
@@ -178,6 +221,88 @@ def centred_scatter(table: Table) -> Floats:
                 scatter[i : i + TILE, j : j + TILE] += left[i : i + TILE] @ right[:, j : j + TILE]
     lower = np.tril(scatter)
     return lower + np.tril(lower, -1).T
+
+
+def _log_scales(variances: Floats, exponents: Ints) -> Floats:
+    """log(2 pi s^2), where s^2 is the variance times 4**exponent and may be beyond what a float holds."""
+    own = np.clip(2 * exponents, -2000, 2000)
+    with np.errstate(over="ignore", under="ignore"):
+        unscaled = 2 * math.pi * np.ldexp(variances, own)
+    fits = np.isfinite(unscaled) & (unscaled >= 8 * np.finfo(np.float64).tiny)
+    logs = np.log(np.where(fits, unscaled, 2 * math.pi * variances))
+    return np.where(fits, logs, logs + 2 * exponents * math.log(2))
+
+
+def _in_own_unit(table: Table, scatter: Floats, exponents: Ints) -> Floats:
+    """The scatter matrix without its scaling; refused where it is too large to go on with."""
+    if exponents.any():
+        with np.errstate(over="ignore", under="ignore"):
+            scatter = np.ldexp(scatter, exponents[:, None] + exponents[None, :])
+    large = ~(np.diag(scatter) <= MOST_SCATTER)
+    if large.any():
+        column = int(np.argmax(large))
+        low, high = table.values[column].min(), table.values[column].max()
+        raise DataError(
+            f"column {table.names[column]!r} goes from {low:g} to {high:g}, and the BGe score, which depends "
+            f"on the unit, squares it: rescale the column to values below 1e70, to a variance of 1 for "
+            f"instance, or use bic"
+        )
+    return scatter
+
+
+def _warn_collinear(table: Table, matrix: Floats) -> None:
+    """Say which columns are linear functions of others, since as parents beside those they add nothing."""
+    found = collinear_columns(matrix, table.n_rows)
+    if found:
+        shown = "; ".join(
+            f"{table.names[column]!r} of {quoted([table.names[other] for other in others], 4)}"
+            for column, others in found[:MOST_SHOWN]
+        )
+        more = f"; and {len(found) - MOST_SHOWN} more columns" if len(found) > MOST_SHOWN else ""
+        table.warn_once(
+            "collinear",
+            f"columns that are linear functions of others, to within {RESIDUAL_FLOOR:g} of their variance: "
+            f"{shown}{more}; as a parent beside those such a column adds nothing and is passed over: "
+            f"leave it out",
+        )
+
+
+def collinear_columns(matrix: Floats, rows: int) -> list[tuple[int, list[int]]]:
+    """Each column that earlier ones determine as far as the floor can tell, with those it depends on.
+
+    With no more rows than columns every column is determined by enough others, which says
+    nothing of the columns; then, and where columns are very many, only pairs are looked at.
+    """
+    p = len(matrix)
+    if rows <= LEAST_ROWS:
+        return []
+    if rows <= p or p > MOST_COLUMNS:
+        alike = np.tril(1 - np.square(matrix) <= RESIDUAL_FLOOR, -1)
+        return [(int(i), [int(np.argmax(alike[i]))]) for i in np.flatnonzero(alike.any(axis=1))]
+    with suppress(np.linalg.LinAlgError):  # raised where the least eigenvalue is not above the floor
+        np.linalg.cholesky(matrix - RESIDUAL_FLOOR * np.eye(p))
+        return []
+    return _determined(matrix)
+
+
+def _determined(matrix: Floats) -> list[tuple[int, list[int]]]:
+    """By one Cholesky factor in the order of the columns, which passes over what is determined."""
+    from scipy.linalg import solve_triangular
+
+    used: list[int] = []
+    factor = np.zeros_like(matrix)
+    found = []
+    for column in range(len(matrix)):
+        k = len(used)
+        row = solve_triangular(factor[:k, :k], matrix[used, column], lower=True)
+        residual = 1.0 - float(row @ row)
+        if residual > RESIDUAL_FLOOR:
+            factor[k, :k], factor[k, k] = row, math.sqrt(residual)
+            used.append(column)
+        else:
+            shares = np.abs(solve_triangular(factor[:k, :k].T, row, lower=False))
+            found.append((column, [used[i] for i in np.flatnonzero(shares > 1e-3 * shares.max())]))
+    return found
 
 
 def _require_continuous(table: Table) -> None:
@@ -192,10 +317,14 @@ def _require_continuous(table: Table) -> None:
         )
 
 
-def _require_varying(table: Table, variances: Floats) -> None:
-    tiny = variances <= np.square(np.abs(table.values).max(axis=1, initial=0.0)) * 1e-24
-    if tiny.any():
-        name = table.names[int(np.argmax(tiny))]
-        raise DataError(
-            f"column {name!r} is constant: a Gaussian score is undefined for it; {setting('drop', name)}"
-        )
+def _require_varying(table: Table, squares: Floats) -> None:
+    """Refuse a column without variance; one that varies, however little, is not constant."""
+    flat = squares < LEAST_SCATTER
+    if not flat.any():
+        return
+    column = int(np.argmax(flat))
+    name, values = table.names[column], table.values[column]
+    said = "is constant"
+    if values.min() != values.max():
+        said = "varies only in rows whose weights are 0, or too small beside the others to count"
+    raise DataError(f"column {name!r} {said}: a Gaussian score is undefined for it; {setting('drop', name)}")

@@ -1,0 +1,276 @@
+"""Parquet and Arrow files, read so that a damaged one cannot end the process.
+
+The reader of polars is quick and, for a file that is not what it says it is, not safe: it may ask for memory
+that is not there, at which it aborts, and no Python code runs after that. So a file is read by a child
+process, which sends the cells over a pipe; where the child dies, that is one clear error here. Two kinds of
+files are read without a child: those of our own whose digest shows that they are whole (see `seal`), unless
+the memory of this process is limited, and any file where Python cannot be started again, as inside another
+program.
+docs/decisions/parquet.md has the reasons and the costs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from bayescout.data import memory
+from bayescout.data.pieces import Piece, polars_piece
+from bayescout.data.seal import Seal, read_seal
+from bayescout.errors import BayescoutError, FormatError, TooLargeError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BATCH_ROWS = 1 << 16
+COLUMNS_AT_ONCE = 4
+
+_CHILD = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from bayescout.data.columnar import serve
+serve()
+"""
+
+_NO_MEMORY = "Cannot allocate memory"
+
+Batch = tuple[int, list[Piece]]
+"""Some rows of a few columns: the position of the first column among those asked for, and the pieces."""
+
+
+class Columns(Protocol):
+    """An open columnar file.
+
+    names  of its columns
+    seal   what we noted in it when we wrote it, or None where it is not ours
+    """
+
+    names: list[str]
+    seal: Seal | None
+
+    def batches(self, places: Sequence[int], exact: Sequence[bool]) -> Iterator[Batch]:
+        """The cells of the columns at `places`, a few columns at a time; `exact` ones keep their decimals."""
+
+
+@contextmanager
+def open_columnar(path: Path) -> Iterator[Columns]:
+    """The columns of a file; an error of its reader is one of ours, in one line."""
+    try:
+        seal = read_seal(path)
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror or error}", path=path) from None
+    alone = not sys.executable or getattr(sys, "frozen", False)
+    if alone or (seal is not None and memory.limit() is None):
+        yield _Direct(path, seal)
+        return
+    with tempfile.TemporaryFile() as said, _child(said) as process:
+        yield _InChild(path, seal, process, said)
+
+
+def _refused(path: Path, reason: str) -> FormatError:
+    return FormatError(f"cannot be read as {path.suffix[1:]}: {reason}", path=path)
+
+
+# ---- the reader itself
+
+
+class _Direct:
+    """A file read in this process."""
+
+    def __init__(self, path: Path, seal: Seal | None) -> None:
+        self.path, self.seal = path, seal
+        with _caught() as caught:
+            self.frame = _scan(path)
+            self.names = self.frame.collect_schema().names()
+        self._check(caught)
+
+    def batches(self, places: Sequence[int], exact: Sequence[bool]) -> Iterator[Batch]:
+        with _caught() as caught:
+            yield from _batches(self.frame, places, exact, BATCH_ROWS)
+        self._check(caught)
+
+    def _check(self, caught: Sequence[str]) -> None:
+        if caught:
+            raise _refused(self.path, caught[0])
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    import polars as pl
+
+    scan = pl.scan_parquet if path.suffix.lower() in (".parquet", ".pq") else pl.scan_ipc
+    return scan(path, glob=False)
+
+
+def _batches(frame: pl.LazyFrame, places: Sequence[int], exact: Sequence[bool], rows: int) -> Iterator[Batch]:
+    """A few columns at a time: the engine reads ahead whole row groups of what it is asked for.
+
+    Rows are counted, since batches may just end where the engine fails in a thread of its own.
+    """
+    import polars as pl
+
+    count = int(frame.select(pl.len()).collect().item())
+    for start in range(0, len(places), COLUMNS_AT_ONCE):
+        some = slice(start, start + COLUMNS_AT_ONCE)
+        known: list[list[str]] = [[] for _ in exact[some]]
+        asked = frame.select(pl.nth(list(places[some])))
+        seen = 0
+        for batch in asked.collect_batches(chunk_size=rows, maintain_order=True, lazy=True):
+            pieces = []
+            for i, series in enumerate(batch.get_columns()):
+                piece = polars_piece(series, exact[start + i], known[i])
+                known[i] = _with_texts(known[i], getattr(piece, "values", ()))
+                pieces.append(piece)
+            seen += batch.height
+            yield start, pieces
+        if seen != count:
+            raise OSError(
+                f"{seen:,} of {count:,} rows could be read; the file is damaged, or holds a type not known"
+            )
+
+
+def _with_texts(known: list[str], values: Sequence[Any]) -> list[str]:
+    return list(dict.fromkeys([*known, *(value for value in values if isinstance(value, str))]))
+
+
+@contextmanager
+def _caught() -> Iterator[list[str]]:
+    """What polars says against a file, in one line, once the block has ended."""
+    import polars as pl
+
+    said: list[str] = []
+    try:
+        yield said
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        said.append(" ".join(str(error).split())[:200])
+
+
+# ---- this side of the pipe
+
+
+class _InChild:
+    """A file read by a child process."""
+
+    def __init__(
+        self, path: Path, seal: Seal | None, process: subprocess.Popen[bytes], said: IO[bytes]
+    ) -> None:
+        self.path, self.seal, self.process, self.said = path, seal, process, said
+        self._ask({"path": str(path)})
+        self.names: list[str] = next(self._answers())
+
+    def batches(self, places: Sequence[int], exact: Sequence[bool]) -> Iterator[Batch]:
+        self._ask({"places": list(places), "exact": list(exact), "rows": BATCH_ROWS})
+        yield from self._answers()
+
+    def _ask(self, request: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError):  # its death shows when the answer is read
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
+            self.process.stdin.flush()
+
+    def _answers(self) -> Iterator[Any]:
+        """What the child sends, or one clear error where it says one or dies."""
+        assert self.process.stdout is not None
+        while True:
+            try:
+                kind, value = pickle.load(self.process.stdout)
+            except (EOFError, pickle.UnpicklingError):
+                raise self._death() from None
+            if kind == "end":
+                return
+            if kind == "error":
+                raise self._too_large() if _NO_MEMORY in value else _refused(self.path, value)
+            yield value
+
+    def _death(self) -> BayescoutError:
+        """Why the child is gone, as far as it can be known."""
+        code = self.process.wait()
+        self.said.seek(0)
+        said = self.said.read(1 << 16).decode(errors="replace")
+        if any(word in said for word in ("memory allocation of", "MemoryError", _NO_MEMORY)):
+            return self._too_large()
+        return _refused(
+            self.path, f"its reader ended with code {code}; the file is damaged, or memory ran out"
+        )
+
+    def _too_large(self) -> TooLargeError:
+        limit = " within the limit set for this process" if memory.limit() is not None else ""
+        return TooLargeError(
+            f"{self.path}: reading it takes more memory than there is{limit}: raise the limit, read fewer "
+            f"columns, or write it anew in smaller row groups; a small file that needs so much is damaged"
+        )
+
+
+@contextmanager
+def _child(said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that reads one file; it does not outlive the block."""
+    # Backtraces of the reader take time, and nobody sees them; one thread needs less of a limited memory.
+    environment = os.environ | {"RUST_BACKTRACE": "0"}
+    if memory.limit() is not None:
+        environment |= {"POLARS_MAX_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=said,
+        env=environment,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(BrokenPipeError):
+                if pipe is not None:
+                    pipe.close()
+
+
+# ---- the child's side
+
+
+def serve() -> None:
+    """Answer the requests of standard input on standard output, in pickles of (kind, value)."""
+    _limit_resources()
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anyone prints does not get between the messages
+    with _caught() as caught:
+        frame = _scan(Path(_request()["path"]))
+        _send(out, "value", frame.collect_schema().names())
+        asked = _request()
+        for batch in _batches(frame, asked["places"], asked["exact"], asked["rows"]):
+            _send(out, "value", batch)
+        _send(out, "end")
+    if caught:
+        _send(out, "error", caught[0])
+    os._exit(0)  # threads of the reader may still be at work
+
+
+def _request() -> Any:
+    return json.loads(sys.stdin.readline() or "null")
+
+
+def _send(out: IO[bytes], kind: str, value: Any = None) -> None:
+    pickle.dump((kind, value), out, protocol=5)
+    out.flush()
+
+
+def _limit_resources() -> None:
+    """No more memory than the machine has, or the system would end some process; and no core files."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(ValueError, OSError, AttributeError):
+        most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if soft == resource.RLIM_INFINITY or soft > most:
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))

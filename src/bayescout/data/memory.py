@@ -1,0 +1,57 @@
+"""A limit on the address space of this process (`ulimit -v`), which the parsers of polars must not meet.
+
+Code in Rust that gets no memory aborts, and no Python code runs after that. So where there is a limit, as
+little as possible is asked for, and too little is refused before it is too late.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from bayescout.errors import TooLargeError
+
+LOADING = 400 << 20
+"""What loading polars takes of the address space."""
+
+PARSING = 256 << 20
+"""What parsing one block of text takes of it, with room to spare."""
+
+_ARENA_MAX = -8
+"""`M_ARENA_MAX` of the C library."""
+
+
+def limit() -> int | None:
+    """The most bytes this process, and each of its children, may address, or None where there is no limit."""
+    try:
+        import resource
+    except ImportError:  # not a Unix system
+        return None
+    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def prepare_to_parse(path: Path) -> None:
+    """Under a limit: keep threads from reserving an arena each, and refuse what would not do."""
+    most = limit()
+    if most is None:
+        return
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+    needed = PARSING + (0 if "polars" in sys.modules else LOADING)
+    if most - _in_use() < needed:
+        raise TooLargeError(
+            f"{path}: this process may address {most >> 20:,} MB, and {needed >> 20:,} MB more than now "
+            f"are needed to read text: raise the limit, with ulimit -v for instance"
+        )
+
+
+def _in_use() -> int:
+    """The bytes of address space in use, or 0 where it cannot be known."""
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmSize:"):
+                return int(line.split()[1]) << 10
+    return 0
