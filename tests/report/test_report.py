@@ -317,5 +317,5 @@ def test_learn_writes_a_report(tmp_path, monkeypatch):
     assert read(tmp_path / "r.html").text("arcs")
     done = CliRunner().invoke(app, ["learn", "asia.csv", "--report", "s.html", "--json"])
     assert json.loads(done.stdout)["report"] == "s.html"
-    with pytest.raises(SettingError, match="make the folder"):
+    with pytest.raises(FormatError, match="make the folder"):
         CliRunner().invoke(app, ["learn", "nothing.csv", "--report", "no/r.html"], catch_exceptions=False)

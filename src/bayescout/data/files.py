@@ -176,7 +176,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def _mode_of(target: Path, shown: object) -> int | None:
     """The mode bits of what is at `target`, or None where there is nothing yet."""
     if not target.name or not target.parent.is_dir():
-        raise FormatError(f"cannot be written: the folder {str(target.parent)!r} does not exist", path=shown)
+        folder = repr(str(target.parent))
+        raise FormatError(
+            f"cannot be written: the folder {folder} does not exist; make the folder", path=shown
+        )
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
