@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import bayescout as bs
@@ -161,3 +163,28 @@ def test_compiling_is_not_counted_against_a_budget(monkeypatch):
     clock = iter(range(0, 10**9, 3600))
     monkeypatch.setattr(watch, "compiling_seconds", lambda: float(next(clock)))
     assert bs.learn(table, max_time=1e-6).stop_reason == "converged"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("score", "-5"), ("score", None), ("bound", "0"), ("seconds", -1), ("stop_reason", 3),
+        ("own_score", []),
+        ("counters", {"iterations": 1.5}), ("trace", [[0]]), ("trace", [[0, "1", 1, 1, 1, 1, 1, {}]]),
+        ("top", [["1", [[]]]]), ("settings", {"search": 1}), ("settings", []), ("parents", [[5]]),
+    ],
+)  # fmt: skip
+def test_a_result_with_a_wrong_value_is_refused(name, value, tmp_path):
+    path = tmp_path / "result.json"
+    bs.learn(bs.load_network("asia").sample(100, seed=1)).save(path)
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {name: value}))
+    with pytest.raises(FormatError, match="not a result"):
+        bs.Result.load(path)
+
+
+def test_a_result_nested_too_deeply_is_refused(tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(FormatError, match="not a result"):
+        bs.Result.load(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -363,6 +364,7 @@ class Result:
             saved = json.loads(Path(path).read_text(encoding="utf-8"))
             if saved["format"] != FORMAT or saved["version"] != VERSION:
                 raise ValueError
+            _check_document(saved)
             nodes = tuple(decode_label(label) for label in saved["nodes"])
 
             def graph(lists: Any) -> Dag:
@@ -384,8 +386,40 @@ class Result:
             )
         except FileNotFoundError:
             raise FormatError("there is no such file", path) from None
-        except (ValueError, KeyError, TypeError, OSError):
-            raise FormatError("is not a result of this version of bayescout", path) from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
+            raise FormatError("is not a result of this version of bayescout, or damaged", path) from None
+
+
+def _check_document(saved: dict[str, Any]) -> None:
+    """Raise ValueError where a value of a saved result is not of its kind; graphs check themselves."""
+
+    def number(value: Any, least: float = -math.inf) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and value >= least
+
+    def count(value: Any) -> bool:
+        return isinstance(value, int) and number(value, 0)
+
+    def step(value: Any) -> bool:
+        place, score, best, arcs, operations, evaluations, seconds, facts = value
+        whole = (place, arcs, operations, evaluations)
+        measured = (score, best, seconds, *facts.values())
+        return all(map(count, whole)) and all(map(number, measured))
+
+    settings = saved["settings"]
+    right = (
+        number(saved["score"])
+        and all(saved.get(name) is None or number(saved[name]) for name in ("bound", "own_score"))
+        and number(saved["seconds"], 0)
+        and isinstance(saved["stop_reason"], str)
+        and all(map(count, saved["counters"].values()))
+        and all(map(step, saved["trace"]))
+        and all(number(score) for score, _ in saved["top"])
+        and all(isinstance(settings[name], str) for name in ("search", "score", "start"))
+        and isinstance(settings["search_settings"], dict)
+        and count(settings["seed"])
+    )
+    if not right:
+        raise ValueError
 
 
 def _labelled_class(edges: Edges, moved: Sequence[int], names: Sequence[Label]) -> Pdag:

@@ -476,3 +476,16 @@ def test_many_columns_of_a_data_file_are_counted_by_their_blanks(write):
     line = b" ".join(b"c%d" % i for i in range(100_001))
     with pytest.raises(FormatError, match="more than 100,000 columns"):
         names_in(write(line + b"\n1\n", "d.dat"))
+
+
+def test_a_mark_of_the_byte_order_inside_a_file_is_text(tmp_path):
+    path = tmp_path / "marked.csv"
+    path.write_text("\ufeffname,b\n\ufeffx,1\nx,2\ny,2\n", encoding="utf-8")
+    table = read_table(path)
+    assert table.names == ("name", "b")
+    assert set(table.states[0]) == {"\ufeffx", "x", "y"}
+
+
+def test_a_name_too_long_for_a_file_is_refused_in_a_sentence():
+    with pytest.raises(FormatError, match="cannot be read"):
+        read_table("x" * 5000 + ".csv")

@@ -153,3 +153,19 @@ def test_smaller_sizes_are_smaller():
     for name in STUDIES:
         full, quick, tiny = (expected_seconds(study_named(name, size)) for size in ("full", "quick", "tiny"))
         assert tiny < quick < full
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "said"),
+    [
+        ("suhas", {"nodes": 1.5}, "nodes must be a whole number"),
+        ("suhas", {"nodes": [1]}, "at least 3"),
+        ("lau", {"repeats": 10**400}, "repeats must be a whole number of at most"),
+        ("frigo-gaussian", {"graphs": 10**400}, "at most"),
+        ("lau", {"data_a": 5}, "data_a must be text"),
+        ("blanco", {"networks": 5}, "networks must be text"),
+    ],
+)
+def test_settings_of_a_study_are_of_the_kind_of_their_defaults(name, settings, said):
+    with pytest.raises(SettingError, match=said):
+        study_named(name, **settings)

@@ -35,6 +35,9 @@ MAX_COLUMNS = 100_000
 
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
+MARK = b"\xef\xbb\xbf"
+"""The mark of the byte order in UTF-8."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -74,7 +77,7 @@ def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Generator[Block]:
         while True:
             data = _read(form, stream, max(size, min(len(rest), BLOCK_BYTES)))
             if line == 1 and not rest:
-                data = data.removeprefix(b"\xef\xbb\xbf")
+                data = data.removeprefix(MARK)
             whole, rest = _cut(form, rest + data, final=not data, line=line)
             if whole:
                 _check_text(form, whole, line)
@@ -225,7 +228,8 @@ def parse_block(form: TextFormat, block: Block, width: int) -> pl.DataFrame:
         _explain(form, block, width)
     try:
         return pl.read_csv(
-            io.BytesIO(lines),
+            # A mark inside the file is text, but the reader drops one where it begins.
+            io.BytesIO(MARK + lines if lines.startswith(MARK) else lines),
             has_header=False,
             schema=dict.fromkeys(map(str, range(width)), pl.String),
             separator=form.separator,
@@ -314,7 +318,11 @@ def _loosened(lines: bytes, form: TextFormat) -> bytes:
 
 def check_file(path: Path) -> None:
     """A file that exists, is a file, and is not empty."""
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:  # a name that is too long, for instance
+        raise FormatError(f"cannot be read: {error.strerror or error}", path=path) from None
+    if not there:
         raise FormatError("no such file", path=path)
     if path.is_dir():
         raise FormatError("is a folder; give a file", path=path)

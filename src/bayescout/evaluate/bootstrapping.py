@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from bayescout.scores import ScoreLike
     from bayescout.search import Search
 
+MOST_RUNS = 1_000_000
+"""Resamples that may be asked for."""
+
 MAX_CELLS = 2**33
 """The most cells a resampled table may have (8 GiB of codes)."""
 
@@ -44,7 +47,7 @@ def bootstrap(
     `learn`. `workers` processes share the work; their number has no effect on the answer.
     """
     check_options(score, options)
-    runs = require_count("runs", runs, 1)
+    runs = require_count("runs", runs, 1, most=MOST_RUNS)
     generator(seed)
     table = table_of(data)
     if not table.n_rows:

@@ -50,6 +50,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from bayescout.checks import require_count, shown
 from bayescout.errors import SettingError, did_you_mean
 
 if TYPE_CHECKING:
@@ -84,11 +85,17 @@ class Study:
         known = [f.name for f in fields(cls)]
         for name in settings:
             if name not in known:
-                shown = ", ".join(known) or "none"
+                listed = ", ".join(known) or "none"
                 hint = did_you_mean(name, known)
-                raise SettingError(f"study {cls.name!r} has no setting {name!r}; {hint}its settings: {shown}")
+                raise SettingError(
+                    f"study {cls.name!r} has no setting {name!r}; {hint}its settings: {listed}"
+                )
         sizes: dict[str, Settings] = {"full": {}, "quick": cls.quick, "tiny": cls.tiny}
-        return cls(**{name: _frozen(value) for name, value in {**sizes[size], **settings}.items()})
+        given = {name: _frozen(value) for name, value in settings.items()}
+        for f in fields(cls):
+            if f.name in given:
+                given[f.name] = _checked(f.name, given[f.name], f.default)
+        return cls(**{**sizes[size], **given})
 
     def settings(self) -> dict[str, Any]:
         """The fields as plain values."""
@@ -113,6 +120,22 @@ class Study:
     def outcome(self, records: Records) -> Outcome:
         """What the records come to: findings, tables and figures."""
         raise NotImplementedError
+
+
+MOST = 1_000_000_000
+"""The largest number that a study takes as one of its sizes."""
+
+
+def _checked(name: str, value: Any, default: Any) -> Any:
+    """A setting of the kind that its default is of: a whole number, text, or several of one of them."""
+    if isinstance(default, tuple):
+        several = value if isinstance(value, tuple) else (value,)
+        return tuple(_checked(name, one, default[0]) for one in several)
+    if isinstance(default, int):
+        return require_count(name, value, most=MOST)
+    if isinstance(default, str) and not isinstance(value, str):
+        raise SettingError(f"{name} must be text, not {shown(value)}")
+    return value
 
 
 def _frozen(value: Any) -> Any:
