@@ -42,7 +42,7 @@ def small(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("arguments", [(), ("--list",)])
+@pytest.mark.parametrize("arguments", [pytest.param((), marks=pytest.mark.slow), ("--list",)])
 def test_the_studies_are_listed_with_sizes_and_times(arguments):
     code, out, _ = run(*arguments)
     assert code == 0

@@ -77,6 +77,7 @@ def check_same(study, ran, folder):
     assert summary(study, again) == summary(study, ran.records)
 
 
+@pytest.mark.slow
 def test_a_study_killed_twice_ends_as_one_that_was_not(tiny_studies, tmp_path):
     study, ran, _ = tiny_studies("maua")
     folder = tmp_path / "killed"

@@ -158,12 +158,13 @@ def test_smaller_sizes_are_smaller():
 @pytest.mark.parametrize(
     ("name", "settings", "said"),
     [
-        ("suhas", {"nodes": 1.5}, "nodes must be a whole number"),
+        ("suhas", {"nodes": 1.5}, "nodes must be a list"),
         ("suhas", {"nodes": [1]}, "at least 3"),
         ("lau", {"repeats": 10**400}, "repeats must be a whole number of at most"),
         ("frigo-gaussian", {"graphs": 10**400}, "at most"),
         ("lau", {"data_a": 5}, "data_a must be text"),
-        ("blanco", {"networks": 5}, "networks must be text"),
+        ("blanco", {"networks": 5}, "networks must be a list"),
+        ("blanco", {"networks": [5]}, "networks must be text"),
     ],
 )
 def test_settings_of_a_study_are_of_the_kind_of_their_defaults(name, settings, said):

@@ -74,7 +74,9 @@ def killed(code, *arguments):
         process.stdout.close()
 
 
-@pytest.mark.parametrize(("launched", "work"), [(1, STUDY), (3, STUDY), (2, BOOTSTRAP)])
+@pytest.mark.parametrize(
+    ("launched", "work"), [(1, STUDY), pytest.param(3, STUDY, marks=pytest.mark.slow), (2, BOOTSTRAP)]
+)
 def test_killed_while_its_workers_start_it_leaves_none_alive(tmp_path, launched, work):
     """They wait for their first run for minutes, and nobody is there to give them one."""
     code, said = killed(KILLED_AT_LAUNCH + work, launched, tmp_path / "toy")

@@ -107,7 +107,7 @@ def assert_drawn_as(expected, draws, **settings):
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
-@pytest.mark.parametrize("arcs", [2, 3])
+@pytest.mark.parametrize("arcs", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_every_arc_set_that_fits_an_order_is_equally_likely(arcs, limit):
     whole = 24 * forward_weight(limit, lambda subset: len(subset) == arcs)
     expected = {g: orders / whole for g, orders in small_graphs() if len(g) == arcs and fits(g, limit)}

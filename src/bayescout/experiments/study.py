@@ -129,8 +129,9 @@ MOST = 1_000_000_000
 def _checked(name: str, value: Any, default: Any) -> Any:
     """A setting of the kind that its default is of: a whole number, text, or several of one of them."""
     if isinstance(default, tuple):
-        several = value if isinstance(value, tuple) else (value,)
-        return tuple(_checked(name, one, default[0]) for one in several)
+        if not isinstance(value, tuple):
+            raise SettingError(f"{name} must be a list such as {list(default)}, not {shown(value)}")
+        return tuple(_checked(name, one, default[0]) for one in value)
     if isinstance(default, int):
         return require_count(name, value, most=MOST)
     if isinstance(default, str) and not isinstance(value, str):
