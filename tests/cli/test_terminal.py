@@ -238,7 +238,7 @@ def test_output_that_is_lost_is_told(unbuffered, small, tmp_path):
         assert lines[0].startswith("bayescout: error: standard output: "), (words, said)
 
 
-@pytest.mark.parametrize("unbuffered", [False, True])
+@pytest.mark.parametrize("unbuffered", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_reader_that_goes_away_is_nobodys_mistake(unbuffered):
     commands = [["networks"], ["networks", "--json"], ["sample", "alarm", "-n", "2000"], ["show", "asia"]]
     for code, said in in_children([(words, "pipe", 0) for words in commands], unbuffered):

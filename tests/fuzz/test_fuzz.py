@@ -56,6 +56,7 @@ def test_a_short_run_over_every_target_finds_nothing():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_deaths_hangs_and_exceptions_are_found_and_the_rest_goes_on(tmp_path):
     done = campaign("--each", "24", "--limit", "0.3", "--keep", str(tmp_path), code=DEADLY)
     drawn = [generator("deadly", 0, number).randrange(9) for number in range(24)]

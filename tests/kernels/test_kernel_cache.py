@@ -69,6 +69,7 @@ def test_kernels_are_kept_in_a_temporary_folder_of_our_own(sealed, tmp_path):
     assert run(sealed, tmp_path) == ("0", ""), "the second process compiles nothing"
 
 
+@pytest.mark.slow
 def test_the_folder_that_is_asked_for_is_used(sealed, tmp_path):
     asked = tmp_path / "asked"
     assert "(once, a few seconds)" in run(sealed, tmp_path, NUMBA_CACHE_DIR=str(asked))[1]
@@ -76,6 +77,7 @@ def test_the_folder_that_is_asked_for_is_used(sealed, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["asked"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_reason_to_fail(sealed, tmp_path):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
     printed, said = run(sealed, tmp_path, limit, NUMBA_CACHE_DIR=str(tmp_path / "asked"))
