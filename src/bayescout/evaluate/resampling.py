@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -88,17 +87,10 @@ def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> 
         return
     from joblib import Parallel, delayed
 
-    from bayescout.evaluate.workers import first_of_all
+    from bayescout.evaluate.workers import each_of, first_of_all
 
     parallel = Parallel(n_jobs=workers, return_as="generator", **first_of_all())
-    found = parallel(delayed(work)(number) for number in numbers)
-    try:
-        yield from found
-    finally:
-        with warnings.catch_warnings():
-            # Closed early on purpose: joblib need not say that tasks are given up.
-            warnings.simplefilter("ignore")
-            found.close()
+    yield from each_of(parallel(delayed(work)(number) for number in numbers))
 
 
 class _Line:

@@ -7,9 +7,13 @@ import platform
 import signal
 import threading
 import time
+import warnings
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
+
+Made = TypeVar("Made")
 
 PR_SET_PDEATHSIG = 1
 """The option of Linux's prctl by which a process is sent a signal when its parent ends."""
@@ -49,6 +53,17 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(LOOK_SECONDS)
     os._exit(1)
+
+
+def each_of(found: Generator[Made]) -> Iterator[Made]:
+    """What `joblib.Parallel` generates; when this is closed early, the tasks left are given up."""
+    try:
+        yield from found
+    finally:
+        with warnings.catch_warnings():
+            # Closed early on purpose: joblib need not say so.
+            warnings.simplefilter("ignore")
+            found.close()
 
 
 def first_of_all() -> dict[str, Any]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import SettingError
-from bayescout.evaluate.workers import be_a_worker, first_of_all
+from bayescout.evaluate.workers import be_a_worker, each_of, first_of_all
 from bayescout.experiments.attempt import attempt, versions
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.store import PARQUET, RECORDS, Say, Store, export_parquet, read_records
@@ -154,14 +153,8 @@ def _in_processes(
             handed.append(run)
             yield delayed(attempt)(study, run, os.getpid())
 
-    found = Parallel(n_jobs=workers, return_as="generator_unordered", **first_of_all())(tasks())
-    try:
-        yield from found
-    finally:
-        with warnings.catch_warnings():
-            # Closed early on purpose: joblib need not say that tasks are given up.
-            warnings.simplefilter("ignore")
-            found.close()
+    parallel = Parallel(n_jobs=workers, return_as="generator_unordered", **first_of_all())
+    yield from each_of(parallel(tasks()))
 
 
 def _alone(study: Study, run: Declared) -> Record:
