@@ -213,3 +213,26 @@ def test_progress_tells_the_time_left_on_a_terminal_only(monkeypatch):
 
 def test_times_are_told_in_the_unit_that_suits():
     assert [duration(s) for s in (5, 59, 90, 7200)] == ["5 s", "59 s", "1.5 min", "2.0 h"]
+
+
+def test_temporary_files_that_a_kill_left_go_with_the_next_run(small, tmp_path):
+    """In another process: each looks for them once in a folder."""
+    out = tmp_path / "out"
+    command = [
+        sys.executable,
+        "-m",
+        "bayescout",
+        "experiment",
+        str(small),
+        "--out",
+        str(out),
+        "--workers",
+        "1",
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    left = [out / folder / ".bayescout-0123456789abcdef.tmp" for folder in ("", "tables", "figures")]
+    for path in left:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"half")
+    subprocess.run([*command, "--resume"], check=True, capture_output=True, timeout=120)
+    assert not [path for path in left if path.exists()]
