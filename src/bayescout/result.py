@@ -200,7 +200,7 @@ class Result:
         if self.own_score is None:
             return self.stop_reason
         own = f"{self.settings.search} itself had met {self.own_score:,.3f}"
-        return f"{self.stop_reason}, with a network of greedy climbing: {own}"
+        return f"{self.stop_reason}, by greedy climbing: {own}"
 
     def arcs(self) -> Iterator[tuple[Label, Label]]:
         """(parent, child) label pairs."""

@@ -125,8 +125,13 @@ def result_grids(result: Any) -> list[Any]:
         ("seconds", f"{result.seconds:.3g}"),
         ("steps", f"{result.counters.iterations:,}"),
         ("families scored", f"{result.counters.evaluations:,}"),
-        ("stopped", result.stopped),
+        ("stopped", result.stop_reason),
     ]
+    if result.own_score is not None:
+        figures += [
+            ("found by", "greedy climbing"),
+            (f"best of {result.settings.search}", f"{result.own_score:,.3f}"),
+        ]
     if result.optimality is not None:
         figures.append(("optimality", result.optimality))
     if result.ends_in_class:

@@ -13,6 +13,7 @@ import os
 import stat
 import tempfile
 import time
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -84,11 +85,14 @@ def _is_safe(folder: Path) -> bool:
 
 
 def _forgiving(compiled):
-    """The compiled function, with a full disk no reason to fail: what cannot be kept is compiled again."""
+    """The compiled function, with a full disk no reason to fail: what cannot be kept is compiled again.
+
+    Loading machine code is timed as compiling it is: both belong to the start of a process.
+    """
     cache = getattr(compiled, "_cache", None)
     if cache is None:  # nothing is compiled, with NUMBA_DISABLE_JIT
         return compiled
-    save = cache.save_overload
+    save, load = cache.save_overload, cache.load_overload
 
     def save_if_possible(signature, result):
         try:
@@ -96,12 +100,16 @@ def _forgiving(compiled):
         except OSError as error:
             compiling.say_lost(cache.cache_path, error)
 
-    cache.save_overload = save_if_possible
+    def load_timed(signature, target):
+        with compiling.timed():
+            return load(signature, target)
+
+    cache.save_overload, cache.load_overload = save_if_possible, load_timed
     return compiled
 
 
 class _Compiling(event.Listener):
-    """Says once a process that kernels are being compiled, and counts the seconds; loading is silent.
+    """Says once a process that kernels are being compiled; counts the seconds of that and of loading them.
 
     `kept` is where machine code is kept: "" for numba's own choice, a folder of ours, or None for nowhere.
     """
@@ -123,11 +131,26 @@ class _Compiling(event.Listener):
         if not self.told:
             self.told = True
             log.warning("bayescout: compiling its kernels for this machine (%s)", self.how_often())
+        self._enter()
+
+    def on_end(self, event: event.Event) -> None:
+        self._leave()
+
+    @contextmanager
+    def timed(self):
+        """Count the seconds of a block."""
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+
+    def _enter(self) -> None:
         if self._depth == 0:
             self._begin = time.perf_counter()
         self._depth += 1
 
-    def on_end(self, event: event.Event) -> None:
+    def _leave(self) -> None:
         self._depth -= 1
         if self._depth == 0:
             self._past += time.perf_counter() - self._begin
