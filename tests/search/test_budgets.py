@@ -6,12 +6,15 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.errors import BayescoutWarning, TooLargeError
 from bayescout.graph.orders import peel_roots
+from bayescout.kernels.candidates import score_grown
 from bayescout.scores import bind
-from bayescout.search import SEARCHES, watch
+from bayescout.search import SEARCHES, candidates, watch
 from bayescout.statistics import counts
 from bayescout.statistics.independence import Question, independence_tests
 from tests.search.drawn_problems import entangled
@@ -260,6 +263,57 @@ def test_a_family_too_large_is_minus_infinity_among_others(narrow):
     assert (extended == -np.inf).all()
     assert len(told) == 5
     assert bound.many(wanted).tolist() == found.tolist()
+
+
+def test_nothing_is_proven_where_families_were_left_out(monkeypatch):
+    """Nor by the kernels that enumerate parent sets."""
+    rng = np.random.default_rng(5)
+    codes = rng.integers(8, size=(4, 400))
+    codes[1] = (codes[0] + (rng.random(400) < 0.2)) % 8
+    codes[3] = (codes[1] + codes[2]) % 8
+    table = bs.Table(tuple("uvwx"), (tuple("abcdefgh"),) * 4, codes.astype(np.uint8), np.empty((0, 400)))
+    whole = bs.learn(table, "optimal", "aic")
+    assert whole.gap == 0
+    monkeypatch.setattr(counts, "DENSE_CEILING", 200)
+    monkeypatch.setattr(candidates, "DENSE_CEILING", 200)
+    with pytest.warns(BayescoutWarning, match="left out: the table of"):
+        found = bs.learn(table, "optimal", "aic")
+    assert found.bound is None
+    assert found.score < whole.score
+    with pytest.raises(TooLargeError, match="the table of"):
+        bs.candidate_sets(table, "aic")
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), states=st.integers(6, 9), weighted=st.booleans())
+def test_scores_of_grown_sets_are_the_same_from_occurring_configurations(seed, states, weighted):
+    """The kernel of the enumeration against the score itself, whatever is held whole."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(states, size=(4, 60)).astype(np.uint8)
+    weights = rng.integers(1, 4, size=60).astype(float) if weighted else None
+    labels = (tuple(range(states)),) * 4
+    table = bs.Table(tuple("uvwx"), labels, codes, np.empty((0, 60)), weights)
+    for score in ("bic", "bdeu", "k2"):
+        bound = bind(score, table)
+        families = np.array([[0, 1, 3], [0, 2, 3]])
+        scores, occupied = np.empty(2), np.empty(2, dtype=np.int64)
+        for limit in (1, 10**6):
+            score_grown(
+                bound.for_kernel(), np.array([limit, 10**6]), families, np.array([0, 1, 2]),
+                np.array([2, 1]), scores, occupied,
+            )  # fmt: skip
+            assert scores.tolist() == [bound.local(3, (0, 1, 2))] * 2
+        score_grown(
+            bound.for_kernel(),
+            np.array([1, 1]),
+            families,
+            np.array([0, 1, 2]),
+            np.array([2, 1]),
+            scores,
+            occupied,
+        )
+        assert scores.tolist() == [-np.inf] * 2
+        assert (occupied > 0).all()
 
 
 def test_a_test_whose_table_is_too_large_is_inconclusive(narrow):

@@ -88,23 +88,24 @@ def grow_sets(members, keys, best, binomials, grown, bests):
 
 
 @kernel
-def score_grown(data, dense_limit, families, starts, candidates, scores, occupied):
+def score_grown(data, limits, families, starts, candidates, scores, occupied):
     """Scores of families extended by one candidate each, many for one base.
 
     data         as in kernels.neighbours: (codes, weights, bitmaps, layout, lookup, terms)
-    dense_limit  cells up to which a table is held whole; above it, the configurations that occur
+    limits       (2,) int64     cells up to which a table is held whole, above that the configurations that
+                                occur; and cells up to which there is a table at all
     families     (b, k) int64   [parents..., child] of each base
     starts       (b + 1,) int64 where the candidates of each base begin
     candidates   (c,) int64
-    scores       (c,) float64   overwritten
-    occupied     (c,) int64     overwritten: cells that occur
+    scores       (c,) float64   overwritten; minus infinity where the table would be too large
+    occupied     (c,) int64     overwritten: cells that occur, or fewer where the table would be too large
     """
     for base in range(families.shape[0]):
         first, last = starts[base], starts[base + 1]
         if last > first:
             _extend(
                 data,
-                dense_limit,
+                limits,
                 families[base],
                 candidates[first:last],
                 scores[first:last],
@@ -113,7 +114,7 @@ def score_grown(data, dense_limit, families, starts, candidates, scores, occupie
 
 
 @kernel
-def _extend(data, dense_limit, family, candidates, scores, occupied):
+def _extend(data, limits, family, candidates, scores, occupied):
     codes, weights, _, layout, lookup, terms = data
     cards, first = layout[0], layout[1]
     child = family[family.shape[0] - 1]
@@ -131,12 +132,16 @@ def _extend(data, dense_limit, family, candidates, scores, occupied):
         _extend_by_bits(data, family, candidates, scores, occupied)
         return
     parents = family[: family.shape[0] - 1]
-    numbers, configurations = _configurations(codes, cards, parents, dense_limit // (most * r))
-    table = np.empty(configurations * most * r, dtype=np.int64)
+    numbers, configurations = _configurations(codes, cards, parents, limits[0] // (most * r))
+    room = min(configurations * most * r, max(limits[0], configurations * r))
+    table = np.empty(room, dtype=np.int64)
     values = codes[child]
     for c in range(candidates.shape[0]):
         states = cards[candidates[c]]
         column = codes[candidates[c]]
+        if configurations * states * r > room:
+            scores[c], occupied[c] = _extend_sparse(data, limits, child, numbers, column, cells / r * states)
+            continue
         some = table[: configurations * states * r]
         for cell in range(some.shape[0]):
             some[cell] = 0
@@ -147,6 +152,49 @@ def _extend(data, dense_limit, family, candidates, scores, occupied):
             for row in range(numbers.shape[0]):
                 some[(numbers[row] * states + column[row]) * r + values[row]] += weights[row]
         scores[c], occupied[c] = _table_score(some, r, cells / r * states, lookup, terms)
+
+
+@kernel
+def _extend_sparse(data, limits, child, numbers, column, configurations):
+    """The score of a base with one candidate, from the configurations that occur, and its cells that do.
+
+    numbers         (n,) int64   the number of every row's configuration of the base
+    column          (n,)         codes of the candidate
+    configurations  how many there are in all
+    """
+    codes, weights, _, layout, lookup, terms = data
+    cards = layout[0]
+    r = cards[child]
+    n = numbers.shape[0]
+    states = np.int64(0)
+    for row in range(n):
+        states = max(states, np.int64(column[row]) + 1)
+    joint = np.empty(n, dtype=np.int64)
+    for row in range(n):
+        joint[row] = numbers[row] * states + column[row]
+    distinct = _renumber_sorted(joint)
+    if distinct * r > limits[1]:
+        return -np.inf, np.int64(distinct)
+    table = np.zeros(distinct * r, dtype=np.int64)
+    values = codes[child]
+    for row in range(n):
+        table[joint[row] * r + values[row]] += 1 if weights.shape[0] == 0 else weights[row]
+    return _table_score(table, r, configurations, lookup, terms)
+
+
+@kernel
+def _renumber_sorted(numbers):
+    """Numbers of any size changed to 0, 1, ... by their order; returns how many there are."""
+    order = np.argsort(numbers)
+    distinct = 0
+    last = numbers[order[0]]
+    for place in range(order.shape[0]):
+        row = order[place]
+        if numbers[row] != last:
+            last = numbers[row]
+            distinct += 1
+        numbers[row] = distinct
+    return distinct + 1
 
 
 @kernel

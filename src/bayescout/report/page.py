@@ -96,7 +96,10 @@ class _Subject:
 def _lead(result: Result) -> str:
     rows = "" if result.table is None else f" from {counted(result.table.n_rows, 'row')} of data"
     size = f"{counted(len(result.dag), 'variable')}, {counted(result.dag.n_arcs, 'arc')}"
-    how = f"by the search {result.settings.search} with the score {result.settings.score}"
+    how = f"by the search {result.settings.search}"
+    if result.own_score is not None:
+        how = f"by greedy climbing in a run of the search {result.settings.search}"
+    how += f" with the score {result.settings.score}"
     return f"{size}, learned{rows} {how}."
 
 

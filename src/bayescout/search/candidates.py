@@ -20,7 +20,8 @@ from bayescout.search.ceilings import ceilings_of
 from bayescout.search.levels import Level, count_sets, first_levels
 from bayescout.search.masks import Masks, mask_words, masks_of, members_of
 from bayescout.search.problem import Problem
-from bayescout.search.refinement import BEGIN_SIZE, Refinement, narrow, refines
+from bayescout.search.refinement import BEGIN_SIZE, Refinement, all_counted, narrow, refines
+from bayescout.statistics.counts import DENSE_CEILING
 from bayescout.statistics.families import Floats, Ints
 
 MOST_SETS = 16_000_000
@@ -111,7 +112,7 @@ def rows_of_subsets(problem: Problem, limit: int | None = None) -> int | None:
     So it is for BDeu of few variables, whose bound stops late, on tables without weights; else None.
     """
     n, data = problem.n, kernel_data(problem)
-    if n > SUBSET_VARIABLES or not refines(data, n):
+    if n > SUBSET_VARIABLES or not refines(data, n) or not all_counted(data):
         return None
     pays = 4 * count_sets(first_levels(problem, limit)) > int(2**n) * n
     return int(data[0].shape[1]) << n if pays else None
@@ -292,6 +293,13 @@ class Enumeration:
         self._run(
             lambda part: self._score_part(data, level, grown[part], scores[part], occupied[part]), parts
         )
+        lost = np.flatnonzero((scores[some] == -np.inf) & (occupied[some] > 0))
+        if len(lost):
+            first = some.start + int(lost[0])
+            (child, parents) = self._families(level, grown[first : first + 1])[0]
+            self._bound.hooks.too_large(
+                self._bound.statistics.too_large(child, parents, int(occupied[first]))
+            )
 
     def _score_part(self, data: Any, level: Level, grown: Ints, scores: Floats, occupied: Ints) -> None:
         from bayescout.kernels.candidates import score_grown
@@ -301,8 +309,8 @@ class Enumeration:
         child = np.full((len(rows), 1), level.child, dtype=np.int64)
         families = np.concatenate([fixed, level.free[level.members[rows]], child], axis=1)
         starts = np.append(first, len(grown)).astype(np.int64)
-        limit = int(self._bound.statistics.dense_limit)
-        score_grown(data, limit, families, starts, level.free[grown[:, 1]], scores, occupied)
+        limits = np.array([self._bound.statistics.dense_limit, DENSE_CEILING])
+        score_grown(data, limits, families, starts, level.free[grown[:, 1]], scores, occupied)
 
     def _families(self, level: Level, grown: Ints) -> list[tuple[int, tuple[int, ...]]]:
         members = np.concatenate([level.members[grown[:, 0]], grown[:, 1:]], axis=1)

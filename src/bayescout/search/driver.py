@@ -149,6 +149,8 @@ def drive(
         if run.stop_reason == "max_time":
             _raise_to(run, floor, problem)
     run.top = worth_showing(run.top, problem, limits.top)
+    if run.too_large:
+        run.bound = None  # what could not be counted may be better
     return run
 
 

@@ -36,6 +36,7 @@ import numpy as np
 
 from bayescout.search.levels import Level
 from bayescout.search.masks import Masks, members_of
+from bayescout.statistics.counts import DENSE_CEILING
 from bayescout.statistics.families import Floats, Ints
 
 BEGIN_SIZE = 3
@@ -78,7 +79,14 @@ def refines(data: Any, n: int) -> bool:
 def narrow(data: Any, level: Level) -> bool:
     """Whether a child and the variables that may be added to its parents have few enough states."""
     cards = data[3][0]
-    return int(cards[level.child]) * int(cards[level.free].max(initial=1)) <= MOST_PARTS
+    states = int(cards[level.child])
+    counted = data[0].shape[1] * states <= DENSE_CEILING
+    return counted and states * int(cards[level.free].max(initial=1)) <= MOST_PARTS
+
+
+def all_counted(data: Any) -> bool:
+    """Return True if no table of any family is too large to be counted: as many configurations as rows."""
+    return int(data[0].shape[1]) * int(data[3][0].max()) <= DENSE_CEILING
 
 
 class Refinement:

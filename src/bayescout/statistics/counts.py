@@ -205,12 +205,7 @@ class Counts:
     ) -> FamilyTables:
         r = int(self.cards[child])
         if distinct * r > DENSE_CEILING:
-            given = ", ".join(repr(self.names[parent]) for parent in parents)
-            raise TooLargeError(
-                f"the table of {self.names[child]!r} given {given} has {distinct:,} parent configurations by "
-                f"{r:,} child states, {distinct * r:,} cells, more than the {DENSE_CEILING:,} that are held; "
-                f"merge states of {self.names[child]!r}, or limit its parents"
-            )
+            raise self.too_large(child, parents, distinct)
         ids = np.empty(self.n_rows, dtype=np.uint32)
         self._kernels.append_cells(numbers, self._codes[child], r, ids)
         out = np.empty(distinct * r, dtype=self._weights.dtype)
@@ -226,6 +221,16 @@ class Counts:
             self.total,
             self.grid,
             self.n_rows,
+        )
+
+    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
+        """The refusal of a family with so many parent configurations that occur."""
+        r, name = int(self.cards[child]), self.names[child]
+        given = ", ".join(repr(self.names[parent]) for parent in parents)
+        return TooLargeError(
+            f"the table of {name!r} given {given} has {distinct:,} parent configurations by {r:,} child "
+            f"states, {distinct * r:,} cells, more than the {DENSE_CEILING:,} that are held; merge states of "
+            f"{name!r}, or limit its parents"
         )
 
     def _mixed_extensions(
