@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -394,7 +395,8 @@ def _check_document(saved: dict[str, Any]) -> None:
     """Raise ValueError where a value of a saved result is not of its kind; graphs check themselves."""
 
     def number(value: Any, least: float = -math.inf) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and value >= least
+        real = isinstance(value, int | float) and not isinstance(value, bool)
+        return real and value >= least and (isinstance(value, float) or abs(value) <= sys.float_info.max)
 
     def count(value: Any) -> bool:
         return isinstance(value, int) and number(value, 0)

@@ -11,8 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayescout.data import as_table
-from bayescout.errors import DataError
+from bayescout.data import as_table, read_table
+from bayescout.errors import DataError, MissingValueError
 
 HALVES = [Decimal("1.5"), Decimal("2.5"), Decimal("1.5"), Decimal("2.5")]
 
@@ -175,3 +175,36 @@ def test_polars_categories_and_enums_have_one_state_a_value():
 def test_durations_without_a_unit_are_refused():
     with pytest.raises(DataError, match=r"column 'x' .*not hashable"):
         as_table({"x": np.array([1, 2, 1], dtype="m8")})
+
+
+def test_complex_nan_is_missing():
+    cells = np.array([1 + 1j, complex("nan"), 1 + 1j, 2, complex(0, float("nan"))])
+    with pytest.raises(MissingValueError):
+        as_table({"a": cells})
+    assert as_table({"a": cells}, missing="drop").n_rows == 3
+
+
+def test_long_doubles_that_would_become_one_state_are_refused():
+    cells = np.array([2**53, 2**53, 1, 1], dtype=np.longdouble)
+    assert as_table({"a": cells}, kinds="discrete").states[0] == (1.0, float(2**53))
+    if np.finfo(np.longdouble).nmant > 52:
+        with pytest.raises(DataError, match="more digits"):
+            as_table({"a": cells + np.longdouble(1) * (cells > 1)}, kinds="discrete")
+
+
+def test_sparse_columns_of_pandas_are_read_as_dense_ones():
+    cells = pd.Series(["x", "y", "x", "x"], dtype=pd.SparseDtype(object))
+    assert as_table(pd.DataFrame({"a": cells})).states == (("x", "y"),)
+    mixed = pd.Series([1.0, Decimal("1"), 1.0, Decimal("1")], dtype=pd.SparseDtype(object))
+    with pytest.raises(DataError, match="holds both 1.0"):
+        as_table(pd.DataFrame({"a": mixed}), kinds="discrete")
+    lists = pd.Series([[1], [2]], dtype=pd.SparseDtype(object))
+    with pytest.raises(DataError, match="a"):
+        as_table(pd.DataFrame({"a": lists}))
+
+
+def test_numbers_that_are_states_stay_so_in_our_own_columnar_files(tmp_path):
+    table = as_table({"a": [3, 1, 2], "b": ["x", "y", "x"]}, kinds={"a": "discrete"})
+    for ending in (".parquet", ".arrow"):
+        table.save(tmp_path / f"x{ending}")
+        assert read_table(tmp_path / f"x{ending}").states == table.states

@@ -268,7 +268,7 @@ def _line_inside(rng: Random, line: bytes) -> bytes:
     if start >= 0:
         try:
             return line[:start] + damaged_json(rng, line[start:].decode()).encode("utf-8", "replace")
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
     return damaged_bytes(rng, line)
 

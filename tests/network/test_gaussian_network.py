@@ -155,3 +155,10 @@ def test_equality_text_and_parameters():
         "  parameters    5",
     ]
     assert repr(model) == "<GaussianNetwork: 2 nodes, 1 arc, 5 parameters>"
+
+
+def test_evidence_beyond_what_a_number_holds_is_refused():
+    dag = Dag.from_arcs([("a", "b")])
+    network = GaussianNetwork(dag, np.zeros(2), (np.zeros(0), np.array([1e3])), np.ones(2))
+    with pytest.raises(NetworkError, match="so large"):
+        network.query("b", {"a": 1e308})

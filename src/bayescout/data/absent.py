@@ -33,7 +33,7 @@ def is_missing(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA; never a string."""
     if value is None:
         return True
-    if isinstance(value, float | np.floating):
+    if isinstance(value, float | complex | np.inexact):
         return bool(value != value)
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))

@@ -279,7 +279,9 @@ def _add_pandas(column: Column, series: Any) -> None:
     """A pandas series through its own coding, which knows its types; -1 is missing."""
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
-    if str(dtype) == "category":
+    if str(dtype).startswith("Sparse["):
+        _add_pandas(column, series.sparse.to_dense())
+    elif str(dtype) == "category":
         add_categories(column, series.cat.categories.tolist(), series.cat.codes.to_numpy())
     elif isinstance(dtype, np.dtype) and kind in "biuf":
         add_array(column, series.to_numpy())

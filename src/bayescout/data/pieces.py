@@ -37,6 +37,8 @@ def add_array(column: Column, array: NDArray[Any], mask: NDArray[np.bool_] | Non
     kind = array.dtype.kind
     if kind == "f":
         floats = np.ascontiguousarray(array, dtype=np.float64)
+        if array.dtype.itemsize > floats.dtype.itemsize and (column.wanted == "discrete" or column.states):
+            _require_exact(column, array, floats)
         column.add_floats(floats.copy() if mask is None else np.where(mask, np.nan, floats))
     elif kind == "b":
         _add_integers(column, array.astype(np.uint8), mask, as_value=bool)
@@ -47,6 +49,15 @@ def add_array(column: Column, array: NDArray[Any], mask: NDArray[np.bool_] | Non
         if mask is not None:
             cells = [None if gone else cell for cell, gone in zip(cells, mask.tolist(), strict=True)]
         add_objects(column, cells)
+
+
+def _require_exact(column: Column, array: NDArray[Any], floats: NDArray[np.float64]) -> None:
+    """Refuse long doubles that would become one state with others as plain ones."""
+    if ((floats != array) & (array == array)).any():
+        raise DataError(
+            f"column {column.name!r} is discrete and has numbers of more digits than a float holds, some of "
+            f"which would become one state: round them, or give them as text"
+        )
 
 
 def _dates(array: NDArray[Any]) -> list[Any]:

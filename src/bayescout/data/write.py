@@ -239,7 +239,9 @@ def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
         frame.write_parquet(content)
     else:
         frame.write_ipc(content)
-    seal = Seal(tuple(str(name) for name in table.names if frame.schema[str(name)].is_decimal()))
+    # Numbers that are states: read by themselves they might be taken for measurements, or for row numbers.
+    discrete = [name for name, own in zip(table.names, table.states, strict=True) if own is not None]
+    seal = Seal(tuple(str(name) for name in discrete if frame.schema[str(name)].is_numeric()))
     with atomic_write(path) as stream:
         write_sealed(content.getbuffer(), seal, stream)
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.errors import NetworkError
+
 if TYPE_CHECKING:
     from bayescout.network.gaussian import GaussianNetwork
 
@@ -55,12 +57,19 @@ class Conditional:
 
     def mean(self, evidence: Array) -> Array:
         """(k, n) means of the targets for (m, n) evidence."""
-        return self.start[:, None] + self.weights @ (evidence - self.centre[:, None])
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: Array = self.start[:, None] + self.weights @ (evidence - self.centre[:, None])
+        if not np.isfinite(found).all():
+            raise NetworkError(
+                "the evidence is so large that the mean of a target is more than a number holds; rescale it"
+            )
+        return found
 
     def contradicts(self, evidence: Array) -> NDArray[np.bool_]:
         """Which columns of the (m, n) evidence have density zero."""
-        distance = self.gaps @ (evidence - self.centre[:, None])
-        return np.asarray((np.abs(distance) > CONTRADICTION).any(axis=0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            distance = self.gaps @ (evidence - self.centre[:, None])
+        return np.asarray((~(np.abs(distance) <= CONTRADICTION)).any(axis=0))
 
 
 def condition(network: GaussianNetwork, targets: Sequence[int], evidence: Sequence[int]) -> Conditional:

@@ -198,6 +198,8 @@ def data(item: Any, number: int, folder: Path) -> list[dict[str, Any]]:
     else:
         source = _network("network", item[kind], where, folder)
     rows = item["rows"] if isinstance(item["rows"], list) else [item["rows"]]
+    if not rows:
+        raise Wrong(f"{where}: rows is an empty list; say how many are to be sampled")
     for count in rows:
         if isinstance(count, bool) or not isinstance(count, int) or count < 2:
             raise Wrong(f"{where}: rows must be whole numbers of at least 2, not {count!r}")

@@ -90,7 +90,9 @@ class Mating(ABC):
 
     def start(self, problem: Problem, rng: Generator) -> MatingState:
         graphs = [problem.first_graph(rng)]
-        graphs += [random_graph(problem.rules, rng, self.mean_parents) for _ in range(self.population - 1)]
+        for _ in range(self.population - 1):
+            problem.check()
+            graphs.append(random_graph(problem.rules, rng, self.mean_parents))
         with problem.score.suspended():
             scores = np.array([problem.total(graph) for graph in graphs])
         order = ranking(scores).tolist()
