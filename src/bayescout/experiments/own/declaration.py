@@ -300,6 +300,10 @@ def _fit_together(found: Mapping[str, Any], folder: Path) -> None:
     _can_begin(found, folder)
 
 
+TRIED_ROWS = 1000
+"""Rows that are sampled to see that a search and a score can begin with such data."""
+
+
 def _can_begin(found: Mapping[str, Any], folder: Path) -> None:
     """Every search begins with every score, once on each source of data: what cannot work fails there."""
     sources = {
@@ -307,6 +311,8 @@ def _can_begin(found: Mapping[str, Any], folder: Path) -> None:
     }
     for one, search, score in product(sources.values(), found["searches"], found["scores"]):
         data = placed(one, str(folder))
+        if "rows" in data:  # a few sampled ones tell as much
+            data = {**data, "rows": min(int(data["rows"]), TRIED_ROWS)}
         run = {
             "data": data,
             "search": search,
