@@ -196,7 +196,7 @@ def test_sparse_columns_of_pandas_are_read_as_dense_ones():
     cells = pd.Series(["x", "y", "x", "x"], dtype=pd.SparseDtype(object))
     assert as_table(pd.DataFrame({"a": cells})).states == (("x", "y"),)
     mixed = pd.Series([1.0, Decimal("1"), 1.0, Decimal("1")], dtype=pd.SparseDtype(object))
-    with pytest.raises(DataError, match="holds both 1.0"):
+    with pytest.raises(DataError, match="holds both"):
         as_table(pd.DataFrame({"a": mixed}), kinds="discrete")
     lists = pd.Series([[1], [2]], dtype=pd.SparseDtype(object))
     with pytest.raises(DataError, match="a"):
