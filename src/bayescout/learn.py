@@ -109,7 +109,7 @@ def learn(
     with store or nullcontext(), _Shown(progress, callback, limits) as observe:
         run = drive(method, problem, rng, limits, observe, store, clock + compiling_seconds())
     if run.too_large:
-        warnings.warn(f"parent sets were left out: {run.too_large[0]}", BayescoutWarning, stacklevel=2)
+        warnings.warn(f"parent sets were left out: {run.too_large}", BayescoutWarning, stacklevel=2)
     result = Result.of_run(run, problem, table, given.names, settings, bound, time.perf_counter() - begin)
     return result if listed is None else replace(result, table=None, scores=None)
 

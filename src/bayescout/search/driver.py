@@ -81,8 +81,8 @@ class Run:
     """The last state, or what a search concluded from it."""
     own_score: float | None = None
     """The best that the search itself had met, where the answer is a greedy climb that got further."""
-    too_large: list[str] = field(default_factory=list)
-    """Families that were left out because their tables are too large, in words."""
+    too_large: str = ""
+    """The first family that was left out because its table is too large, in words."""
 
     @property
     def best(self) -> tuple[float, ParentSets]:
@@ -233,7 +233,7 @@ def _hooked(problem: Problem, run: Run) -> Iterator[None]:
     if not hasattr(score, "hooks"):
         yield
         return
-    score.hooks = Hooks(problem.check, lambda error: run.too_large.append(str(error)))
+    score.hooks = Hooks(problem.check, lambda error: setattr(run, "too_large", run.too_large or str(error)))
     try:
         yield
     finally:
@@ -241,7 +241,7 @@ def _hooked(problem: Problem, run: Run) -> Iterator[None]:
 
 
 class CtrlC:
-    """Ctrl-C noted rather than raised, so that the step in hand is finished; the second one is raised.
+    """Ctrl-C noted rather than raised: the step in hand ends where it next looks; the second one is raised.
 
     An exception thrown anywhere into running code can be lost in a destructor. A handler of the user's own,
     and threads other than the main one, are left alone.
