@@ -6,7 +6,6 @@ import io
 import json
 import os
 import sys
-from contextlib import suppress
 from typing import Any
 
 from bayescout.errors import UNPRINTABLE, printable
@@ -19,8 +18,11 @@ def line(text: object) -> None:
 
 def say(text: object) -> None:
     """One line of the program itself, on standard error; where that is full there is no one to tell."""
-    with suppress(OSError):
+    try:
         sys.stderr.write(f"bayescout: {printable(text)}\n")
+        sys.stderr.flush()
+    except OSError:  # nor to be asked again when the process ends
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def json_line(value: Any) -> None:
