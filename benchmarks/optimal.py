@@ -15,8 +15,8 @@ import time
 import bayescout as bs
 from bayescout.scores import bind
 from bayescout.search import CountingScore, Problem
-from bayescout.search.candidates import candidate_sets
 from bayescout.search.optimal import Optimal
+from bayescout.search.parent_sets.enumeration import candidate_sets
 
 NETWORKS = ["asia", "child", "insurance", "water", "alarm", "hailfinder"]
 

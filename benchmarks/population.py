@@ -33,7 +33,7 @@ from bayescout.search import (
     Problem,
     Umda,
 )
-from bayescout.search.driver import Limits, drive
+from bayescout.search.frame.session import Limits, drive
 
 BLANCO = {
     "elitist-ga": ElitistGa(),

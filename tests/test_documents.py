@@ -64,7 +64,7 @@ def test_the_search_of_the_architecture_page_works():
     from typing import ClassVar
 
     import bayescout as bs
-    from bayescout.search.problem import Generator, Problem, State, random_graph
+    from bayescout.search.frame.problem import Generator, Problem, State, random_graph
 
     (block,) = [b for b in python_blocks("ARCHITECTURE.md") if "class RandomGraphs" in b]
     names = {

@@ -156,7 +156,7 @@ def test_a_result_is_not_saved_under_the_name_of_another_kind_of_file(tmp_path):
 
 def test_compiling_is_not_counted_against_a_budget(monkeypatch):
     """As if every step had compiled for an hour: the run still goes on to its end."""
-    from bayescout.search import watch
+    from bayescout.search.frame import watch
 
     table = bs.load_network("asia").sample(300, seed=1)
     bs.learn(table)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from bayescout.result import Result as Result
     from bayescout.scores.whole import score as score
     from bayescout.scores.whole import score_parts as score_parts
-    from bayescout.search.knowledge import Knowledge as Knowledge
+    from bayescout.search.frame.knowledge import Knowledge as Knowledge
 
 _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
@@ -69,7 +69,7 @@ _HOMES = {
     "bayescout.network": ("DiscreteNetwork", "GaussianNetwork", "fit", "random_network"),
     "bayescout.result": ("Result",),
     "bayescout.scores.whole": ("score", "score_parts"),
-    "bayescout.search.knowledge": ("Knowledge",),
+    "bayescout.search.frame.knowledge": ("Knowledge",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("evaluate", "plots", "scores", "search")

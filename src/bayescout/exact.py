@@ -173,7 +173,7 @@ def candidate_sets(
     from bayescout.formats.jkl import ScoredSets
     from bayescout.scores import bind
     from bayescout.search import CountingScore, Knowledge, Problem
-    from bayescout.search.candidates import candidate_sets as enumerated
+    from bayescout.search.parent_sets.enumeration import candidate_sets as enumerated
 
     table = as_table(data)
     rules = (knowledge or Knowledge()).compile(table.names)

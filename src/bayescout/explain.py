@@ -11,7 +11,7 @@ from bayescout.errors import GraphError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
-from bayescout.search.knowledge import Rules
+from bayescout.search.frame.knowledge import Rules
 from bayescout.statistics.dependencies import CachedTest
 
 Label = Hashable

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bayescout.result import Result
     from bayescout.scores import ScoreLike
     from bayescout.search import Knowledge, Search
-    from bayescout.search.driver import Callback
-    from bayescout.search.problem import ParentSets
+    from bayescout.search.frame.problem import ParentSets
+    from bayescout.search.frame.session import Callback
 
 
 def learn(
@@ -66,10 +66,10 @@ def learn(
     from bayescout.result import LISTED, Result, Settings
     from bayescout.scores import bind
     from bayescout.search import CountingScore, Knowledge, Problem, name_of, search_named
-    from bayescout.search.checkpoint import Checkpoint
-    from bayescout.search.driver import Limits, drive
-    from bayescout.search.scored_sets import ListedScore, narrowed, without_rows
-    from bayescout.search.watch import compiling_seconds
+    from bayescout.search.frame.checkpoint import Checkpoint
+    from bayescout.search.frame.session import Limits, drive
+    from bayescout.search.frame.watch import compiling_seconds
+    from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
 
     begin = time.perf_counter()
     method = search_named(search) if isinstance(search, str) else _instance(search)
@@ -149,7 +149,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
     A user's own score object knows the columns by their position, so for it they stay where they are.
     """
     from bayescout.scores import Formula
-    from bayescout.search.canonical import canonical_order
+    from bayescout.search.frame.canonical import canonical_order
 
     if table.n_columns == 0:
         raise DataError("the table has no columns; there is nothing to learn")

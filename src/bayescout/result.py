@@ -22,9 +22,9 @@ from bayescout.graph.equivalence import meek
 from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import LocalScores
-from bayescout.search.driver import Run, Step
-from bayescout.search.knowledge import Knowledge, Rules
-from bayescout.search.problem import Edges, ParentSets, Problem
+from bayescout.search.frame.knowledge import Knowledge, Rules
+from bayescout.search.frame.problem import Edges, ParentSets, Problem
+from bayescout.search.frame.session import Run, Step
 from bayescout.statistics.dependencies import CachedTest, DependencyCache
 
 Label = Hashable

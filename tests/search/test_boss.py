@@ -11,10 +11,11 @@ import bayescout as bs
 from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.scores import bind
-from bayescout.search import Boss, HillClimb, Knowledge, trees
-from bayescout.search.boss import MOVING, order_near, reach
-from bayescout.search.problem import random_order
-from bayescout.search.trees import Trees
+from bayescout.search import Boss, HillClimb, Knowledge
+from bayescout.search.frame.problem import random_order
+from bayescout.search.orders import trees
+from bayescout.search.orders.boss import MOVING, order_near, reach
+from bayescout.search.orders.trees import Trees
 from tests.reference.orders import best_total, network_of, shifts
 from tests.search.drawn_problems import (
     OneParent,

@@ -14,7 +14,9 @@ from bayescout.errors import BayescoutWarning, TooLargeError
 from bayescout.graph.orders import peel_roots
 from bayescout.kernels.candidates import score_grown
 from bayescout.scores import bind
-from bayescout.search import SEARCHES, candidates, watch
+from bayescout.search import SEARCHES
+from bayescout.search.frame import watch
+from bayescout.search.parent_sets import enumeration as candidates
 from bayescout.statistics import counts
 from bayescout.statistics.independence import Question, independence_tests
 from tests.search.drawn_problems import entangled
@@ -153,7 +155,7 @@ def test_ctrl_c_gives_up_the_step_in_hand():
 
 def test_long_steps_are_taken_in_parts_with_the_same_answer(monkeypatch):
     """A generation, a sweep, a level or a climb in many steps instead of one."""
-    from bayescout.search import pc
+    from bayescout.search.independence import pc
     from bayescout.search.optimal import search as optimal
     from bayescout.search.population import lau
 
@@ -172,7 +174,8 @@ def test_long_steps_are_taken_in_parts_with_the_same_answer(monkeypatch):
 
 
 def test_long_steps_in_parts_resume_to_the_bit(monkeypatch, tmp_path):
-    from bayescout.search import annealing, pc
+    from bayescout.search.graphs import annealing
+    from bayescout.search.independence import pc
     from bayescout.search.optimal import search as optimal
     from bayescout.search.population import lau
 
@@ -333,7 +336,7 @@ def test_hooks_are_gone_after_a_run():
 def test_pieces_of_work_are_looked_after(monkeypatch):
     """Between any two looks at the clock few families are scored, whatever the search."""
     from bayescout.scores import score
-    from bayescout.search import rows
+    from bayescout.search.graphs import gain_rows as rows
 
     monkeypatch.setattr(score, "PIECE_ROWS", 2000)
     monkeypatch.setattr(rows, "FILL_ROWS", 2000)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from bayescout.errors import TooLargeError
 from bayescout.scores import BDeu, Bic
-from bayescout.search import Knowledge, candidates
-from bayescout.search.candidates import Enumeration, candidate_sets, masks_of, members_of
+from bayescout.search import Knowledge
+from bayescout.search.parent_sets import enumeration as candidates
+from bayescout.search.parent_sets.enumeration import Enumeration, candidate_sets, masks_of, members_of
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of
 

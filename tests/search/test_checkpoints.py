@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.errors import BayescoutWarning, FormatError, SettingError
-from bayescout.search import SEARCHES, State, checkpoint, watch
-from bayescout.search.checkpoint import Checkpoint
+from bayescout.search import SEARCHES, State
+from bayescout.search.frame import checkpoint, watch
+from bayescout.search.frame.checkpoint import Checkpoint
 from tests.search.drawn_problems import entangled
 from tests.search.test_searches import order_if_needed, quick, untimed
 
@@ -93,7 +94,7 @@ KILLED = ["k2", "k2-random", "order-sample", "first-ascent", "cpc", "imap-pruned
 KILLER = """
 import json, os, signal, sys
 import bayescout as bs
-from bayescout.search import checkpoint
+from bayescout.search.frame import checkpoint
 from tests.search.drawn_problems import entangled
 from tests.search.test_checkpoints import options_for
 
@@ -507,7 +508,7 @@ def test_compiling_counts_for_no_budget_of_a_resumed_run(tmp_path, monkeypatch):
 HOLDER = """
 import sys
 import bayescout as bs
-from bayescout.search import checkpoint
+from bayescout.search.frame import checkpoint
 from tests.search.drawn_problems import entangled
 from tests.search.test_checkpoints import Draws
 

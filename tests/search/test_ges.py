@@ -20,7 +20,9 @@ from bayescout.graph.equivalence import consistent_extension, cpdag
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import SCORES, Bic, Penalised, TableScore, bind
 from bayescout.search import CountingScore, Knowledge, Problem
-from bayescout.search.classes import (
+from bayescout.search.classes.ges import PHASES, Ges
+from bayescout.search.classes.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step
+from bayescout.search.classes.patterns import (
     Pattern,
     Standpoint,
     bits,
@@ -32,10 +34,8 @@ from bayescout.search.classes import (
     member_keeping,
     semi_directed_path,
 )
-from bayescout.search.driver import Limits, drive
-from bayescout.search.ges import PHASES, Ges
-from bayescout.search.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step
-from bayescout.search.turns import Turns
+from bayescout.search.classes.reversals import Turns
+from bayescout.search.frame.session import Limits, drive
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, table_of

@@ -15,10 +15,10 @@ from bayescout.errors import SettingError
 from bayescout.graph.separation import d_connected, d_separated
 from bayescout.scores import bind
 from bayescout.search import CountingScore, Imap, ImapPruned, Knowledge, Problem
-from bayescout.search.classes import mask_of
-from bayescout.search.driver import Limits, drive
-from bayescout.search.hypotheses import Hypotheses
-from bayescout.search.imap import GROW, SHRINK
+from bayescout.search.classes.patterns import mask_of
+from bayescout.search.frame.session import Limits, drive
+from bayescout.search.independence.hypotheses import Hypotheses
+from bayescout.search.independence.imap import GROW, SHRINK
 from bayescout.statistics.dependencies import CachedTest
 from tests.graph.drawn_graphs import parent_sets
 from tests.search.drawn_problems import entangled, gaussian, knowledge_for

@@ -13,11 +13,12 @@ import bayescout as bs
 from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.kernels.insertions import choose_all, climb_order, index_lists, undominated
-from bayescout.search import HillClimb, Knowledge, Memetic, listing
-from bayescout.search.candidates import masks_of, members_of
-from bayescout.search.listing import Listing
-from bayescout.search.memetic import crossed, perturbed
-from bayescout.search.problem import random_order
+from bayescout.search import HillClimb, Knowledge, Memetic
+from bayescout.search.frame.problem import random_order
+from bayescout.search.orders.memetic import crossed, perturbed
+from bayescout.search.parent_sets import growing as listing
+from bayescout.search.parent_sets.enumeration import masks_of, members_of
+from bayescout.search.parent_sets.growing import Listing
 from tests.reference.orders import best_parents, best_total, shifts
 from tests.search.drawn_problems import (
     OneParent,

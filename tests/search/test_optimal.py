@@ -23,17 +23,17 @@ from bayescout.search import (
     Optimal,
     OrderClimb,
     Problem,
-    refinement,
 )
-from bayescout.search import candidates as sets_module
-from bayescout.search.candidates import candidate_sets
 from bayescout.search.optimal import dynamic, solver
 from bayescout.search.optimal import program as program_module
 from bayescout.search.optimal import search as search_module
-from bayescout.search.optimal.blocks import Blocks, group
+from bayescout.search.optimal.block_bounds import Blocks, group
+from bayescout.search.optimal.components import components, parts_of
 from bayescout.search.optimal.cuts import Cut, Weighted, cycle_cuts, violated_cuts
-from bayescout.search.optimal.parts import components, parts_of
 from bayescout.search.optimal.program import Program
+from bayescout.search.parent_sets import enumeration as sets_module
+from bayescout.search.parent_sets import expansion as refinement
+from bayescout.search.parent_sets.enumeration import candidate_sets
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, gaussian, knowledge_for
 from tests.search.test_candidates import every_set, problem_of

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import bayescout as bs
-from bayescout.search import SEARCHES, Optimal, candidates
+from bayescout.search import SEARCHES, Optimal
+from bayescout.search.parent_sets import enumeration as candidates
 from tests.search.drawn_problems import entangled, gaussian
 from tests.search.test_candidates import problem_of
 from tests.search.test_refinement import drawn as odd_table

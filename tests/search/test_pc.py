@@ -15,9 +15,9 @@ from bayescout.errors import SettingError
 from bayescout.graph.equivalence import cpdag
 from bayescout.scores import bind
 from bayescout.search import CountingScore, Knowledge, Problem
-from bayescout.search.classes import Pattern, bits
-from bayescout.search.driver import Limits, drive
-from bayescout.search.pc import Cpc, Pc, forced_extension, given_sets
+from bayescout.search.classes.patterns import Pattern, bits
+from bayescout.search.frame.session import Limits, drive
+from bayescout.search.independence.pc import Cpc, Pc, forced_extension, given_sets
 from bayescout.statistics.independence import Finding, Oracle, Question, independence_tests
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import arcs_of, is_acyclic
@@ -271,7 +271,7 @@ def test_knowledge_that_no_graph_with_all_the_edges_can_keep_cuts_an_edge():
 
 def test_an_ambiguous_triple_directs_nothing():
     """a -> b would give b -> d by Meek's first rule, unless a - b - d may be a collider."""
-    from bayescout.search.pc import direct_by_rules
+    from bayescout.search.independence.pc import direct_by_rules
 
     sure = Pattern.of_pairs(3, ((0, 1),), ((1, 2),))
     direct_by_rules(sure, set())
@@ -285,7 +285,7 @@ def test_an_ambiguous_triple_directs_nothing():
 @given(parent_sets(min_nodes=2, max_nodes=6), st.data())
 def test_the_rules_agree_with_those_of_graphs_where_nothing_contradicts(parents, data):
     from bayescout.graph.equivalence import meek
-    from bayescout.search.pc import direct_by_rules
+    from bayescout.search.independence.pc import direct_by_rules
 
     full = cpdag(bs.Dag(tuple(range(len(parents))), parents))
     known = [e for e in full.undirected if data.draw(st.booleans())]

@@ -22,7 +22,7 @@ from bayescout.search import (
     Pbil,
     Umda,
 )
-from bayescout.search.moves import Moves
+from bayescout.search.graphs.moves import Moves
 from bayescout.search.population import operators
 from bayescout.search.population.blanco import entropy
 from bayescout.search.population.generation import Generation, evaluated, living_of

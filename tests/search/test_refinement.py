@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from bayescout.kernels.dividing import at_depth, divide_rows, group_rows, new_stack
 from bayescout.kernels.refining import _ceilings, _count_cells, _reaches, _score, _shared, _tallies
 from bayescout.scores import BDeu, bind
-from bayescout.search import Knowledge, candidates, refinement
-from bayescout.search.candidates import Enumeration, candidate_sets
-from bayescout.search.levels import first_levels
-from bayescout.search.refinement import Refinement, narrow, refines, sorted_rows, what_may_be_added
+from bayescout.search import Knowledge
+from bayescout.search.parent_sets import enumeration as candidates
+from bayescout.search.parent_sets import expansion as refinement
+from bayescout.search.parent_sets.enumeration import Enumeration, candidate_sets
+from bayescout.search.parent_sets.expansion import Refinement, narrow, refines, sorted_rows, what_may_be_added
+from bayescout.search.parent_sets.frontier import first_levels
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, knowledge_for
 from tests.search.test_candidates import every_set, listed, problem_of, undominated

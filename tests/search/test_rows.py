@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bayescout.scores import BDeu, Bic, bind
 from bayescout.search import CountingScore, Knowledge
-from bayescout.search.problem import as_matrix
-from bayescout.search.rows import Rows
+from bayescout.search.frame.problem import as_matrix
+from bayescout.search.graphs.gain_rows import Rows
 from tests.scores.drawn_data import table_of
 
 COMPILED = ["loglik", "aic", Bic(penalty=2.0), "ebic", "k2", "bd", BDeu(ess=10)]
@@ -62,7 +62,7 @@ def test_families_too_large_for_a_dense_table_are_asked_for():
 
 
 def test_rows_are_remembered_and_may_be_forgotten(monkeypatch):
-    from bayescout.search import rows as module
+    from bayescout.search.graphs import gain_rows as module
 
     table = table_of(np.random.default_rng(0).integers(0, 2, (4, 80)), [2] * 4)
     rules = Knowledge().compile(table.names)

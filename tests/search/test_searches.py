@@ -459,7 +459,7 @@ def test_random_orders_are_uniform():
     assert result.counters.iterations == 600
     from collections import Counter
 
-    from bayescout.search.problem import random_order
+    from bayescout.search.frame.problem import random_order
 
     rules = Knowledge().compile("abc")
     rng = np.random.default_rng(0)

@@ -81,7 +81,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
 
-    from bayescout.search.watch import compiling_seconds
+    from bayescout.search.frame.watch import compiling_seconds
 
     begin, compiled = time.perf_counter(), compiling_seconds()
 

@@ -288,7 +288,7 @@ def _ceilings(groups, columns, cells, priors, xlogx, tallies, enough):
     priors   the most that the prior count of a configuration can be, for the one and for the other
     xlogx    (n + 1,) float64   N log N
     enough   no matter how far below this the first bound is, and then the second
-    The proof is in search/refinement.py.
+    The proof is in search/parent_sets/expansion.py.
     """
     starts, sizes, pure, r = groups[2], groups[3], groups[4], columns[3]
     (met, classes, most, mixed), sums, clock, _, costs = tallies

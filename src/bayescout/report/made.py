@@ -12,7 +12,7 @@ from bayescout.report.facts import in_words
 from bayescout.report.markup import Html, join, pairs, short, tag
 from bayescout.report.reproduce import recipe
 from bayescout.result import Result
-from bayescout.search.knowledge import Knowledge
+from bayescout.search.frame.knowledge import Knowledge
 
 MOST_LISTED = 200
 

@@ -15,7 +15,7 @@ from bayescout import scores as score_module
 from bayescout.result import LISTED, Result
 from bayescout.scores import SCORES
 from bayescout.search import SEARCHES
-from bayescout.search.knowledge import Knowledge
+from bayescout.search.frame.knowledge import Knowledge
 
 DATA = "data.csv"
 SETS = "data.jkl"

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from bayescout.scores.base import make_named
-from bayescout.search.annealing import Annealing
-from bayescout.search.boss import Boss
-from bayescout.search.first_ascent import FirstAscent
-from bayescout.search.ges import Ges
-from bayescout.search.hill_climb import HillClimb
-from bayescout.search.imap import Imap, ImapPruned
-from bayescout.search.knowledge import Knowledge, Rules
-from bayescout.search.memetic import Memetic
+from bayescout.search.classes.ges import Ges
+from bayescout.search.frame.knowledge import Knowledge, Rules
+from bayescout.search.frame.problem import CountingScore, Problem, Search, State
+from bayescout.search.graphs.annealing import Annealing
+from bayescout.search.graphs.first_ascent import FirstAscent
+from bayescout.search.graphs.hill_climb import HillClimb
+from bayescout.search.graphs.tabu import Tabu
+from bayescout.search.independence.imap import Imap, ImapPruned
+from bayescout.search.independence.pc import Cpc, Pc
 from bayescout.search.optimal import Optimal
-from bayescout.search.orders import K2, K2Random, OrderClimb, OrderSample
-from bayescout.search.pc import Cpc, Pc
+from bayescout.search.orders.boss import Boss
+from bayescout.search.orders.memetic import Memetic
+from bayescout.search.orders.orders import K2, K2Random, OrderClimb, OrderSample
 from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
-from bayescout.search.problem import CountingScore, Problem, Search, State
-from bayescout.search.tabu import Tabu
 
 SEARCHES: dict[str, Callable[..., Any]] = {
     "hill-climb": HillClimb,

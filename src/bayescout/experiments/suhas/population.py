@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bayescout.experiments.study import Measures
 from bayescout.graph.dag import Dag
+from bayescout.search.frame.problem import Generator, Problem, Search, State, as_matrix
 from bayescout.search.population.generation import living_of
-from bayescout.search.problem import Generator, Problem, Search, State, as_matrix
 
 if TYPE_CHECKING:
     from bayescout.result import Result

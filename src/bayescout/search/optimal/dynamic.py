@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayescout.errors import TooLargeError
-from bayescout.search.optimal.parts import Part
+from bayescout.search.optimal.components import Part
 from bayescout.spelling import setting
 from bayescout.statistics.families import Ints
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.search.hill_climb import MIN_GAIN
-from bayescout.search.listing import indexed
-from bayescout.search.optimal.blocks import Blocks, block_size, group
+from bayescout.search.graphs.hill_climb import MIN_GAIN
+from bayescout.search.optimal.block_bounds import Blocks, block_size, group
+from bayescout.search.optimal.components import Part, unpacked
 from bayescout.search.optimal.cuts import (
     Cut,
     Weighted,
@@ -26,8 +26,8 @@ from bayescout.search.optimal.cuts import (
     suggested_order,
     violated_cuts,
 )
-from bayescout.search.optimal.parts import Part, unpacked
 from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxation
+from bayescout.search.parent_sets.growing import indexed
 from bayescout.statistics.families import Floats, Ints
 
 PROOF = 1e-6

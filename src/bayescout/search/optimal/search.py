@@ -12,13 +12,13 @@ import numpy as np
 from bayescout.checks import require_choice
 from bayescout.errors import TooLargeError
 from bayescout.graph.orders import peel_roots
-from bayescout.search.candidates import CandidateSets, Enumeration
-from bayescout.search.listing import indexed
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
+from bayescout.search.graphs.tabu import Tabu, TabuState
+from bayescout.search.optimal.components import Part, parts_of
 from bayescout.search.optimal.dynamic import bytes_needed, fits, solve_dynamic
-from bayescout.search.optimal.parts import Part, parts_of
 from bayescout.search.optimal.program import PROOF, Program, climbed
-from bayescout.search.problem import Generator, ParentSets, Problem, State
-from bayescout.search.tabu import Tabu, TabuState
+from bayescout.search.parent_sets.enumeration import CandidateSets, Enumeration
+from bayescout.search.parent_sets.growing import indexed
 from bayescout.statistics.families import Ints
 
 METHODS = ("auto", "dynamic", "program")

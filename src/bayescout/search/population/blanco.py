@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayescout.checks import settle, settle_amount, settle_count, settle_flag, settle_share
+from bayescout.search.frame.problem import Generator, Problem, State
 from bayescout.search.population.generation import (
     Generation,
     PopulationState,
@@ -31,7 +32,6 @@ from bayescout.search.population.operators import (
     repair,
     same_sum,
 )
-from bayescout.search.problem import Generator, Problem, State
 
 
 @dataclass

@@ -11,9 +11,9 @@ import numpy as np
 
 from bayescout.checks import MOST_POPULATION, require_count, shown
 from bayescout.errors import SettingError, TooLargeError
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints, from_hex, to_hex
 from bayescout.search.population.operators import draw_genes, ranking, repair, slices
-from bayescout.search.problem import Generator, ParentSets, Problem, State
 from bayescout.spelling import setting
 from bayescout.statistics.families import Family
 

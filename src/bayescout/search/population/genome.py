@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.search.knowledge import Rules
-from bayescout.search.problem import ParentSets
+from bayescout.search.frame.knowledge import Rules
+from bayescout.search.frame.problem import ParentSets
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -19,11 +19,11 @@ from bayescout.checks import (
 )
 from bayescout.errors import SettingError
 from bayescout.graph.orders import peel_roots
-from bayescout.search.first_ascent import shuffled_operators
-from bayescout.search.hill_climb import MIN_GAIN
-from bayescout.search.moves import Moves
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, random_graph, rows_of
+from bayescout.search.graphs.first_ascent import shuffled_operators
+from bayescout.search.graphs.hill_climb import MIN_GAIN
+from bayescout.search.graphs.moves import Moves
 from bayescout.search.population.operators import by_score, ranking, with_parents_of
-from bayescout.search.problem import Generator, ParentSets, Problem, State, random_graph, rows_of
 
 Population = list[Moves]
 

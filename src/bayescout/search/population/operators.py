@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from bayescout.search.frame.problem import Generator, ParentSets
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints
-from bayescout.search.problem import Generator, ParentSets
 
 Check = Callable[[], None]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayescout.checks import MOST_POPULATION, settle_amount, settle_count, settle_share
 from bayescout.errors import SettingError
+from bayescout.search.frame.problem import Generator, Problem, State
 from bayescout.search.population.generation import (
     PopulationState,
     carried,
@@ -26,7 +27,6 @@ from bayescout.search.population.operators import (
     ranking,
     repair,
 )
-from bayescout.search.problem import Generator, Problem, State
 
 
 @dataclass

@@ -1,0 +1,173 @@
+"""Greedy equivalence search: from class to class of graphs, by inserting and deleting edges."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from bayescout.checks import settle_flag
+from bayescout.errors import SettingError
+from bayescout.scores.base import Formula, FunctionFormula
+from bayescout.search.classes.operators import MIN_GAIN, Deletions, Insertions, Operators, Step
+from bayescout.search.classes.patterns import bits, class_of, differing, mask_of
+from bayescout.search.classes.reversals import Turns
+from bayescout.search.frame.problem import Edges, Generator, ParentSets, Problem, State
+
+PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Turns)
+
+
+@dataclass
+class GesState(State):
+    """A class: `parents` is a member that keeps the knowledge, and `undirected` counts its undirected edges.
+
+    `phase` counts from 0: insert, delete, turn; `changed` is whether this round has changed anything.
+    """
+
+    undirected: int = 0
+    phase: int = 0
+    changed: bool = False
+
+    def facts(self) -> dict[str, float]:
+        return {"phase": self.phase, "undirected": self.undirected}
+
+    def found_class(self) -> Edges:
+        return class_of(self.parents).pairs()
+
+
+@dataclass(frozen=True)
+class Ges:
+    """Greedy equivalence search (Chickering 2002): the best insertion until none helps, then deletions.
+
+    Each step goes to the best neighbouring equivalence class. `turning` adds a third phase that turns arcs
+    (Hauser & Buehlmann 2012); `repeat` goes round the phases until a whole round changes nothing. Both are on
+    because they cost little and often end higher; without either it is Chickering's own search. The score
+    must be equivalent. With knowledge, a class is visited only if a member of it keeps the knowledge.
+    """
+
+    turning: bool = True
+    repeat: bool = True
+
+    state: ClassVar[type[State]] = GesState
+    needs_equivalent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name in ("turning", "repeat"):
+            settle_flag(self, name)
+
+    def start(self, problem: Problem, rng: Generator) -> GesState:
+        require_equivalent(problem)
+        graph = problem.first_graph(rng)
+        work = Work(problem, graph, 0)
+        return _state(work, 0, 0, False)
+
+    def advance(self, problem: Problem, state: GesState, rng: Generator) -> GesState:
+        work, phase, changed = _work(problem, state), state.phase, state.changed
+        while True:
+            if work.take_best():
+                return _state(work, state.operations + 1, phase, True)
+            phase += 1
+            if phase == (3 if self.turning else 2):
+                if not (self.repeat and changed):
+                    return replace(state, done=True)
+                phase, changed = 0, False
+            work.enter(phase)
+
+
+class Work:
+    """A class, a member of it with its local scores, and the operators of the phase it is in."""
+
+    def __init__(self, problem: Problem, graph: ParentSets, phase: int) -> None:
+        self.problem = problem
+        self.graph = graph
+        self.masks = [mask_of(own) for own in graph]
+        self.pattern = class_of(graph)
+        self.locals = problem.score.many(list(enumerate(graph)))
+        self.enter(phase)
+
+    @property
+    def score(self) -> float:
+        return float(self.locals.sum())
+
+    def enter(self, phase: int) -> None:
+        self.operators = PHASES[phase](self.problem, self.pattern)
+
+    def take_best(self) -> bool:
+        """Go to the class that the best step leads to; False where there is none."""
+        step = self.operators.best()
+        while step is not None and not self.take(step):
+            step = self.operators.best()
+        return step is not None
+
+    def take(self, step: Step) -> bool:
+        """Go to the class that a step leads to; where its member does not score more, set the step aside."""
+        after, values = step.member.parents, self.locals.copy()
+        changed = differing(self.masks, after)
+        families = [(child, tuple(bits(after[child]))) for child in changed]
+        values[changed] = self.problem.score.many(families)
+        if not self._keeps_promise(step.gain, float(values.sum())):
+            self.operators.set_aside(step)
+            return False
+        graph = list(self.graph)
+        for child, own in families:
+            graph[child] = own
+        self.graph, self.masks, self.pattern, self.locals = tuple(graph), after, step.pattern, values
+        self.operators.moved(step)
+        return True
+
+    def _keeps_promise(self, gain: float, after: float) -> bool:
+        """An equivalent score gains in every member of a class what the operator said.
+
+        Columns that are linear functions of others are an exception: they leave no residual, and what is
+        taken for it is not the same for all members. So are families whose tables are too large to count,
+        which depends on which of their variables is the child. Then a step must gain in the member at hand.
+        """
+        gained = after - self.score
+        apart = abs(gained - gain) if math.isfinite(gain) else 0.0
+        if apart <= MIN_GAIN * max(1.0, abs(self.score)):
+            return True
+        if _says_equivalent(self.problem) is None:
+            raise SettingError(
+                f"the score is not equivalent: graphs of one class differ by {apart:.3g}; "
+                f"ges needs a score that is, such as bic, bdeu or bge"
+            )
+        return gained > MIN_GAIN
+
+
+def _says_equivalent(problem: Problem) -> bool | None:
+    """Whether the score's formula says that it is; None for a user's own, which does not say."""
+    formula = getattr(problem.score.score, "formula", None)
+    if not isinstance(formula, Formula) or isinstance(formula, FunctionFormula):
+        return None
+    return formula.equivalent
+
+
+def require_equivalent(problem: Problem) -> None:
+    """Refuse a formula that says it is not equivalent; what a user's own is shows as the search goes."""
+    if _says_equivalent(problem) is False:
+        name = type(problem.score.score.formula).__name__  # type: ignore[attr-defined]
+        raise SettingError(
+            f"score {name} differs between graphs of one class, and this search works on "
+            f"classes; use an equivalent score such as bic, bdeu or bge, or search with hill-climb"
+        )
+
+
+def _state(work: Work, operations: int, phase: int, changed: bool) -> GesState:
+    return GesState(
+        work.graph,
+        work.score,
+        operations=operations,
+        work=work,
+        undirected=sum(map(int.bit_count, work.pattern.friends)) // 2,
+        phase=phase,
+        changed=changed,
+    )
+
+
+def _work(problem: Problem, state: GesState) -> Work:
+    """The scratch space of a state, rebuilt where the state was read from a file."""
+    if state.work is None:
+        with problem.score.suspended():
+            state.work = Work(problem, state.parents, state.phase)
+    work: Work = state.work
+    return work

@@ -1,0 +1,300 @@
+"""Equivalence classes as searches handle them: sets of nodes as the bits of integers.
+
+A `Pattern` has directed arcs and undirected edges. Extending it to a DAG and completing a DAG to its class
+are those of `graph.equivalence`, by kernels on rows of bits, for they are done at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
+from operator import ne
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.search.frame.knowledge import Rules
+from bayescout.search.frame.problem import Pairs, ParentSets
+
+Words = NDArray[np.uint64]
+
+
+def bits(mask: int) -> list[int]:
+    """The members of a set, ascending."""
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found
+
+
+def positions(mask: int, n: int) -> NDArray[np.int64]:
+    """The members of a large set among n nodes, ascending."""
+    raw = np.frombuffer(mask.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
+    return np.unpackbits(raw, bitorder="little").nonzero()[0]
+
+
+def mask_of(members: Iterable[int]) -> int:
+    return sum(1 << int(member) for member in members)
+
+
+def masks_of(matrix: NDArray[np.bool_]) -> list[int]:
+    """The members of each row of a truth table."""
+    raw = np.packbits(matrix, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in raw]
+
+
+def packed(masks: Sequence[int], n: int) -> Words:
+    """Sets of n nodes as rows of 64-bit words."""
+    size = 8 * max(1, -(-n // 64))
+    raw = bytearray().join([mask.to_bytes(size, "little") for mask in masks])
+    return np.frombuffer(raw, dtype=np.uint64).reshape(len(masks), size // 8)
+
+
+def unpacked(rows: Words) -> list[int]:
+    """The sets of `packed` rows."""
+    raw, size = rows.tobytes(), 8 * rows.shape[1]
+    return [int.from_bytes(raw[at : at + size], "little") for at in range(0, len(raw), size)]
+
+
+def differing(before: Sequence[object], after: Sequence[object]) -> list[int]:
+    """The places where two lists differ."""
+    return list(compress(range(len(before)), map(ne, before, after)))
+
+
+@dataclass
+class Pattern:
+    """A partially directed graph: for each node its parents, children and undirected friends."""
+
+    parents: list[int]
+    children: list[int]
+    friends: list[int]
+
+    @classmethod
+    def of_pairs(cls, n: int, directed: Pairs, undirected: Pairs) -> Pattern:
+        made = cls([0] * n, [0] * n, [0] * n)
+        for a, b in directed:
+            made.parents[b] |= 1 << a
+            made.children[a] |= 1 << b
+        for a, b in undirected:
+            made.friends[a] |= 1 << b
+            made.friends[b] |= 1 << a
+        return made
+
+    def pairs(self) -> tuple[Pairs, Pairs]:
+        """The directed pairs, parent first, and the undirected, lower first; sorted."""
+        directed = tuple((a, b) for a, own in enumerate(self.children) for b in bits(own))
+        return directed, tuple((a, b) for a, own in enumerate(self.friends) for b in bits(own) if a < b)
+
+    @property
+    def n(self) -> int:
+        return len(self.parents)
+
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        return self.parents, self.children, self.friends
+
+    def rows(self, nodes: Sequence[int] | None = None) -> Words:
+        """The parents, children and friends of each node as rows of bits (3, nodes, words)."""
+        chosen = range(self.n) if nodes is None else nodes
+        masks = [plane[node] for plane in self.lists() for node in chosen]
+        rows = packed(masks, self.n)
+        return rows.reshape(3, len(chosen), rows.shape[1])
+
+    def copy(self) -> Pattern:
+        return Pattern(self.parents[:], self.children[:], self.friends[:])
+
+    def adjacent(self) -> list[int]:
+        """For each node everything it is joined to."""
+        return [p | c | f for p, c, f in zip(self.parents, self.children, self.friends, strict=True)]
+
+    def cut(self, a: int, b: int) -> None:
+        """Remove whatever joins two nodes."""
+        for one, two in ((a, b), (b, a)):
+            self.parents[one] &= ~(1 << two)
+            self.children[one] &= ~(1 << two)
+            self.friends[one] &= ~(1 << two)
+
+    def direct(self, a: int, b: int) -> None:
+        """Make it a -> b, whatever it was."""
+        self.cut(a, b)
+        self.parents[b] |= 1 << a
+        self.children[a] |= 1 << b
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A DAG: the parents of each node, and an order with children before parents."""
+
+    parents: list[int]
+    sinks_first: list[int]
+
+    def parent_sets(self) -> ParentSets:
+        return tuple(tuple(bits(own)) for own in self.parents)
+
+
+def extension_of(pattern: Pattern, limits: NDArray[np.int64] | None = None) -> Extension | None:
+    """A DAG with the same adjacencies, the directed arcs kept and no new v-structure, if there is one.
+
+    Dor & Tarsi (1992), as in `graph.equivalence.consistent_extension`: the lowest node that can be a sink.
+    `limits` are the most parents of each node.
+    """
+    found = _extended(pattern.rows(), limits)
+    return None if found is None else Extension(unpacked(found[0]), found[1].tolist())
+
+
+def completed(dag: Extension) -> Pattern:
+    """The class of a DAG: Chickering's (1995) labelling, as in `graph.equivalence.cpdag`."""
+    rows = _completed(packed(dag.parents, len(dag.parents)), np.array(dag.sinks_first, dtype=np.int64))
+    return Pattern(*(unpacked(plane) for plane in rows))
+
+
+def _extended(rows: Words, limits: NDArray[np.int64] | None = None) -> tuple[Words, NDArray[np.int64]] | None:
+    from bayescout.kernels.classes import extend
+
+    n = rows.shape[1]
+    parents, order = np.empty_like(rows[0]), np.empty(n, dtype=np.int64)
+    most = np.full(n, n, dtype=np.int64) if limits is None else limits
+    return (parents, order) if extend(rows, most, parents, order) == n else None
+
+
+def _completed(parents: Words, order: NDArray[np.int64]) -> Words:
+    from bayescout.kernels.classes import complete
+
+    rows = np.zeros((3, *parents.shape), dtype=np.uint64)
+    complete(parents, order, rows)
+    return rows
+
+
+class Standpoint:
+    """The class a search is at, in integers and in rows of bits.
+
+    Going to a neighbour costs Python only what differs: the rest of the lists is shared.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.rows = pattern.rows()
+        self.adjacent = pattern.adjacent()
+        self._steps = self.rows[1] | self.rows[2]
+        self._member = [0] * pattern.n, np.zeros_like(self._steps)
+
+    def neighbour(self, changed: Pattern, nodes: Sequence[int]) -> tuple[Pattern, Extension] | None:
+        """The class with the members of a pattern that differs from this one at some nodes, and a member."""
+        rows = self.rows.copy()
+        rows[:, nodes] = changed.rows(nodes)
+        found = _extended(rows)
+        if found is None:
+            return None
+        parents, order = found
+        after = _completed(parents, order)
+        reached = Pattern(*map(_renewed, self.pattern.lists(), self.rows, after))
+        member = Extension(_renewed(*self._member, parents), order.tolist())
+        self._member = member.parents, parents
+        return reached, member
+
+    def move(self, after: Pattern) -> tuple[int, int]:
+        """Take up another class: the nodes that differ, and those that a step leads no longer away from."""
+        before = self.pattern
+        changed, lost = 0, 0
+        for one, two in zip(before.lists(), after.lists(), strict=True):
+            changed |= mask_of(differing(one, two))
+        nodes = bits(changed)
+        self.pattern = after
+        self.rows[:, nodes] = after.rows(nodes)
+        self._steps[nodes] = self.rows[1, nodes] | self.rows[2, nodes]
+        for node in nodes:
+            steps = after.children[node] | after.friends[node]
+            self.adjacent[node] = after.parents[node] | steps
+            if (before.children[node] | before.friends[node]) & ~steps:
+                lost |= 1 << node
+        return changed, lost
+
+    def semi_directed_path(self, source: int, target: int, blocked: int, length: int = 1) -> int:
+        """As the function of that name."""
+        return _path(self._steps, source, target, blocked, length)
+
+
+def _renewed(masks: list[int], before: Words, after: Words) -> list[int]:
+    """The sets of the rows after, given those of the rows before."""
+    masks = masks[:]
+    changed = (before != after).any(axis=1).nonzero()[0]
+    for node, mask in zip(changed.tolist(), unpacked(after[changed]), strict=True):
+        masks[node] = mask
+    return masks
+
+
+def class_of(parents: ParentSets) -> Pattern:
+    """The equivalence class of a graph."""
+    n = len(parents)
+    arcs = tuple((parent, child) for child, own in enumerate(parents) for parent in own)
+    dag = extension_of(Pattern.of_pairs(n, arcs, ()))
+    if dag is None:
+        raise ValueError("the graph has a cycle")
+    return completed(dag)
+
+
+def cliques_within(members: int, adjacent: list[int]) -> list[int]:
+    """Every set of these nodes that are all joined to each other, the empty one first."""
+    found = [0]
+    stack = [(0, members)]
+    while stack:
+        clique, common = stack.pop()
+        for node in bits(common):
+            common ^= 1 << node
+            found.append(clique | 1 << node)
+            stack.append((clique | 1 << node, common & adjacent[node]))
+    return found
+
+
+def semi_directed_path(pattern: Pattern, source: int, target: int, blocked: int, length: int = 1) -> int:
+    """The nodes of a path from source to target that follows arcs forwards and edges either way.
+
+    0 where the blocked nodes cut every such path. With a `length` of 2 the step from source straight to
+    target does not count. A shortest path, so that few changes of the graph can touch it.
+    """
+    steps = [own | friends for own, friends in zip(pattern.children, pattern.friends, strict=True)]
+    return _path(packed(steps, pattern.n), source, target, blocked, length)
+
+
+def _path(steps: Words, source: int, target: int, blocked: int, length: int) -> int:
+    from bayescout.kernels.classes import find_path
+
+    everyone = (1 << len(steps)) - 1
+    seen, path = packed([blocked & everyone, 0], len(steps))
+    find_path(steps, np.array((source, target, length)), seen, path)
+    return int.from_bytes(path.tobytes(), "little")
+
+
+def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
+    """A member of the class that keeps the rules, if there is one.
+
+    Each edge is directed as required and forbidden arcs demand, and the rest extended within the limits.
+    """
+    required, into, out_of = _rule_masks(rules)
+    known = pattern.copy()
+    for a, b in required:
+        if not known.friends[a] >> b & 1 and not known.children[a] >> b & 1:
+            return None
+        known.direct(a, b)
+    if any(own & ~may for own, may in zip(known.parents, into, strict=True)):
+        return None
+    for a, others in enumerate(pattern.friends):
+        for b in bits(others & known.friends[a] & ~out_of[a]):
+            if not out_of[b] >> a & 1:
+                return None
+            known.direct(b, a)
+    found = _extended(known.rows(), rules.max_parents)
+    # What is known may itself make a new v-structure.
+    if found is None or (_completed(*found) != pattern.rows()).any():
+        return None
+    return Extension(unpacked(found[0]), found[1].tolist())
+
+
+@lru_cache(maxsize=4)
+def _rule_masks(rules: Rules) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """The required arcs, and the nodes that may be parents and children of each node."""
+    required = [(int(a), int(b)) for a, b in zip(*rules.required.nonzero(), strict=True)]
+    return required, masks_of(rules.allowed.T), masks_of(rules.allowed)

@@ -1,0 +1,159 @@
+"""The neighbourhood of a graph under single-arc moves, with every gain kept up to date."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.kernels.moves import (
+    ADD,
+    REMOVE,
+    REVERSE,
+    add_to_reach,
+    best_move,
+    fill_reach,
+    first_improving,
+    is_reversible,
+)
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, as_matrix
+
+Matrix = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class Move(NamedTuple):
+    """One arc added, removed or reversed; `gain` is what the score changes by."""
+
+    kind: int
+    child: int
+    parent: int
+    gain: float
+
+
+class Moves:
+    """A graph, and the gain of every single-arc move from it.
+
+    Only the rows of children whose parents change are scored again; reachability is kept as a matrix, so
+    the legality of a move is a look-up.
+    """
+
+    def __init__(self, problem: Problem, parents: ParentSets) -> None:
+        n = problem.n
+        self.problem = problem
+        self.parents: list[tuple[int, ...]] = list(parents)
+        self.locals: NDArray[np.float64] = np.zeros(n)
+        self.gains: Matrix = np.full((n, n), -np.inf)
+        self.removals: Matrix = np.full((n, n), -np.inf)
+        self.adjacent: Bools = as_matrix(parents, n)
+        self.reach: Bools = np.empty((n, n), dtype=bool)
+        # child * n + parent of every arc, in rising order
+        self._arcs = [child * n + parent for child, own in enumerate(parents) for parent in own]
+        self._rows = problem.rows
+        self._chosen = np.empty(3, dtype=np.int64)
+        self._nothing_banned = np.zeros((n, n), dtype=bool)
+        self._graph = (self.adjacent, self.gains, self.removals, self.locals, np.full(n, -np.inf))
+        fill_reach(self.adjacent, self.reach)
+        self._rows.fill(self.parents, self._graph)
+
+    @property
+    def graph(self) -> ParentSets:
+        return tuple(self.parents)
+
+    @property
+    def score(self) -> float:
+        return float(self.locals.sum())
+
+    # ---- choosing
+
+    def best(self, banned: Bools | None = None) -> Move | None:
+        """The legal move that gains most; the first of equals."""
+        ban = self._nothing_banned if banned is None else banned
+        arcs = np.array(self._arcs, dtype=np.int64)
+        gain = best_move(self._graph, arcs, self.reach, ban, self._chosen)
+        if gain == -np.inf:
+            return None
+        kind, child, parent = self._chosen.tolist()
+        return Move(kind, child, parent, gain)
+
+    def first(self, operators: NDArray[np.int64], least: float) -> tuple[Move | None, int]:
+        """The first legal operator that gains more than `least`, and how many were considered."""
+        position = int(first_improving(self._graph, self.reach, operators, least))
+        if position < 0:
+            return None, len(operators)
+        return self.move_of(int(operators[position])), position + 1
+
+    def move_of(self, operator: int) -> Move:
+        """The move with this number, (kind * n + child) * n + parent; its gain is -inf when illegal."""
+        n = self.problem.n
+        kind, child, parent = operator // (n * n), operator // n % n, operator % n
+        if kind == ADD:
+            gain = -np.inf if self.reach[child, parent] else self.gains[child, parent]
+        elif kind == REMOVE:
+            gain = self.removals[child, parent]
+        elif self.adjacent[parent, child] and is_reversible(self.adjacent, self.reach, parent, child):
+            gain = self.removals[child, parent] + self.gains[parent, child]
+        else:
+            gain = -np.inf
+        return Move(kind, child, parent, float(gain))
+
+    def legal_operators(self, additions: bool = True) -> NDArray[np.int64]:
+        """The numbers of every legal move, or of every one that adds no arc."""
+        n = self.problem.n
+        added = np.flatnonzero((self.gains > -np.inf) & ~self.reach) if additions else np.empty(0, np.int64)
+        removals = np.flatnonzero(self.removals > -np.inf)
+        turned = (self.removals > -np.inf) & (-np.inf < self.gains.T)
+        reversals = [
+            child * n + parent
+            for child, parent in np.argwhere(turned).tolist()
+            if is_reversible(self.adjacent, self.reach, parent, child)
+        ]
+        found = [added, removals + REMOVE * n * n, np.array(reversals, dtype=np.int64) + REVERSE * n * n]
+        return np.concatenate(found)
+
+    # ---- changing
+
+    def apply(self, move: Move) -> None:
+        """Make the move and bring gains and reachability up to date."""
+        kind, child, parent, _ = move
+        if kind == ADD:
+            self._set_parents(child, [*self.parents[child], parent])
+            add_to_reach(self.reach, parent, child)
+            return
+        self._set_parents(child, [p for p in self.parents[child] if p != parent])
+        if kind == REVERSE:
+            self._set_parents(parent, [*self.parents[parent], child])
+        fill_reach(self.adjacent, self.reach)
+
+    def moved_to(self, parents: ParentSets) -> Moves:
+        """The neighbourhood of another graph; only children whose parents differ are scored again."""
+        changed = [c for c, (a, b) in enumerate(zip(self.parents, parents, strict=True)) if a != b]
+        for child in changed:
+            self._set_parents(child, parents[child])
+        if changed:
+            fill_reach(self.adjacent, self.reach)
+        return self
+
+    def perturb(self, moves: int, rng: Generator) -> None:
+        """Make so many random legal removals and reversals, half as many as there are arcs at most.
+
+        Additions are left out: they are most of the legal moves, nearly all useless and undone at once.
+        """
+        for _ in range(min(moves, max(1, len(self._arcs) // 2))):
+            legal = self.legal_operators(additions=False)
+            if not len(legal):
+                return
+            self.apply(self.move_of(int(legal[rng.integers(len(legal))])))
+
+    def _set_parents(self, child: int, parents: Sequence[int]) -> None:
+        first = child * self.problem.n
+        begin, end = bisect_left(self._arcs, first), bisect_left(self._arcs, first + self.problem.n)
+        self.parents[child] = own = tuple(sorted(parents))
+        self._arcs[begin:end] = [first + parent for parent in own]
+        self.adjacent[:, child] = False
+        for parent in parents:
+            self.adjacent[parent, child] = True
+        self._rows.update(child, self.parents[child], self._graph)

@@ -1,0 +1,145 @@
+"""Hypotheses of independence as searches put them: to the data behind a score, each one once.
+
+A graph is the parents of each node, as sets of bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.checks import as_plain, require_choice, shown
+from bayescout.errors import SettingError
+from bayescout.search.classes.patterns import bits
+from bayescout.search.frame.problem import Problem
+from bayescout.statistics.counts import Counts
+from bayescout.statistics.covariance import Covariance
+from bayescout.statistics.dependencies import CachedTest
+from bayescout.statistics.independence import (
+    CORRECTIONS,
+    TESTS,
+    Correction,
+    IndependenceTests,
+    Question,
+    independence_tests,
+)
+
+
+def require_test(test: str | None, alpha: float, correction: Correction = "none") -> float:
+    """Refuse settings of tests that are wrong whatever the data; alpha as a plain number."""
+    level = as_plain(alpha)
+    if level is None or not 0 < level < 1:
+        raise SettingError(f"alpha must be between 0 and 1, not {shown(alpha)}; 0.05 is usual")
+    if test is not None:
+        require_choice("test", test, TESTS)
+    require_choice("correction", correction, CORRECTIONS)
+    return level
+
+
+def data_tests(
+    problem: Problem, test: str | None, alpha: float, correction: Correction = "none"
+) -> IndependenceTests:
+    """The tests of the score's statistics, or those statistics where they are tests themselves."""
+    statistics = getattr(problem.score.score, "statistics", None)
+    if isinstance(statistics, Counts | Covariance):
+        return independence_tests(statistics, test, alpha, correction, problem.check)
+    if statistics is not None and hasattr(statistics, "many"):
+        tests: IndependenceTests = statistics
+        return tests
+    raise SettingError(
+        "this search tests the data behind the score, and a score of your own has none; use bic or bdeu"
+    )
+
+
+def blanket(parents: Sequence[int], children: Sequence[int], node: int) -> int:
+    """The Markov blanket: parents, children, and the children's other parents, as a set of bits."""
+    found = parents[node] | children[node]
+    for child in bits(children[node]):
+        found |= parents[child]
+    return found & ~(1 << node)
+
+
+def children_of(parents: Sequence[int]) -> list[int]:
+    children = [0] * len(parents)
+    for child, own in enumerate(parents):
+        for parent in bits(own):
+            children[parent] |= 1 << child
+    return children
+
+
+def blanket_questions(parents: Sequence[int], nodes: Iterable[int]) -> list[Question]:
+    """Is each of these nodes independent of every other outside its Markov blanket, given that?"""
+    children = children_of(parents)
+    questions = []
+    for node in nodes:
+        given = blanket(parents, children, node)
+        outside = ~(given | 1 << node) & ((1 << len(parents)) - 1)
+        known = tuple(bits(given))
+        questions += [Question(min(node, other), max(node, other), known) for other in bits(outside)]
+    return questions
+
+
+class Hypotheses:
+    """Every hypothesis tested, each one once, and which of the dependencies found a graph covers."""
+
+    def __init__(self, made: Iterable[CachedTest] = ()) -> None:
+        self.made: list[CachedTest] = []
+        self.inconclusive = 0
+        self._known: set[Question] = set()
+        self._groups: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._found: list[tuple[int, int]] = []  # of each dependency its group and its other end
+        for one in made:
+            self._keep(CachedTest(*one))
+
+    @property
+    def rejected(self) -> int:
+        """How many dependencies have been found."""
+        return len(self._found)
+
+    def ask(self, tests: IndependenceTests, questions: Iterable[Question]) -> None:
+        """Test what has not been tested yet."""
+        new = [q for q in dict.fromkeys(questions) if q not in self._known]
+        for question, found in zip(new, tests.many(new), strict=True):
+            self._keep(CachedTest(*question, found.p_value, found.answer))
+
+    def _keep(self, one: CachedTest) -> None:
+        self.made.append(one)
+        self._known.add(Question(one.a, one.b, one.given))
+        self.inconclusive += one.answer == "inconclusive"
+        if one.answer == "dependent":
+            group = self._groups.setdefault((one.a, one.given), len(self._groups))
+            self._found.append((group, one.b))
+
+    def covered(self, parents: Sequence[int]) -> NDArray[np.bool_]:
+        """For each dependency found whether the graph has it too: its ends are d-connected."""
+        if not self._found:
+            return np.zeros(0, dtype=bool)
+        from bayescout.kernels.separation import connect
+
+        sources = np.array([source for source, _ in self._groups], dtype=np.int64)
+        given = _joined([known for _, known in self._groups])
+        reached = np.zeros((len(sources), len(parents)), dtype=np.bool_)
+        connect(*_lists(parents), *_lists(children_of(parents)), sources, *given, reached)
+        group, other = np.array(self._found).T
+        found: NDArray[np.bool_] = reached[group, other]
+        return found
+
+    def entries(self, parents: Sequence[int]) -> tuple[CachedTest, ...]:
+        """Every test, sorted, with what the graph covers of the dependencies."""
+        covered = iter(self.covered(parents).tolist())
+        told = [
+            one._replace(covered=next(covered) if one.answer == "dependent" else None) for one in self.made
+        ]
+        return tuple(sorted(told, key=lambda one: one[:3]))
+
+
+def _lists(masks: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return _joined([bits(mask) for mask in masks])
+
+
+def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lists end to end, and where each begins."""
+    begins = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return np.array([item for own in lists for item in own], dtype=np.int64), begins

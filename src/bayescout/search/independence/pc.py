@@ -1,0 +1,422 @@
+"""PC and conservative PC: a graph from tests of independence; the score only says what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from typing import ClassVar
+
+from bayescout.checks import settle, settle_count
+from bayescout.search.classes.patterns import (
+    Extension,
+    Pattern,
+    bits,
+    class_of,
+    extension_of,
+    semi_directed_path,
+)
+from bayescout.search.frame.problem import Edges, Generator, Pairs, ParentSets, Problem, State
+from bayescout.search.independence.hypotheses import data_tests, require_test
+from bayescout.statistics.dependencies import CachedTest, DependencyCache
+from bayescout.statistics.independence import (
+    Finding,
+    IndependenceTests,
+    Question,
+)
+
+Triple = tuple[int, int, int]
+SETS_AT_A_TIME = 256
+"""Sets that a pair is asked about before it is seen whether more are needed, at most."""
+
+STEP_EDGES = (2000, 500)
+"""Edges tested in one step: given nothing, and given others."""
+
+
+@dataclass
+class PcState(State):
+    """The edges left and the tests that parted the others, with so many variables given so far.
+
+    Until the last step there is no graph to speak of: `parents` holds the required arcs. The last has the
+    class in `directed` and `undirected`. Of the level that comes next, `tested` edges are through of those
+    that were there when it began, `before`.
+    """
+
+    edges: Pairs = ()
+    separators: tuple[CachedTest, ...] = ()
+    level: int = 0
+    tested: int = 0
+    before: Pairs = ()
+    rejected: int = 0
+    inconclusive: int = 0
+    conflicts: int = 0
+    ambiguous: int = 0
+    directed: Pairs = ()
+    undirected: Pairs = ()
+
+    latest_counts: ClassVar[bool] = True
+
+    def found_class(self) -> Edges:
+        return self.directed, self.undirected
+
+    def dependencies(self) -> DependencyCache:
+        kept = tuple(CachedTest(*one) for one in self.separators)
+        return DependencyCache(self.operations, self.rejected, self.inconclusive, None, kept)
+
+    def facts(self) -> dict[str, float]:
+        return {
+            "level": self.level,
+            "edges": len(self.edges),
+            "inconclusive": self.inconclusive,
+            "conflicts": self.conflicts,
+            "ambiguous": self.ambiguous,
+        }
+
+
+@dataclass(frozen=True)
+class Pc:
+    """Remove the edges that a test says are not needed, then direct what the tests direct.
+
+    Spirtes & Glymour's PC in its order-independent form (Colombo & Maathuis 2014): step k tests each edge
+    left given every k neighbours of one of its ends, the neighbours being those before the step. Only the
+    answer "independent" removes an edge. An unshielded a - c - b is a collider when c was not in the set that
+    separated a and b; Meek's rules do the rest. A collider that contradicts what is known or an earlier one
+    is left out (`conflicts` in the trace); where no graph fits the rest, few further colliders are made.
+
+    Tests are made from the statistics of the score's table: `test` is "g2" (discrete data's default), "chi2"
+    or "fisher-z". `max_given` is the most variables given in a test. `operations` counts tests.
+    """
+
+    alpha: float = 0.05
+    test: str | None = None
+    max_given: int | None = None
+
+    state: ClassVar[type[State]] = PcState
+    conservative: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        settle(self, alpha=require_test(self.test, self.alpha))
+        if self.max_given is not None:
+            settle_count(self, "max_given")
+
+    def start(self, problem: Problem, rng: Generator) -> PcState:
+        data_tests(problem, self.test, self.alpha)
+        either = problem.rules.allowed | problem.rules.allowed.T
+        edges = tuple((a, b) for a, b in combinations(range(problem.n), 2) if either[a, b])
+        parents = problem.rules.required_parents
+        return PcState(parents, problem.total(parents), edges=edges, level=-1)
+
+    def advance(self, problem: Problem, state: PcState, rng: Generator) -> PcState:
+        level, tests = state.level + 1, data_tests(problem, self.test, self.alpha)
+        before = state.before if state.tested else state.edges
+        around = neighbours(problem.n, before)
+        if not state.tested and not self._tests_at(problem, before, around, level):
+            return self._directed(problem, state, tests, self.conservative)
+        end = min(len(before), state.tested + STEP_EDGES[level > 0])
+        asked = Asked(tests)
+        found = asked.separators(
+            [
+                (a, b, given_sets(around, a, b, level))
+                for a, b in before[state.tested : end]
+                if self._may_go(problem, a, b)
+            ]
+        )
+        parted = {(one.a, one.b) for one in found}
+        through = end == len(before)
+        return replace(
+            state,
+            operations=state.operations + asked.count,
+            edges=tuple(edge for edge in state.edges if edge not in parted),
+            separators=(*state.separators, *found),
+            level=level if through else state.level,
+            tested=0 if through else end,
+            before=() if through else before,
+            rejected=state.rejected + asked.rejected,
+            inconclusive=state.inconclusive + asked.inconclusive,
+        )
+
+    def conclude(self, problem: Problem, state: PcState) -> PcState:
+        """The graph of the edges that are left, when the run is stopped before its end.
+
+        Before the first tests these are all there can be, which says nothing: then the required arcs. The
+        colliders are PC's: with many edges left, to be conservative takes more tests than the run itself.
+        """
+        if state.level < 0:
+            return replace(state, directed=_required(problem))
+        return self._directed(problem, state, data_tests(problem, self.test, self.alpha), conservative=False)
+
+    def _tests_at(self, problem: Problem, edges: Pairs, around: list[int], level: int) -> bool:
+        """Return True if any edge that may go has so many neighbours to be given."""
+        if self.max_given is not None and level > self.max_given:
+            return False
+        return any(
+            self._may_go(problem, a, b) and next(given_sets(around, a, b, level), None) is not None
+            for a, b in edges
+        )
+
+    @staticmethod
+    def _may_go(problem: Problem, a: int, b: int) -> bool:
+        required = problem.rules.required
+        return not (required[a, b] or required[b, a])
+
+    # ---- directing
+
+    def _directed(
+        self, problem: Problem, state: PcState, tests: IndependenceTests, conservative: bool
+    ) -> PcState:
+        asked = Asked(tests)
+        colliders, ambiguous = self._colliders(problem.n, state, asked, conservative)
+        pattern, conflicts = oriented(problem, state.edges, colliders)
+        direct_by_rules(pattern, ambiguous, problem.check)
+        dag = extension_of(pattern) or forced_extension(pattern, problem.check)
+        fitted = dag.parent_sets()
+        parents = within_limits(problem, fitted)
+        # Where the limits on parents cost arcs, the class is that of the graph that is left.
+        directed, undirected = (pattern if parents == fitted else class_of(parents)).pairs()
+        return replace(
+            state,
+            parents=parents,
+            score=problem.total(parents),
+            done=True,
+            operations=state.operations + asked.count,
+            rejected=state.rejected + asked.rejected,
+            inconclusive=state.inconclusive + asked.inconclusive,
+            conflicts=conflicts,
+            ambiguous=len(ambiguous),
+            directed=directed,
+            undirected=undirected,
+        )
+
+    def _colliders(
+        self, n: int, state: PcState, asked: Asked, conservative: bool
+    ) -> tuple[list[Triple], set[Triple]]:
+        """The colliders (a, c, b), by c, a, b, and the triples that are neither one nor not."""
+        around = neighbours(n, state.edges)
+        known = {(one[0], one[1]): one[2] for one in state.separators}
+        triples = [
+            (a, c, b)
+            for c in range(n)
+            for a, b in combinations(bits(around[c]), 2)
+            if not around[a] >> b & 1 and (a, b) in known
+        ]
+        if not conservative:
+            return [(a, c, b) for a, c, b in triples if c not in known[a, b]], set()
+        colliders, ambiguous = [], set()
+        for a, c, b in triples:
+            inside, outside = asked.parted_by(a, b, c, self._sets_around(around, a, b))
+            if outside and not inside:
+                colliders.append((a, c, b))
+            elif not inside or outside:
+                ambiguous.add((a, c, b))
+        return colliders, ambiguous
+
+    def _sets_around(self, around: list[int], a: int, b: int) -> Iterator[tuple[int, ...]]:
+        most = max((around[a] & ~(1 << b)).bit_count(), (around[b] & ~(1 << a)).bit_count())
+        if self.max_given is not None:
+            most = min(most, self.max_given)
+        for size in range(most + 1):
+            yield from given_sets(around, a, b, size)
+
+
+@dataclass(frozen=True)
+class Cpc(Pc):
+    """PC with conservative colliders (Ramsey, Zhang & Spirtes 2006).
+
+    An unshielded a - c - b is a collider when c is in none of the sets of neighbours that separate a and b,
+    not one when it is in all, and else ambiguous: nothing is directed by it.
+    """
+
+    conservative: ClassVar[bool] = True
+
+
+class Asked:
+    """Questions put to tests, counted."""
+
+    def __init__(self, tests: IndependenceTests) -> None:
+        self.tests = tests
+        self.count = 0
+        self.rejected = 0
+        self.inconclusive = 0
+
+    def _asked(self, questions: Sequence[Question]) -> list[Finding]:
+        found = self.tests.many(questions)
+        self.count += len(found)
+        self.rejected += sum(one.answer == "dependent" for one in found)
+        self.inconclusive += sum(one.answer == "inconclusive" for one in found)
+        return found
+
+    def separators(
+        self, waiting: Sequence[tuple[int, int, Iterator[tuple[int, ...]]]]
+    ) -> tuple[CachedTest, ...]:
+        """The first test that parts each pair, for those that one does.
+
+        Asked in rounds over all pairs, of one set each, then two, four and so on: few are asked in vain.
+        """
+        parted: dict[tuple[int, int], CachedTest] = {}
+        size = 1
+        while waiting:
+            questions, left = [], []
+            for a, b, sets in waiting:
+                some = [Question(a, b, given) for given in islice(sets, size)]
+                questions += some
+                if len(some) == size:
+                    left.append((a, b, sets))
+            for (a, b, given), found in zip(questions, self._asked(questions), strict=True):
+                if found.answer == "independent":
+                    parted.setdefault((a, b), CachedTest(a, b, given, found.p_value, found.answer))
+            waiting = [one for one in left if (one[0], one[1]) not in parted]
+            size = min(2 * size, SETS_AT_A_TIME)
+        return tuple(parted[pair] for pair in sorted(parted))
+
+    def parted_by(self, a: int, b: int, c: int, sets: Iterator[tuple[int, ...]]) -> tuple[bool, bool]:
+        """Whether a set with c parts a and b, and whether one without does; asked until both are known."""
+        inside = outside = False
+        while not (inside and outside):
+            some = list(islice(sets, SETS_AT_A_TIME))
+            if not some:
+                break
+            found = self._asked([Question(a, b, given) for given in some])
+            apart = [
+                c in given for given, one in zip(some, found, strict=True) if one.answer == "independent"
+            ]
+            inside, outside = inside or any(apart), outside or not all(apart)
+        return inside, outside
+
+
+def neighbours(n: int, edges: Pairs) -> list[int]:
+    around = [0] * n
+    for a, b in edges:
+        around[a] |= 1 << b
+        around[b] |= 1 << a
+    return around
+
+
+def given_sets(around: list[int], a: int, b: int, size: int) -> Iterator[tuple[int, ...]]:
+    """The sets of so many neighbours of a, then those of b that are not of a."""
+    of_a, of_b = around[a] & ~(1 << b), around[b] & ~(1 << a)
+    yield from combinations(bits(of_a), size)
+    for given in combinations(bits(of_b), size):
+        if any(not of_a >> node & 1 for node in given):
+            yield given
+
+
+def oriented(
+    problem: Problem, edges: Pairs, colliders: Sequence[tuple[int, int, int]]
+) -> tuple[Pattern, int]:
+    """The edges directed by what is known and then by the colliders, and how many of these did not fit."""
+    pattern = Pattern.of_pairs(problem.n, (), edges)
+    conflicts = _direct_by_knowledge(pattern, problem, edges)
+    for a, c, b in colliders:
+        problem.check()
+        if not (_directable(pattern, a, c) and _directable(pattern, b, c)):
+            conflicts += 1
+            continue
+        pattern.direct(a, c)
+        pattern.direct(b, c)
+    return pattern, conflicts
+
+
+def _direct_by_knowledge(pattern: Pattern, problem: Problem, edges: Pairs) -> int:
+    """Direct the edges that may point one way only; those that would close a cycle are cut, and counted."""
+    rules = problem.rules
+    arcs = [arc for edge in edges for arc in (edge, edge[::-1])]
+    for a, b in arcs:
+        if rules.required[a, b]:
+            pattern.direct(a, b)
+    cut = 0
+    for a, b in arcs:
+        if not rules.allowed[b, a] and not rules.required[a, b]:
+            if _directable(pattern, a, b):
+                pattern.direct(a, b)
+            else:
+                pattern.cut(a, b)
+                cut += 1
+    return cut
+
+
+def _directable(pattern: Pattern, a: int, b: int) -> bool:
+    """Whether a -> b is there, or a - b can be made so without a directed cycle."""
+    arcs = Pattern(pattern.parents, pattern.children, [0] * len(pattern.parents))
+    there = bool(pattern.parents[b] >> a & 1)
+    return there or (bool(pattern.friends[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
+
+
+def direct_by_rules(
+    pattern: Pattern, ambiguous: set[Triple], check: Callable[[], None] = lambda: None
+) -> None:
+    """Direct what Meek's four rules (1995) direct; what they direct both ways, or into a cycle, is left.
+
+    As `graph.equivalence.meek`, for patterns that contradict themselves: tests may. An ambiguous triple may
+    be a collider, so rules 1 and 3 do not rest on it.
+    """
+    unsure = ambiguous | {(b, c, a) for a, c, b in ambiguous}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in pattern.pairs()[1]:
+            check()
+            forward = _must_point(pattern, a, b, unsure) and _directable(pattern, a, b)
+            backward = _must_point(pattern, b, a, unsure) and _directable(pattern, b, a)
+            if forward != backward:
+                pattern.direct(*((a, b) if forward else (b, a)))
+                changed = True
+
+
+def _must_point(pattern: Pattern, a: int, b: int, unsure: set[Triple]) -> bool:
+    """Whether one of the rules turns a - b into a -> b."""
+    parents, children, friends = pattern.parents, pattern.children, pattern.friends
+    far = ~(parents[b] | children[b] | friends[b] | 1 << b)  # not joined to b
+    through = bits(friends[a] & parents[b])
+    return (
+        any((c, a, b) not in unsure for c in bits(parents[a] & far))
+        or bool(children[a] & parents[b])
+        or any(
+            not (parents[c] | children[c] | friends[c]) >> d & 1 and (c, a, d) not in unsure
+            for c, d in combinations(through, 2)
+        )
+        or any(parents[d] & friends[a] & far for d in bits(parents[b]))
+    )
+
+
+def forced_extension(pattern: Pattern, check: Callable[[], None] = lambda: None) -> Extension:
+    """An acyclic graph that keeps the arcs and makes few new colliders, where none makes none.
+
+    As Dor & Tarsi's, but the next sink is the node without children that would make fewest.
+    """
+    left = pattern.adjacent()
+    parents, removed = [0] * len(left), []
+    waiting = list(range(len(left)))
+    while waiting:
+        check()
+        node = min(
+            (node for node in waiting if not pattern.children[node] & left[node]),
+            key=lambda node: _new_colliders(pattern, left, node),
+        )
+        waiting.remove(node)
+        removed.append(node)
+        parents[node] = left[node]
+        for neighbour in bits(left[node]):
+            left[neighbour] ^= 1 << node
+    return Extension(parents, removed)
+
+
+def _new_colliders(pattern: Pattern, left: list[int], node: int) -> int:
+    around = left[node]
+    friends = bits(pattern.friends[node] & around)
+    return sum((around & ~left[friend] & ~(1 << friend)).bit_count() for friend in friends)
+
+
+def _required(problem: Problem) -> Pairs:
+    return tuple((int(a), int(b)) for a, b in zip(*problem.rules.required.nonzero(), strict=True))
+
+
+def within_limits(problem: Problem, parents: ParentSets) -> ParentSets:
+    """The graph with parents left out, those the score misses least first, until the limits are kept."""
+    kept = []
+    for child, own in enumerate(parents):
+        while len(own) > problem.rules.max_parents[child]:
+            loose = [p for p in own if p not in problem.rules.required_parents[child]]
+            without = [tuple(q for q in own if q != p) for p in loose]
+            own = without[int(problem.score.many([(child, some) for some in without]).argmax())]
+        kept.append(own)
+    return tuple(kept)

@@ -1,0 +1,253 @@
+"""Grow-shrink trees: the greedy parents of every child within any set of predecessors, remembered.
+
+Growing adds the predecessor that raises the score most until none does; shrinking then removes the parent
+whose loss raises it most until none does. A node of a child's tree is a set of parents reached by growing. It
+ranks, once, everything that would raise its score; growing within a set of predecessors is then a walk that
+takes the first ranked branch inside the set (Andrews, Ramsey, Sanchez-Romero, Camchong & Kummerfeld 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.search.frame.problem import ParentSets, Problem
+from bayescout.search.graphs.hill_climb import MIN_GAIN
+from bayescout.statistics.covariance import Covariance
+from bayescout.statistics.families import Family, Floats, Ints
+
+TREE_BYTES = 512 << 20
+"""What trees may take; they are forgotten and grown again when they would take more."""
+
+SLOT_BYTES, NODE_BYTES = 32, 400
+"""What a branch takes, and about what a node takes with the tuples of its parents."""
+
+READY = 2
+
+
+class Pool:
+    """Arrays that grow together: room is doubled, what is not yet used holds the value it began with."""
+
+    def __init__(self, **kinds: tuple[Any, Any]) -> None:
+        self.kinds = kinds
+        self.used = 0
+        self.arrays = {name: np.full(1024, fill, dtype=kind) for name, (kind, fill) in kinds.items()}
+
+    def take(self, more: int) -> int:
+        """Room for some more; where it begins."""
+        begin, self.used = self.used, self.used + more
+        size = len(next(iter(self.arrays.values())))
+        if self.used > size:
+            for name, (kind, fill) in self.kinds.items():
+                roomier = np.full(max(2 * size, self.used), fill, dtype=kind)
+                roomier[:size] = self.arrays[name]
+                self.arrays[name] = roomier
+        return begin
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.arrays[name]
+
+
+class Trees:
+    """The trees of all children of one problem; what they answer does not depend on what they remember."""
+
+    def __init__(self, problem: Problem) -> None:
+        from bayescout.kernels import trees
+
+        self.problem = problem
+        self.rules = problem.rules
+        self.n = problem.n
+        self._kernels = trees
+        self._batched = isinstance(getattr(problem.score.score, "statistics", None), Covariance)
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, with the roots not yet grown."""
+        self._slots = Pool(
+            target=(np.int64, -1), variable=(np.int64, -1), score=(np.float64, -np.inf), owner=(np.int64, -1)
+        )  # fmt: skip
+        self._nodes = Pool(
+            first=(np.int64, 0), count=(np.int64, 0), score=(np.float64, 0), ready=(np.int64, 0),
+            asked=(np.int64, 0), child=(np.int64, 0), grown=(np.float64, 0), growing=(np.int64, 0),
+        )  # fmt: skip
+        self._grown: list[tuple[int, ...]] = []
+        self._shrunk: list[tuple[int, ...]] = []
+        self._slots.take(self.n)
+        roots = list(enumerate(self.rules.required_parents))
+        with self.problem.score.suspended():
+            self._slots["score"][: self.n] = self.problem.score.many(roots)
+
+    def is_full(self) -> bool:
+        return self._slots.used * SLOT_BYTES + self._nodes.used * NODE_BYTES > TREE_BYTES
+
+    # ---- answers
+
+    def parents_at(self, node: int) -> tuple[int, ...]:
+        """The parents that a walk ending at a node comes to, grown and shrunk."""
+        return self._shrunk[node]
+
+    def score_at(self, node: int) -> float:
+        return float(self._nodes["score"][node])
+
+    def network(self, order: Sequence[int]) -> tuple[ParentSets, Floats]:
+        """The parents of every variable among its predecessors, and their scores."""
+        places, nodes = np.array(order, dtype=np.int64), np.empty(self.n, dtype=np.int64)
+        missing = np.empty(self.n, dtype=np.int64)
+        while True:
+            listed, families = self._kernels.walk_order(self._for_kernel(), places, nodes, missing)
+            if not listed:
+                break
+            self._supply(missing[:listed])
+        self.problem.score.asked += families
+        return tuple(self._shrunk[node] for node in nodes.tolist()), self._nodes["score"][nodes]
+
+    def places(self, order: Ints, move: Ints, local: Floats) -> tuple[Floats, Ints]:
+        """The score of the order with a variable at each place, and the nodes, as `try_places` gives them."""
+        totals, nodes = np.empty(self.n), np.full((2, self.n), -1, dtype=np.int64)
+        missing = np.empty(2 * self.n, dtype=np.int64)
+        while True:
+            listed, families = self._kernels.try_places(
+                self._for_kernel(), order, move, local, nodes, totals, missing
+            )
+            if not listed:
+                break
+            self._supply(missing[:listed])
+        self.problem.score.asked += families
+        return totals, nodes
+
+    def _for_kernel(self) -> tuple[NDArray[Any], ...]:
+        slots, nodes = self._slots, self._nodes
+        return (
+            slots["target"], slots["variable"], nodes["first"], nodes["count"],
+            nodes["score"], nodes["ready"], nodes["asked"],
+        )  # fmt: skip
+
+    # ---- what is missing
+
+    def _supply(self, missing: Ints) -> None:
+        """Grow and shrink what the kernels found missing."""
+        with self.problem.score.suspended():
+            wanted = missing.tolist()
+            if slots := [slot for slot in wanted if slot >= 0]:
+                self._grow(slots)
+            if nodes := [~slot for slot in wanted if slot < 0]:
+                self._shrink(nodes)
+
+    def _grow(self, slots: list[int]) -> None:
+        """Make the nodes that slots lead to, each with its branches ranked."""
+        families = [self._family(slot) for slot in slots]
+        values, candidates = self._extended(families)
+        own = self._slots["score"][slots]
+        better = values > own[:, None] + MIN_GAIN
+        counts = better.sum(axis=1)
+        # A stable sort: of equal branches the lower variable comes first.
+        ranked = np.argsort(np.where(better, -values, np.inf), axis=1, kind="stable")
+        chosen = np.arange(self.n) < counts[:, None]
+        begin = self._nodes.take(len(slots))
+        end, starts = self._nodes.used, np.cumsum(counts) - counts
+        first = self._slots.take(int(counts.sum()))
+        branches = slice(first, self._slots.used)
+        rows = np.repeat(np.arange(len(slots)), counts)
+        self._slots["variable"][branches] = ranked[chosen]
+        self._slots["score"][branches] = values[rows, ranked[chosen]]
+        self._slots["owner"][branches] = begin + rows
+        before = self._slots["owner"][slots]
+        nodes = self._nodes
+        nodes["growing"][begin:end] = candidates + np.where(before >= 0, nodes["growing"][before], 1)
+        nodes["first"][begin:end] = first + starts
+        nodes["count"][begin:end] = counts
+        nodes["grown"][begin:end] = own
+        nodes["child"][begin:end] = [child for child, _ in families]
+        self._grown += [parents for _, parents in families]
+        self._shrunk += [()] * len(slots)
+        self._slots["target"][slots] = np.arange(begin, end)
+
+    def _family(self, slot: int) -> Family:
+        if slot < self.n:
+            return slot, self.rules.required_parents[slot]
+        node = int(self._slots["owner"][slot])
+        parents = (*self._grown[node], int(self._slots["variable"][slot]))
+        return int(self._nodes["child"][node]), tuple(sorted(parents))
+
+    def _extended(self, families: Sequence[Family]) -> tuple[Floats, Ints]:
+        """The score of each family with every further parent it may have, else -inf; how many those are."""
+        rules = self.rules
+        children = [child for child, _ in families]
+        sizes = [len(parents) for _, parents in families]
+        able = rules.allowed.T[children]
+        able[np.repeat(np.arange(len(families)), sizes), [p for _, parents in families for p in parents]] = (
+            False
+        )
+        able[sizes >= rules.max_parents[children]] = False
+        if self._batched:
+            values = self._regressed(families)
+            values[~able] = -np.inf
+        else:
+            values = np.full(able.shape, -np.inf)
+            for row, candidates, (child, parents) in zip(values, able, families, strict=True):
+                if candidates.any():
+                    some = np.flatnonzero(candidates)
+                    row[some] = self.problem.score.extensions(child, parents, some)
+        return values, able.sum(axis=1)
+
+    def _regressed(self, families: Sequence[Family]) -> Floats:
+        """All extensions of Gaussian families in one call; the numbers are those of `extensions`."""
+        score: Any = self.problem.score.score
+        values: Floats = score.formula.evaluate(score.statistics.all_extensions(families))
+        self.problem.score.compiled += values.size
+        return values.reshape(len(families), self.n)
+
+    def _shrink(self, nodes: list[int]) -> None:
+        """Take away the parent whose loss raises the score most, until none does; all nodes abreast."""
+        children = self._nodes["child"][nodes].tolist()
+        own = self._nodes["grown"][nodes].tolist()
+        parents = [self._grown[node] for node in nodes]
+        asked = [0] * len(nodes)
+        left = list(range(len(nodes)))
+        while left:
+            fewer = [self._fewer(children[i], parents[i]) for i in left]
+            scores = iter(
+                self._scores(
+                    [(children[i], less) for i, sets in zip(left, fewer, strict=True) for less in sets]
+                )
+            )
+            shrunk = []
+            for i, sets in zip(left, fewer, strict=True):
+                asked[i] += len(sets)
+                best, chosen = own[i] + MIN_GAIN, None
+                for less in sets:
+                    score = next(scores)
+                    if score > best:
+                        best, chosen = score, less
+                if chosen is not None:
+                    own[i], parents[i] = best, chosen
+                    shrunk.append(i)
+            left = shrunk
+        for node, found in zip(nodes, parents, strict=True):
+            self._shrunk[node] = found
+        self._nodes["score"][nodes] = own
+        self._nodes["asked"][nodes] = self._nodes["growing"][nodes] + asked
+        self._nodes["ready"][nodes] = READY
+
+    def _fewer(self, child: int, parents: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """The sets with one parent less that is not required; combinations leave out the last one first."""
+        fewer = list(combinations(parents, len(parents) - 1))[::-1] if parents else []
+        if not self.rules.required_parents[child]:
+            return fewer
+        return [
+            less for lost, less in zip(parents, fewer, strict=True) if not self.rules.required[lost, child]
+        ]
+
+    def _scores(self, families: list[Family]) -> list[float]:
+        if not families:
+            return []
+        if not self._batched:
+            return list(map(float, self.problem.score.many(families)))
+        score: Any = self.problem.score.score
+        self.problem.score.compiled += len(families)
+        values: list[float] = score.formula.evaluate(score.statistics.many(families)).tolist()
+        return values

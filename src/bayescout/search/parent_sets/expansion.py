@@ -1,0 +1,226 @@
+"""BDeu's larger parent sets, depth first, under a bound from what may still be added.
+
+**The bound.** Let U be a superset of T whose further parents come from the variables R that may still be
+added. A configuration of T with k child states is divided into configurations u of U, and these into the
+classes A of rows that agree on T and R. The score of u is that of its rows predicted one after the other,
+in any order. Take one row of each of its k_u states first: with the prior count a of a configuration of U
+they have probability r^-k_u times the product of a / (a + i) for 0 < i < k_u. The rest is predicted by a
+mixture of fixed distributions, so with no more than its maximised likelihood ML, and this grows when the
+rows are divided, and when rows are taken away. The k_u of a configuration's parts add up to k or more, and
+a <= b, where b is ess / q(T), for a proper superset also divided by the fewest states of a variable in R.
+Some u has all k_max states of the class with the most. Where the classes with several states all lie in
+this u, what is left of their rows has no more than the likelihood of those rows together, less one of each
+state. Where they do not, another u has several states, and each class may have lost one row of each state.
+So a configuration adds at most
+
+    - k log r - sum of log(1 + i / b) for 0 < i < k_max
+              + max(ML(n - 1),  sum over A of ML(n_A - 1)  - log(1 + 1 / b))
+
+to the score, where n are the counts of all classes with several states, and the maximum is ML(n - 1) where
+there is one of them, and zero where there is none. The first term alone is the bound of `DirichletCeiling`.
+The other two depend on R, and the first may be taken from a larger set: what is known of T bounds T with
+any variable as soon as its cells are counted. In the line of Correia, Cussens & de Campos (2020), who bound
+a configuration by its own counts.
+
+**The order.** Variables that divide most and tell most of the child are added first: then R soon divides
+little, and the last terms tell. To a set they are added from the last to the first, so that all subsets of
+a set are met before it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bayescout.search.bitsets import Masks, members_of
+from bayescout.search.parent_sets.frontier import Level
+from bayescout.statistics.counts import DENSE_CEILING
+from bayescout.statistics.families import Floats, Ints
+
+BEGIN_SIZE = 3
+"""Free parents of the sets above which to look depth first: the best of the smaller are known by then."""
+
+MASK_BITS = 64
+"""Variables up to which a set is one word."""
+
+MOST_CELLS = 2**31
+"""Rows times states that must be less: rows, their classes and cells are numbered in 32 bits."""
+
+MOST_PARTS = 2**22
+"""States of the child times those of another variable: what one configuration is divided into is held."""
+
+WIDE = 512
+"""States of the child times those of another variable above which their cells are not counted ahead."""
+
+STEP_SETS, STEP_ROWS = 50, 10_000_000
+"""Sets of a child that are looked at in one step: so many, or as rows of the table, or known sets, allow."""
+
+TELLING = 3.0
+"""What information about the child counts for against entropy, when variables are ordered."""
+
+ROOM = 1 << 10
+"""Sets found for which there is room at first."""
+
+SLACK = 1e-6
+"""Nats, and a millionth of it for each nat that a score can have: a margin far above rounding."""
+
+
+def refines(data: Any, n: int) -> bool:
+    """Whether a score is BDeu on rows that each count once, with few enough variables for one word."""
+    if data is None or n > MASK_BITS:
+        return False
+    codes, weights, cards, terms = data[0], data[1], data[3][0], data[5]
+    fits = codes.shape[1] * int(cards.max()) < MOST_CELLS
+    return bool(fits and terms[0] == 1 and terms[5] > 0 and not len(weights))
+
+
+def narrow(data: Any, level: Level) -> bool:
+    """Whether a child and the variables that may be added to its parents have few enough states."""
+    cards = data[3][0]
+    states = int(cards[level.child])
+    counted = data[0].shape[1] * states <= DENSE_CEILING
+    return counted and states * int(cards[level.free].max(initial=1)) <= MOST_PARTS
+
+
+def all_counted(data: Any) -> bool:
+    """Return True if no table of any family is too large to be counted: as many configurations as rows."""
+    return int(data[0].shape[1]) * int(data[3][0].max()) <= DENSE_CEILING
+
+
+class Refinement:
+    """The sets of one child that are larger than those of a level, some at a time.
+
+    Subsets are met before their supersets, so every set that is found is better than all within it.
+    """
+
+    def __init__(self, data: Any, level: Level) -> None:
+        codes, cards = data[0], data[3][0]
+        self.child = level.child
+        self.base = np.array(level.base, dtype=np.int64)
+        self.order = level.free[np.argsort(-_dividing(codes, cards, level), kind="stable")]
+        codes = sorted_rows(codes, self.order)
+        self.data = (codes, *data[1:])
+        self.rest = what_may_be_added(codes, cards, self.order, level.child)
+        known = len(level.base) + level.size
+        slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
+        self.limits = np.array([level.child, known, known + level.room, slack, 0])
+        f = len(self.order)
+        self.walk = np.zeros((3, f + 1), dtype=np.int64), np.zeros(f + 1)
+        self.walk[0][1, 0], self.walk[0][2] = f - 1, f
+        self.masks, self.scores = np.concatenate(level.masks)[:, 0], np.concatenate(level.scores)
+        self.totals = np.array([len(self.masks), 0, 0])
+
+    @property
+    def held(self) -> int:
+        """Bytes of the arrays that are as long as the table."""
+        return int(self.data[0].nbytes) + sum(int(part.nbytes) for part in self.rest)
+
+    @property
+    def done(self) -> bool:
+        return bool(self.totals[2])
+
+    @property
+    def looked_at(self) -> int:
+        return int(self.totals[1])
+
+    def look_on(self) -> None:
+        from bayescout.kernels.refining import look_on
+
+        if self.totals[0] == len(self.masks):
+            self.masks = np.concatenate(
+                [self.masks, np.zeros_like(self.masks), np.zeros(ROOM, dtype=np.uint64)]
+            )
+            self.scores = np.concatenate([self.scores, np.zeros_like(self.scores), np.zeros(ROOM)])
+        known = self.masks, self.scores
+        dearest = max(self.data[0].shape[1], len(self.masks))
+        self.limits[4] = max(STEP_SETS, STEP_ROWS // dearest)
+        look_on(self.data, self.limits, self.order, self.base, self.rest, self.walk, known, self.totals)
+
+    def found(self) -> tuple[Masks, Floats]:
+        """All sets known by now; by size, then lower variables first."""
+        count = int(self.totals[0])
+        masks, scores = self.masks[:count], self.scores[:count]
+        key = [(int(mask).bit_count(), members_of(masks[i : i + 1])) for i, mask in enumerate(masks)]
+        ranks = sorted(range(count), key=key.__getitem__)
+        return masks[ranks], scores[ranks]
+
+
+def _dividing(codes: Any, cards: Ints, level: Level) -> Floats:
+    """How soon each free variable should be added: its entropy and thrice what it tells about the child."""
+    found = np.zeros(len(level.free))
+    of_child = _entropy(codes[level.child])
+    for i, variable in enumerate(level.free.tolist()):
+        own = _entropy(codes[variable])
+        both = _entropy(codes[variable].astype(np.int64) * cards[level.child] + codes[level.child])
+        found[i] = own + TELLING * (own + of_child - both)
+    return found
+
+
+def _entropy(column: Any) -> float:
+    share = np.bincount(column) / len(column)
+    return -float(np.sum(share[share > 0] * np.log(share[share > 0])))
+
+
+def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple[Any, ...]:
+    """What `kernels.refining` has to know of the variables of an order, as `rest`; of rows sorted by it."""
+    rows, states = codes.shape[1], int(cards[child])
+    together, alone = (np.empty((len(order), rows), dtype=np.int32) for _ in range(2))
+    begins = np.arange(rows) == 0
+    for place in range(len(order) - 1, -1, -1):
+        variable = order[place]
+        begins[1:] |= codes[variable, 1:] != codes[variable, :-1]
+        together[place] = _numbered(begins, codes[child])
+        alone[place] = codes[variable].astype(np.int32) * states + codes[child]
+    counts = np.arange(rows + 1, dtype=np.float64)
+    own = codes[child].astype(np.int32)
+    xlogx = counts * np.log(np.maximum(counts, 1))
+    return together, alone, *_fields(alone, cards[order] * states, own, states), xlogx, own
+
+
+def sorted_rows(codes: Any, order: Ints) -> Any:
+    """The table with its rows sorted by the last variable of an order, then the last but one and so on.
+
+    Then rows that agree in the variables from some place on follow each other, whatever the place.
+    """
+    return np.ascontiguousarray(codes[:, np.lexsort(codes[order])])
+
+
+def _numbered(begins: Any, own: Any) -> Any:
+    """The class of each row, which begins where told; -1 - class where all its rows have one state."""
+    first = np.flatnonzero(begins)
+    several = np.minimum.reduceat(own, first) < np.maximum.reduceat(own, first)
+    classes = np.cumsum(begins) - 1
+    return np.where(several[classes], classes, -1 - classes)
+
+
+def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Masks, Ints]:
+    """A row of bits for each row of the table, and the parts of it that belong to each place.
+
+    The last place is the child by itself. One with a variable of many states has no field: its bits would
+    be more than the rest of the table.
+    """
+    parts, word, bit, first = [], 0, 0, []
+    for place, width in enumerate([*widths.tolist(), states]):
+        if width > WIDE and place < len(alone):
+            first.append(-1)
+            continue
+        if bit + min(width, 64) > 64:
+            word, bit = word + 1, 0
+        first.append(64 * word + bit)
+        left = width
+        while left:
+            some = min(left, 64 - bit)
+            parts.append((word, ((1 << some) - 1) << bit, place))
+            left, bit = left - some, bit + some
+            if bit == 64 and left:
+                word, bit = word + 1, 0
+    bits = np.zeros((alone.shape[1], word + 1), dtype=np.uint64)
+    for place, begin in enumerate(first):
+        if begin < 0:
+            continue
+        where = begin + (alone[place] if place < len(alone) else own.astype(np.int64))
+        bits[np.arange(len(bits)), where >> 6] |= np.uint64(1) << (where & 63).astype(np.uint64)
+    fields = np.array(parts, dtype=np.uint64).reshape(-1, 3).T
+    return bits, np.ascontiguousarray(fields).view(np.int64)

@@ -1,0 +1,168 @@
+"""Lists of parent sets, best first: all that matter where those can be enumerated, else a share that grows.
+
+Every set up to a size that the work allows is enumerated. Where that is not all, lists grow around the sets
+in use, by one parent more, one less or one exchanged, and around their own best by one more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayescout.search.frame.problem import ParentSets, Problem, rows_of
+from bayescout.search.parent_sets.enumeration import Enumeration, Masks, masks_of, members_of, rows_of_subsets
+from bayescout.statistics.families import Family, Floats, Ints
+
+LISTED_WORK = 3_000_000_000
+"""Rows times parent sets that are enumerated at most: about a second."""
+
+SUBSET_COST = 10
+"""What a row of a term for a subset of all variables takes, to that of a parent set."""
+
+GROWTH_WORK = 60_000_000
+"""Rows times parent sets that are scored around the best sets of the lists each time they grow."""
+
+Found = list[tuple[tuple[int, ...], float]]
+
+
+class Listing:
+    """The parent sets known of every child, best first; of equals the smaller, then by their bits.
+
+    complete  whether no other set can be in an optimal network
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        limit, self.complete = _size_limit(problem)
+        enumeration = Enumeration(problem, limit)
+        for _ in enumeration.steps():
+            pass
+        found = enumeration.found()
+        self._masks: list[Masks] = list(found.masks)
+        self._scores: list[Floats] = list(found.scores)
+        self._expanded: dict[Family, None] = {}
+        self._for_kernel: tuple[Any, ...] | None = None
+
+    @property
+    def total(self) -> int:
+        """The number of sets over all children."""
+        return sum(map(len, self._scores))
+
+    @property
+    def expanded(self) -> tuple[Family, ...]:
+        """The families that the lists have grown around."""
+        return tuple(self._expanded)
+
+    # ---- growing
+
+    def grow(self, families: Iterable[Family]) -> bool:
+        """Grow around families in use, and some more of the best ones; whether any list has changed."""
+        if self.complete:
+            return False
+        bases: dict[Family, None] = {}
+        for child, parents in families:
+            bases[child, parents] = None
+            for lost in parents:
+                if not self.problem.rules.required[lost, child]:
+                    bases[child, tuple(p for p in parents if p != lost)] = None
+        return self.expand([*(base for base in bases if base not in self._expanded), *self._best(bases)])
+
+    def _best(self, others: dict[Family, None]) -> list[Family]:
+        """The first families not yet expanded of all lists, as many as the work allows."""
+        most = GROWTH_WORK // (rows_of(self.problem) * self.problem.n)
+        found: list[Family] = []
+        for rank in range(max(map(len, self._scores))):
+            for child, masks in enumerate(self._masks):
+                if len(found) >= most:
+                    return found
+                if rank < len(masks):
+                    family = child, members_of(masks[rank])
+                    if family not in self._expanded and family not in others:
+                        found.append(family)
+        return found
+
+    def expand(self, bases: Sequence[Family]) -> bool:
+        """List families, and all with one parent more that raises the score; whether any list has changed."""
+        fresh: dict[int, Found] = {}
+        for (child, parents), own in zip(bases, self.problem.score.many(bases).tolist(), strict=True):
+            self._expanded[child, parents] = None
+            found = fresh.setdefault(child, [])
+            found.append((parents, own))
+            found += self._extended(child, parents, own)
+        changed = [self._add(child, found) for child, found in fresh.items()]
+        return any(changed)
+
+    def _extended(self, child: int, parents: tuple[int, ...], own: float) -> Found:
+        rules = self.problem.rules
+        able = rules.allowed[:, child].copy()
+        able[list(parents)] = False
+        candidates = np.flatnonzero(able)
+        if len(parents) >= rules.max_parents[child] or not len(candidates):
+            return []
+        scores = self.problem.score.extensions(child, parents, candidates)
+        better = scores > own
+        pairs = zip(candidates[better].tolist(), scores[better].tolist(), strict=True)
+        return [(tuple(sorted((*parents, more))), score) for more, score in pairs]
+
+    def _add(self, child: int, found: Found) -> bool:
+        """List further sets of a child; whether any of them is not beaten by a subset of it."""
+        from bayescout.kernels.insertions import undominated
+
+        masks = np.concatenate([self._masks[child], masks_of([own for own, _ in found], self.problem.n)])
+        scores = np.concatenate([self._scores[child], [score for _, score in found]])
+        order = np.lexsort((*masks.T, np.bitwise_count(masks).sum(axis=1), -scores))
+        masks, scores = masks[order], scores[order]
+        keep = np.empty(len(masks), dtype=bool)
+        undominated(masks, keep)
+        if np.array_equal(masks[keep], self._masks[child]):
+            return False
+        self._masks[child], self._scores[child] = masks[keep], scores[keep]
+        self._for_kernel = None
+        return True
+
+    # ---- answers
+
+    def for_kernel(self) -> tuple[Any, ...]:
+        """`lists` of `kernels.insertions`."""
+        if self._for_kernel is None:
+            self._for_kernel = indexed(self._masks, self._scores)
+        return self._for_kernel
+
+    def network(self, rows: Ints) -> tuple[ParentSets, float]:
+        """The graph of the rows chosen for every child, and its score."""
+        masks, _, scores, _, _ = self.for_kernel()
+        return tuple(members_of(masks[row]) for row in rows.tolist()), float(np.sum(scores[rows]))
+
+
+def indexed(masks: Sequence[Masks], scores: Sequence[Floats]) -> tuple[Any, ...]:
+    """`lists` of `kernels.insertions`: the sets of every child, best first, and where each variable is."""
+    from bayescout.kernels.insertions import index_lists
+
+    n, together = len(masks), np.concatenate(masks)
+    starts = np.concatenate(([0], np.cumsum([len(own) for own in scores]))).astype(np.int64)
+    begins = np.empty(n * n + 1, dtype=np.int64)
+    holders = np.empty(int(np.bitwise_count(together).sum()), dtype=np.int64)
+    index_lists(together, starts, begins, holders)
+    return together, starts, np.concatenate(scores), begins, holders
+
+
+def _size_limit(problem: Problem) -> tuple[int, bool]:
+    """Up to which size all sets can be enumerated within LISTED_WORK, and whether those are all there are."""
+    rules = problem.rules
+    required = rules.required.sum(axis=0)
+    allowed = rules.allowed.sum(axis=0)
+    together = rows_of_subsets(problem)
+    if together is not None and SUBSET_COST * together <= LISTED_WORK:
+        return int(np.minimum(rules.max_parents, allowed).max()), True
+    largest = np.minimum(rules.max_parents, allowed)
+    children = list(zip((allowed - required).tolist(), required.tolist(), largest.tolist(), strict=True))
+    least, most, work = int(required.max()) + 1, int(largest.max()), 0
+    for size in range(1, most + 1):
+        sets = sum(math.comb(free, size - own) for free, own, limit in children if own < size <= limit)
+        work += sets * rows_of(problem)
+        if work > LISTED_WORK and size > least:
+            return size - 1, False
+    return most, True
