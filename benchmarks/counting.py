@@ -18,7 +18,7 @@ import numpy as np
 
 import bayescout as bs
 from bayescout.data.table import Table
-from bayescout.scores import Bic, TableScore
+from bayescout.scores import Bic, TableScorer
 from bayescout.statistics.counts import Counts
 
 HERE = Path(__file__).parent
@@ -59,13 +59,17 @@ def engines():
         # Further columns, so that duplicate rows are not folded into weights.
         counts = Counts(random_table([*cards, *[4] * 20], ROWS))
         parents = tuple(range(1, len(cards)))
-        seconds = best(lambda c=counts, p=parents: c.family(0, p), 15)
+        seconds = best(lambda c=counts, p=parents: c.many([(0, p)]), 15)
         cells = float(np.prod([float(r) for r in cards]))
         line = f"{engine:>10} {len(parents):>8} {cells:>12.4g} {seconds / ROWS * 1e9:>9.3f}"
         if engine != "sparse":
             batch = best(lambda c=counts, p=parents: c.many([(0, p)] * 20), 5) / 20
             line += f" {batch / ROWS * 1e9:>11.3f}"
         print(line)
+
+
+def scorer_of(formula, table, **options):
+    return TableScorer(formula, formula.statistics(table), **options)
 
 
 def extensions():
@@ -78,13 +82,13 @@ def extensions():
         f"\nextensions of {truth.nodes[child]} with 2 parents over {len(others)} others of alarm, 10,000 rows"
     )
     for name in ("bic", "bdeu", "k2"):
-        score = TableScore(bs.scores.SCORES[name](), data, workers=1, cache_bytes=0)
+        score = scorer_of(bs.scores.SCORES[name](), data, workers=1, cache_bytes=0)
         print(f"{name:>10} {best(lambda s=score: s.extensions(child, parents, others), 200) * 1e6:>9.1f} us")
     return data, child, parents, others
 
 
 def pairwise():
-    score = TableScore(Bic(), random_table([2] * 1000, 10_000), cache_bytes=0)
+    score = scorer_of(Bic(), random_table([2] * 1000, 10_000), cache_bytes=0)
     everyone = np.arange(1000)
 
     def matrix():
@@ -100,7 +104,7 @@ def start_up():
         "d = a.sample(1000); [bs.score(a.dag, d, s) for s in ('bic', 'bdeu', 'bds', 'fnml', 'bic-laplace')];"
         "from bayescout.statistics.counts import Counts; import numpy as np; rng = np.random.default_rng(0);"
         "bs.score(bs.Dag.empty([0, 1]), rng.normal(size=(9, 2)), 'bge');"
-        "c = Counts(bs.as_table(rng.integers(0, 9, (99, 9)))); c.family(0, tuple(range(1, 9)));"
+        "c = Counts(bs.as_table(rng.integers(0, 9, (99, 9)))); c.many([(0, tuple(range(1, 9)))]);"
         "[c.extensions(0, (1, 2), np.array([3, 4])), c.extensions(0, (), np.array([1]))];"
         "print(time.perf_counter() - t)"
     )

@@ -14,7 +14,7 @@ import time
 
 import bayescout as bs
 from bayescout.scores import bind
-from bayescout.search import CountingScore, Problem
+from bayescout.search import Problem
 from bayescout.search.optimal import Optimal
 from bayescout.search.parent_sets.enumeration import candidate_sets
 
@@ -23,7 +23,7 @@ NETWORKS = ["asia", "child", "insurance", "water", "alarm", "hailfinder"]
 
 def sets_of(table, score, knowledge):
     """The number of candidate sets, or why not."""
-    problem = Problem(CountingScore(bind(score, table)), knowledge.compile(table.names))
+    problem = Problem(bind(score, table), knowledge.compile(table.names))
     try:
         found = candidate_sets(problem)
     except bs.BayescoutError as error:

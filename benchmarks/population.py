@@ -20,7 +20,6 @@ import bayescout as bs
 from bayescout.checks import generator
 from bayescout.scores import bind
 from bayescout.search import (
-    CountingScore,
     ElitistGa,
     FirstAscent,
     Genetic,
@@ -33,7 +32,7 @@ from bayescout.search import (
     Problem,
     Umda,
 )
-from bayescout.search.frame.session import Limits, drive
+from bayescout.search.frame.run import Limits, drive
 
 BLANCO = {
     "elitist-ga": ElitistGa(),
@@ -54,13 +53,11 @@ LAU = {
 
 def one(search, table, score, seed, knowledge=None, start="empty"):
     """Seconds, the run, and what was asked of the score, which is new for every run."""
-    bound = bind(score, table)
-    problem = Problem(CountingScore(bound), (knowledge or Knowledge()).compile(table.names), start)
+    problem = Problem(bind(score, table), (knowledge or Knowledge()).compile(table.names), start)
     begin = time.perf_counter()
     run = drive(search, problem, generator(seed), Limits())
     seconds = time.perf_counter() - begin
-    counted = bound.evaluations + problem.score.compiled
-    return seconds, run, counted, problem.score.asked
+    return seconds, run, problem.scorer.computed, problem.scorer.asked
 
 
 def report(name, found, reference):

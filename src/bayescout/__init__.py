@@ -49,9 +49,10 @@ if TYPE_CHECKING:
     from bayescout.network import fit as fit
     from bayescout.network import random_network as random_network
     from bayescout.result import Result as Result
-    from bayescout.scores.whole import score as score
-    from bayescout.scores.whole import score_parts as score_parts
+    from bayescout.scores.network_score import score as score
+    from bayescout.scores.network_score import score_parts as score_parts
     from bayescout.search.frame.knowledge import Knowledge as Knowledge
+    from bayescout.session import Session as Session
 
 _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
@@ -68,8 +69,9 @@ _HOMES = {
     "bayescout.graph.random": ("random_dag",),
     "bayescout.network": ("DiscreteNetwork", "GaussianNetwork", "fit", "random_network"),
     "bayescout.result": ("Result",),
-    "bayescout.scores.whole": ("score", "score_parts"),
+    "bayescout.scores.network_score": ("score", "score_parts"),
     "bayescout.search.frame.knowledge": ("Knowledge",),
+    "bayescout.session": ("Session",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("evaluate", "plots", "scores", "search")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescout.errors import SettingError
 from bayescout.learn import learn
-from bayescout.scores.whole import score as whole_score
+from bayescout.scores.network_score import score as whole_score
 from bayescout.spelling import setting
 
 if TYPE_CHECKING:
@@ -144,18 +144,14 @@ def gap(
 
 def _score_of(result: Result) -> ScoreLike:
     """The score a network was learned with."""
-    from bayescout.scores import SCORES, CustomScore, TableScore
+    from bayescout.scores import CustomScorer, TableScorer
 
-    if isinstance(result.scores, TableScore):
+    if isinstance(result.scores, TableScorer):
         return result.scores.formula
-    if isinstance(result.scores, CustomScore):
+    if isinstance(result.scores, CustomScorer):
         return result.scores.score
-    if result.settings.score in SCORES:
-        return result.settings.score
-    raise SettingError(
-        f"the result's score, {result.settings.score}, cannot be made again from its name; learn again, "
-        f"and ask for the gap of that result"
-    )
+    made: ScoreLike = result.settings.made_score()
+    return made
 
 
 def candidate_sets(
@@ -172,19 +168,22 @@ def candidate_sets(
     from bayescout.data import as_table
     from bayescout.formats.jkl import ScoredSets
     from bayescout.scores import bind
-    from bayescout.search import CountingScore, Knowledge, Problem
+    from bayescout.search import Knowledge, Problem
     from bayescout.search.parent_sets.enumeration import candidate_sets as enumerated
 
     table = as_table(data)
     rules = (knowledge or Knowledge()).compile(table.names)
     if max_parents is not None and (isinstance(max_parents, bool) or max_parents < 0):
         raise SettingError(f"max_parents must be a whole number of at least 0, not {max_parents!r}")
-    found = enumerated(Problem(CountingScore(bind(score, table, workers)), rules), max_parents)
+    found = enumerated(Problem(bind(score, table, workers), rules), max_parents)
     return ScoredSets(
         table.names,
         tuple(
-            tuple((float(value), found.parents(child, place)) for place, value in enumerate(scores.tolist()))
-            for child, scores in enumerate(found.scores)
+            tuple(
+                (value, found.parents(child, place))
+                for place, value in enumerate(found.scores_of(child).tolist())
+            )
+            for child in range(found.n)
         ),
     )
 

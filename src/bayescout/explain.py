@@ -10,7 +10,7 @@ from bayescout.data.table import Table
 from bayescout.errors import GraphError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
-from bayescout.scores import LocalScores
+from bayescout.scores import Scorer
 from bayescout.search.frame.knowledge import Rules
 from bayescout.statistics.dependencies import CachedTest
 
@@ -72,7 +72,7 @@ def explain(
     dag: Dag,
     cpdag: Pdag,
     table: Table,
-    scores: LocalScores,
+    scores: Scorer,
     a: Label,
     b: Label,
     rules: Rules,

@@ -21,11 +21,12 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import meek
 from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
-from bayescout.scores import LocalScores
+from bayescout.scores import SCORES, Scorer
 from bayescout.search.frame.knowledge import Knowledge, Rules
-from bayescout.search.frame.problem import Edges, ParentSets, Problem
-from bayescout.search.frame.session import Run, Step
-from bayescout.statistics.dependencies import CachedTest, DependencyCache
+from bayescout.search.frame.problem import Edges, ParentSets
+from bayescout.search.frame.run import Outcome, Step
+from bayescout.settings import Named
+from bayescout.statistics.dependencies import CachedTest, DependencyRecord
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
@@ -45,20 +46,34 @@ def says_nothing(score: float, gap: float) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a network was learned."""
+    """How a network was learned: search and score each as a name and plain settings.
+
+    `score_settings` are None where the score cannot be made again from its name, as one of your own.
+    """
 
     search: str
     search_settings: dict[str, Any]
-    score: str
+    score_name: str
+    score_settings: dict[str, Any] | None
     knowledge: Knowledge
     start: str
     seed: int
+
+    @property
+    def score(self) -> str:
+        """The score as it is shown: its name, or the call where its settings are not the default ones."""
+        return Named(self.score_name, self.score_settings).label(SCORES)
+
+    def made_score(self) -> Any:
+        """The score that the network was learned with, made again from its name and settings."""
+        return Named(self.score_name, self.score_settings).make("score", SCORES)
 
     def to_json(self) -> dict[str, Any]:
         return {
             "search": self.search,
             "search_settings": self.search_settings,
-            "score": self.score,
+            "score": self.score_name,
+            "score_settings": self.score_settings,
             "knowledge": _encoded(self.knowledge.to_dict()),
             "start": self.start,
             "seed": self.seed,
@@ -69,7 +84,17 @@ class Settings:
         known = _decoded(saved["knowledge"])
         limits = known["max_parents"]
         known["max_parents"] = dict(limits) if isinstance(limits, (list, tuple)) else limits
-        return cls(**(saved | {"knowledge": Knowledge(**known)}))
+        name = saved["score"]
+        return cls(
+            search=saved["search"],
+            search_settings=saved["search_settings"],
+            score_name=name,
+            # Results of before settings were stored have the default ones, or a text.
+            score_settings=saved.get("score_settings", {} if name in SCORES else None),
+            knowledge=Knowledge(**known),
+            start=saved["start"],
+            seed=saved["seed"],
+        )
 
 
 @dataclass(frozen=True)
@@ -120,46 +145,36 @@ class Result:
     settings: Settings
     bound: float | None = None
     found_class: Pdag | None = None
-    dependencies: DependencyCache | None = None
+    dependencies: DependencyRecord | None = None
     own_score: float | None = None
     table: Table | None = field(default=None, repr=False)
-    scores: LocalScores | None = field(default=None, repr=False)
+    scores: Scorer | None = field(default=None, repr=False)
 
     @classmethod
     def of_run(
         cls,
-        run: Run,
-        problem: Problem,
+        run: Outcome,
+        scorer: Scorer,
         table: Table,
         names: Sequence[Label],
         settings: Settings,
-        scores: LocalScores,
         seconds: float,
     ) -> Result:
         """Labels come back: from a run in positions of `table` to graphs over `names`."""
-
-        place = {name: i for i, name in enumerate(names)}
-        moved = [place[name] for name in table.names]
-
-        def labelled(parents: ParentSets) -> Dag:
-            sets: list[tuple[int, ...]] = [()] * len(moved)
-            for child, own in enumerate(parents):
-                sets[moved[child]] = tuple(moved[parent] for parent in own)
-            return Dag(tuple(names), tuple(sets))
-
         counters = Counters(
             iterations=len(run.trace) - 1,
             operations=run.trace[-1].operations,
             evaluations=run.trace[-1].evaluations,
-            computed=int(getattr(scores, "evaluations", 0)) + problem.score.compiled,
+            computed=scorer.computed,
         )
-        top = tuple(Scored(score, labelled(graph)) for score, graph in run.top)
-        assert run.answer is not None
+        top = tuple(Scored(score, labelled_graph(graph, table.names, names)) for score, graph in run.top)
+        place = {name: i for i, name in enumerate(names)}
+        moved = [place[name] for name in table.names]
         edges, tests = run.answer.found_class(), run.answer.dependencies()
         return cls(
             dag=top[0].dag,
             score=run.best[0],
-            trace=tuple(run.trace),
+            trace=run.trace,
             top=top,
             counters=counters,
             stop_reason=run.stop_reason,
@@ -170,7 +185,7 @@ class Result:
             dependencies=None if tests is None else tests.labelled(table.names.__getitem__),
             own_score=run.own_score,
             table=table,
-            scores=scores,
+            scores=scorer,
         )
 
     # ---- what it says
@@ -263,7 +278,7 @@ class Result:
 
         write_report(self, path, truth, model, title)
 
-    def _evidence(self) -> tuple[Table, LocalScores]:
+    def _evidence(self) -> tuple[Table, Scorer]:
         if self.table is None or self.scores is None:
             raise SettingError(
                 "this result has no data with it, as it was read from a file or learned from scored parent "
@@ -418,10 +433,21 @@ def _check_document(saved: dict[str, Any]) -> None:
         and all(number(score) for score, _ in saved["top"])
         and all(isinstance(settings[name], str) for name in ("search", "score", "start"))
         and isinstance(settings["search_settings"], dict)
+        and isinstance(settings.get("score_settings"), dict | None)
         and count(settings["seed"])
     )
     if not right:
         raise ValueError
+
+
+def labelled_graph(parents: ParentSets, columns: Sequence[Label], names: Sequence[Label]) -> Dag:
+    """A graph in positions of the columns with their labels, its nodes in the order of `names`."""
+    place = {name: i for i, name in enumerate(names)}
+    moved = [place[name] for name in columns]
+    sets: list[tuple[int, ...]] = [()] * len(moved)
+    for child, own in enumerate(parents):
+        sets[moved[child]] = tuple(moved[parent] for parent in own)
+    return Dag(tuple(names), tuple(sets))
 
 
 def _labelled_class(edges: Edges, moved: Sequence[int], names: Sequence[Label]) -> Pdag:
@@ -440,7 +466,7 @@ def _class_from_json(saved: Any, nodes: tuple[Label, ...]) -> Pdag | None:
     return Pdag(nodes, directed, undirected)
 
 
-def _tests_to_json(made: DependencyCache | None) -> Any:
+def _tests_to_json(made: DependencyRecord | None) -> Any:
     if made is None:
         return None
     named = made.labelled(encode_label)
@@ -453,11 +479,11 @@ def _tests_to_json(made: DependencyCache | None) -> Any:
     }
 
 
-def _tests_from_json(saved: Any) -> DependencyCache | None:
+def _tests_from_json(saved: Any) -> DependencyRecord | None:
     if saved is None:
         return None
     entries = tuple(CachedTest(a, b, tuple(given), *rest) for a, b, given, *rest in saved["entries"])
-    return DependencyCache(**(saved | {"entries": entries})).labelled(decode_label)
+    return DependencyRecord(**(saved | {"entries": entries})).labelled(decode_label)
 
 
 def _encoded(value: Any) -> Any:

@@ -8,12 +8,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bayescout.scores import BDeu, Bge, Bic, LaplaceBic, TableScore, bind
-from bayescout.scores import score as engine
+from bayescout.scores import BDeu, Bge, Bic, LaplaceBic, bind
+from bayescout.scores import table_scorer as engine
 from bayescout.scores.nml import log_complexity as our_complexity
 from bayescout.statistics.counts import Counts
 from tests.reference.kernels import log_complexity
-from tests.scores.drawn_data import continuous_table, table_of
+from tests.scores.drawn_data import continuous_table, scorer_of, table_of
 
 
 def drawn(cards, rows, seed=0):
@@ -30,18 +30,18 @@ def test_no_parent_is_lost_where_a_key_goes_on_in_the_next_word(states):
     for odd in range(1, 70):
         codes = np.zeros((71, 2), dtype=int)
         codes[odd, 1] = states - 1
-        found = Counts(table_of(codes, [states] * 71)).family(0, tuple(range(1, 71)))
+        found = Counts(table_of(codes, [states] * 71)).many([(0, tuple(range(1, 71)))])
         assert len(found.table(0)) == 2
 
 
 def test_sums_of_fractional_weights_do_not_depend_on_the_order_of_rows():
     rng = np.random.default_rng(0)
     codes, weights = rng.integers(0, 2, (3, 400)), rng.random(400)
-    expected = Counts(table_of(codes, [2] * 3, weights)).family(0, (1, 2)).counts.tolist()
+    expected = Counts(table_of(codes, [2] * 3, weights)).many([(0, (1, 2))]).counts.tolist()
     for _ in range(20):
         order = rng.permutation(400)
         shuffled = table_of(codes[:, order], [2] * 3, weights[order])
-        assert Counts(shuffled).family(0, (1, 2)).counts.tolist() == expected
+        assert Counts(shuffled).many([(0, (1, 2))]).counts.tolist() == expected
 
 
 # ---- numbers that could leave their range
@@ -127,25 +127,25 @@ def test_whole_gaussian_weights_are_repeated_rows(formula):
 
 
 def test_parents_are_a_set_in_whatever_order_they_are_given():
-    score = TableScore(BDeu(), drawn([3] * 5, 100))
+    score = scorer_of(BDeu(), drawn([3] * 5, 100))
     value = score.local(0, (1, 2, 3))
     assert score.many([(0, (3, 1, 2)), (0, (2, 3, 1))]).tolist() == [value, value]
     row = score.extensions(0, (2, 1), [3, 4]).tolist()
     assert score.extensions(0, (1, 2), [3, 4]).tolist() == row
-    assert (row[0], score.evaluations, score.hits) == (value, 3, 4)
+    assert (row[0], score.computed, score.hits) == (value, 3, 4)
 
 
 def test_an_extension_answers_for_its_family():
-    score = TableScore(BDeu(), drawn([3] * 5, 100))
+    score = scorer_of(BDeu(), drawn([3] * 5, 100))
     row = score.extensions(0, (1,), [2, 3])
     assert score.many([(0, (1, 2)), (0, (1, 3))]).tolist() == row.tolist()
-    assert score.evaluations == 2
+    assert score.computed == 2
 
 
 def test_batches_keep_to_their_cells(monkeypatch):
     monkeypatch.setattr(engine, "BATCH_CELLS", 100)
     table = drawn([3] * 6, 100)
-    score, sizes = TableScore(Bic(), table), []
+    score, sizes = scorer_of(Bic(), table), []
     counted = score.statistics.many
     monkeypatch.setattr(
         score.statistics,
@@ -160,9 +160,9 @@ def test_batches_keep_to_their_cells(monkeypatch):
 
 def test_more_workers_than_candidates(monkeypatch):
     table = drawn([3] * 6, 100)
-    expected = TableScore(Bic(), table, workers=1).extensions(0, (1,), [2, 3, 4]).tolist()
+    expected = scorer_of(Bic(), table, workers=1).extensions(0, (1,), [2, 3, 4]).tolist()
     monkeypatch.setattr(engine, "SPLIT_ROWS", 0)
-    assert TableScore(Bic(), table, workers=5).extensions(0, (1,), [2, 3, 4]).tolist() == expected
+    assert scorer_of(Bic(), table, workers=5).extensions(0, (1,), [2, 3, 4]).tolist() == expected
 
 
 def test_a_users_function_that_cannot_score_a_family_gives_minus_infinity():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import bayescout as bs
-from bayescout.statistics.dependencies import CachedTest, DependencyCache
+from bayescout.statistics.dependencies import CachedTest, DependencyRecord
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 NASTY = (
@@ -85,7 +85,7 @@ def with_tests(result):
         CachedTest("asia", "dysp", ("tub", "lung"), 0.25, "independent"),
         CachedTest("tub", "lung", (), 0.02, "dependent", covered=True),
     )
-    return replace(result, dependencies=DependencyCache(3, 2, 0, 1, entries))
+    return replace(result, dependencies=DependencyRecord(3, 2, 0, 1, entries))
 
 
 def nasty():

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bayescout.data.table import Table
+from bayescout.scores import TableScorer
 
 
 def table_of(codes, cards, weights=None):
@@ -53,3 +54,8 @@ def families(draw, n_variables, max_parents=4):
 
 def rows_of(table):
     return [tuple(row) for row in table.codes.T.tolist()]
+
+
+def scorer_of(formula, table, **options):
+    """The scorer of a formula on a table, with options that `bind` does not have."""
+    return TableScorer(formula, formula.statistics(table), **options)

@@ -21,14 +21,20 @@ from bayescout.scores import (
     Bic,
     Ebic,
     Penalised,
-    TableScore,
     bind,
     formula_named,
 )
 from bayescout.scores.nml import log_complexity
 from bayescout.statistics.covariance import FamilyRegressions
 from tests.reference import scores as twin
-from tests.scores.drawn_data import continuous_table, discrete_tables, families, rows_of, table_of
+from tests.scores.drawn_data import (
+    continuous_table,
+    discrete_tables,
+    families,
+    rows_of,
+    scorer_of,
+    table_of,
+)
 
 DISCRETE = [name for name, formula in SCORES.items() if formula.kinds != "continuous"]
 GAUSSIAN = [name for name, formula in SCORES.items() if formula.kinds != "discrete"]
@@ -398,21 +404,21 @@ def test_kinds_are_checked_with_the_way_out():
 
 def test_cache_counts_and_changes_nothing():
     table = table_of(np.random.default_rng(0).integers(0, 3, (6, 200)), [3] * 6)
-    cached, plain = TableScore(BDeu(), table), TableScore(BDeu(), table, cache_bytes=0)
+    cached, plain = scorer_of(BDeu(), table), scorer_of(BDeu(), table, cache_bytes=0)
     for _ in range(2):
         assert cached.local(0, (1, 2)) == plain.local(0, (2, 1))
         assert cached.extensions(0, (1,), [2, 3]).tolist() == plain.extensions(0, (1,), [2, 3]).tolist()
-    assert (cached.evaluations, cached.hits) == (3, 3)
-    assert (plain.evaluations, plain.hits) == (6, 0)
+    assert (cached.computed, cached.hits) == (3, 3)
+    assert (plain.computed, plain.hits) == (6, 0)
 
 
 def test_a_tiny_cache_forgets_but_answers_the_same():
     table = table_of(np.random.default_rng(0).integers(0, 3, (8, 100)), [3] * 8)
     asked = [(c, (p,)) for c in range(8) for p in range(8) if c != p] * 3
-    small, large = TableScore(Bic(), table, cache_bytes=2000), TableScore(Bic(), table)
+    small, large = scorer_of(Bic(), table, cache_bytes=2000), scorer_of(Bic(), table)
     for family in asked:
         assert small.local(*family) == large.local(*family)
-    assert small.evaluations > large.evaluations == 56
+    assert small.computed > large.computed == 56
 
 
 def test_workers_do_not_change_a_bit():
@@ -424,11 +430,11 @@ def test_workers_do_not_change_a_bit():
     ]
     results = []
     for workers in (1, 2, 5):
-        score = TableScore(BDeu(), table, workers=workers)
+        score = scorer_of(BDeu(), table, workers=workers)
         results.append((score.many(asked).tolist(), score.extensions(0, (1, 2), range(3, 40)).tolist()))
     assert results[0] == results[1] == results[2]
     with pytest.raises(SettingError, match="workers"):
-        TableScore(BDeu(), table, workers=0)
+        scorer_of(BDeu(), table, workers=0)
 
 
 def test_one_row_is_refused():
@@ -574,16 +580,16 @@ def test_a_score_may_be_asked_from_several_threads_and_after_a_fork():
     rng = np.random.default_rng(0)
     table = table_of(rng.integers(0, 3, (12, 4000)), [3] * 12)
     asked = [(c, (p, q)) for c in range(12) for p in range(12) for q in range(p) if c not in (p, q)]
-    expected = dict(zip(asked, TableScore(BDeu(), table, workers=1).many(asked).tolist(), strict=True))
-    shared = TableScore(BDeu(), table, workers=2, cache_bytes=20_000)
+    expected = dict(zip(asked, scorer_of(BDeu(), table, workers=1).many(asked).tolist(), strict=True))
+    shared = scorer_of(BDeu(), table, workers=2, cache_bytes=20_000)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda family: shared.local(*family), asked * 2))
     assert found == [expected[family] for family in asked * 2]
-    large = TableScore(BDeu(), table_of(rng.integers(0, 2, (60, 40_000)), [2] * 60), workers=2)
+    large = scorer_of(BDeu(), table_of(rng.integers(0, 2, (60, 40_000)), [2] * 60), workers=2)
     large.many([(c, (p,)) for c in range(60) for p in range(60) if c != p])
     child = os.fork()
     if child == 0:
-        fresh = TableScore(Bic(), table_of(rng.integers(0, 2, (60, 40_000)), [2] * 60), workers=2)
+        fresh = scorer_of(Bic(), table_of(rng.integers(0, 2, (60, 40_000)), [2] * 60), workers=2)
         fresh.many([(c, (p,)) for c in range(60) for p in range(60) if c != p])
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0

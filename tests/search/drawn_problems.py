@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bayescout.scores import bind
-from bayescout.search import CountingScore, Knowledge, Problem
+from bayescout.search import Knowledge, Problem
 from tests.scores.drawn_data import continuous_table, table_of
 
 
@@ -55,7 +55,7 @@ def knowledge_for(draw, names):
 
 def problem_of(table, score="bic", knowledge=None, start="empty", workers=None):
     rules = (knowledge or Knowledge()).compile(table.names)
-    return Problem(CountingScore(bind(score, table, workers)), rules, start)
+    return Problem(bind(score, table, workers), rules, start)
 
 
 @st.composite
@@ -90,3 +90,10 @@ class OneParent:
 
     def local(self, child, parents):
         return -np.inf if len(parents) > 1 else float(len(parents))
+
+
+def scratch_of(problem, state):
+    """What is kept beside a state, which stays there."""
+    work = problem.scratch(state, lambda: None)
+    problem.keep(state, work)
+    return work

@@ -43,7 +43,7 @@ def test_trees_answer_what_growing_and_shrinking_anew_does(problem, seed):
     for _ in range(4):
         order = random_order(problem.rules, rng)
         parents, local = remembered.network(order)
-        expected, score = network_of(problem.score.score.local, problem.rules, order)
+        expected, score = network_of(problem.scorer.local, problem.rules, order)
         assert parents == expected
         assert local.sum() == pytest.approx(score, abs=1e-6)
 
@@ -59,7 +59,7 @@ def test_every_place_has_the_score_of_the_order_laid_out_anew(problem, seed, dat
     totals, _ = grown.places(np.array(order), np.array((place, lowest, highest)), local)
     found = [totals[target] for target in range(lowest, highest + 1)]
     expected = [
-        network_of(problem.score.score.local, problem.rules, other)[1]
+        network_of(problem.scorer.local, problem.rules, other)[1]
         for other in shifts(problem.rules, order, order[place])
     ]
     assert found == pytest.approx(expected, abs=1e-6)
@@ -96,7 +96,7 @@ def test_each_variable_in_turn_goes_to_its_best_place_until_none_has_a_better_on
     search, rng = Boss(), generator(seed)
     state = search.advance(problem, search.start(problem, rng), rng)
     order, still, turn = list(state.order), 0, 0
-    local, rules = problem.score.score.local, problem.rules
+    local, rules = problem.scorer.local, problem.rules
     while still < problem.n:
         here = network_of(local, rules, order)[1]
         best = max(shifts(rules, order, turn), key=lambda other: network_of(local, rules, other)[1])
@@ -143,7 +143,7 @@ def test_never_above_the_optimum_and_mostly_at_it():
             net = bs.random_network(6, arcs=8, states=2, concentration=0.5, seed=seed)
             table, score = net.sample(200, seed=seed), ("bdeu", "bic")[seed % 4 // 2]
         problem = problem_of(table, score)
-        best = best_total(problem.score.score.local, problem.rules)
+        best = best_total(problem.scorer.local, problem.rules)
         found = bs.learn(table, Boss(restarts=2), score).score
         assert found <= best + 1e-6
         at_optimum.append(found > best - 1e-6)

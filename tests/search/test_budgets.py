@@ -16,8 +16,7 @@ from bayescout.kernels.candidates import score_grown
 from bayescout.scores import bind
 from bayescout.search import SEARCHES
 from bayescout.search.frame import watch
-from bayescout.search.parent_sets import enumeration as candidates
-from bayescout.statistics import counts
+from bayescout.statistics import discrete
 from bayescout.statistics.independence import Question, independence_tests
 from tests.search.drawn_problems import entangled
 from tests.search.test_searches import order_if_needed, quick, untimed
@@ -222,7 +221,7 @@ def test_a_population_that_would_not_fit_is_refused_before_it_is_made(monkeypatc
 @pytest.fixture
 def narrow(monkeypatch):
     """As if tables of counts of more than 40 cells could not be held."""
-    monkeypatch.setattr(counts, "DENSE_CEILING", 40)
+    monkeypatch.setattr(discrete, "DENSE_CEILING", 40)
     rng = np.random.default_rng(5)
     codes = rng.integers(4, size=(5, 300))
     codes[1] = (codes[0] + (rng.random(300) < 0.1)) % 4
@@ -277,8 +276,7 @@ def test_nothing_is_proven_where_families_were_left_out(monkeypatch):
     table = bs.Table(tuple("uvwx"), (tuple("abcdefgh"),) * 4, codes.astype(np.uint8), np.empty((0, 400)))
     whole = bs.learn(table, "optimal", "aic")
     assert whole.gap == 0
-    monkeypatch.setattr(counts, "DENSE_CEILING", 200)
-    monkeypatch.setattr(candidates, "DENSE_CEILING", 200)
+    monkeypatch.setattr(discrete, "DENSE_CEILING", 200)
     with pytest.warns(BayescoutWarning, match="left out: the table of"):
         found = bs.learn(table, "optimal", "aic")
     assert found.bound is None
@@ -302,12 +300,12 @@ def test_scores_of_grown_sets_are_the_same_from_occurring_configurations(seed, s
         scores, occupied = np.empty(2), np.empty(2, dtype=np.int64)
         for limit in (1, 10**6):
             score_grown(
-                bound.for_kernel(), np.array([limit, 10**6]), families, np.array([0, 1, 2]),
+                bound.kernel.arrays, np.array([limit, 10**6]), families, np.array([0, 1, 2]),
                 np.array([2, 1]), scores, occupied,
             )  # fmt: skip
             assert scores.tolist() == [bound.local(3, (0, 1, 2))] * 2
         score_grown(
-            bound.for_kernel(),
+            bound.kernel.arrays,
             np.array([1, 1]),
             families,
             np.array([0, 1, 2]),
@@ -326,7 +324,7 @@ def test_a_test_whose_table_is_too_large_is_inconclusive(narrow):
 
 
 def test_hooks_are_gone_after_a_run():
-    from bayescout.scores.base import Hooks
+    from bayescout.scores.scorer import Hooks
 
     table = entangled()
     found = bs.learn(table, max_time=1e-9)
@@ -335,10 +333,10 @@ def test_hooks_are_gone_after_a_run():
 
 def test_pieces_of_work_are_looked_after(monkeypatch):
     """Between any two looks at the clock few families are scored, whatever the search."""
-    from bayescout.scores import score
-    from bayescout.search.graphs import gain_rows as rows
+    from bayescout.scores import gain_rows as rows
+    from bayescout.scores import table_scorer
 
-    monkeypatch.setattr(score, "PIECE_ROWS", 2000)
+    monkeypatch.setattr(table_scorer, "PIECE_ROWS", 2000)
     monkeypatch.setattr(rows, "FILL_ROWS", 2000)
     table = entangled(n_variables=6, seed=6, rows=200)
     for name in ("hill-climb", "umda", "genetic", "ges", "memetic", "optimal"):

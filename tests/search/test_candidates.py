@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from bayescout.errors import TooLargeError
 from bayescout.scores import BDeu, Bic
 from bayescout.search import Knowledge
+from bayescout.search.bitsets import members_of, words_of_sets
 from bayescout.search.parent_sets import enumeration as candidates
-from bayescout.search.parent_sets.enumeration import Enumeration, candidate_sets, masks_of, members_of
+from bayescout.search.parent_sets.enumeration import Enumeration, candidate_sets
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of
 
@@ -30,7 +31,7 @@ def every_set(problem, child):
         for size in range(int(rules.max_parents[child]) - len(required) + 1)
         for some in itertools.combinations(free, size)
     ]
-    return {own: problem.score.local(child, own) for own in sets}
+    return {own: problem.scorer.local(child, own) for own in sets}
 
 
 def undominated(scores):
@@ -48,7 +49,7 @@ def undominated(scores):
 
 
 def listed(found, child):
-    return {found.parents(child, i): float(s) for i, s in enumerate(found.scores[child])}
+    return {found.parents(child, i): float(s) for i, s in enumerate(found.scores_of(child))}
 
 
 def drawn_table(seed):
@@ -71,7 +72,7 @@ def test_candidates_are_exactly_the_undominated_sets(score, data):
     found = candidate_sets(problem)
     for child in range(problem.n):
         assert listed(found, child) == undominated(every_set(problem, child))
-        assert (np.diff(found.scores[child]) <= 0).all()
+        assert (np.diff(found.scores_of(child)) <= 0).all()
 
 
 @pytest.mark.parametrize("score", ["bic", "aic", "bge"])
@@ -105,7 +106,7 @@ def test_more_than_64_variables_and_weights():
     problem = problem_of(table, "bdeu", Knowledge(max_parents=2))
     found = candidate_sets(problem)
     assert listed(found, 69) == undominated(every_set(problem, 69))
-    assert found.masks[0].shape[1] == 2
+    assert found.sets_of(0).shape[1] == 2
     assert (1, 66) in listed(found, 69)
     weighted = table_of(columns[:5], [2] * 5, weights=rng.integers(0, 4, 40).astype(float))
     fractional = table_of(columns[:5], [2] * 5, weights=rng.uniform(0.2, 1.5, 40))
@@ -127,8 +128,8 @@ def test_all_subsets_at_once_give_what_sizes_one_by_one_give(data, monkeypatch):
         monkeypatch.setattr(candidates, "SUBSET_VARIABLES", most)
         found.append(candidate_sets(problem))
     for child in range(problem.n):
-        assert (found[0].masks[child] == found[1].masks[child]).all()
-        assert (found[0].scores[child] == found[1].scores[child]).all()
+        assert (found[0].sets_of(child) == found[1].sets_of(child)).all()
+        assert (found[0].scores_of(child) == found[1].scores_of(child)).all()
 
 
 def test_a_limit_holds_besides_the_rules_and_workers_do_not_matter():
@@ -146,7 +147,7 @@ def test_the_best_set_within_some_variables():
     for child in range(6):
         scores = every_set(problem, child)
         for before in itertools.combinations([v for v in range(6) if v != child], 3):
-            own, score = found.best(child, masks_of([before], 6)[0])
+            own, score = found.best(child, words_of_sets([before], 6)[0])
             assert score == max(s for some, s in scores.items() if set(some) <= set(before))
             assert scores[own] == score
 
@@ -172,7 +173,7 @@ def test_what_does_not_fit_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr(candidates, "MOST_SCORED", 100)
     with pytest.raises(TooLargeError, match=r"192 parent sets.*max_parents to 2"):
         candidate_sets(problem_of(table, "bge"))
-    assert candidate_sets(problem_of(table, "bge", Knowledge(max_parents=2))).total > 6
+    assert candidate_sets(problem_of(table, "bge", Knowledge(max_parents=2))).starts[-1] > 6
     monkeypatch.setattr(candidates, "MOST_SETS", 40)
     monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     with pytest.raises(TooLargeError, match=r"parent sets of 2 parents.*max_parents to 1"):
@@ -181,8 +182,8 @@ def test_what_does_not_fit_is_refused_with_its_size(monkeypatch):
 
 def test_masks_hold_their_members():
     sets = [(), (0,), (63,), (64,), (3, 64, 129)]
-    assert [members_of(mask) for mask in masks_of(sets, 130)] == sets
-    assert math.isclose(float(masks_of([(1, 2)], 4)[0, 0]), 6)
+    assert [members_of(mask) for mask in words_of_sets(sets, 130)] == sets
+    assert math.isclose(float(words_of_sets([(1, 2)], 4)[0, 0]), 6)
 
 
 @pytest.mark.parametrize("score", ["bdeu", "k2", "bic", "loglik", "mi-bic"])
@@ -193,5 +194,5 @@ def test_a_child_with_one_state_is_asked_for_nothing_but_its_required_parents(sc
     )
     enumeration = Enumeration(problem_of(table, score))
     next(enumeration.steps())
-    assert [len(level.members) for level in enumeration._levels] == [0, *[1] * 7]
+    assert [len(frontier.members) for frontier in enumeration._frontiers] == [0, *[1] * 7]
     assert listed(candidate_sets(problem_of(table, score)), 0) == {(): 0.0}

@@ -307,7 +307,7 @@ class Untouched:
     advance = start
 
 
-@dataclass
+@dataclass(frozen=True)
 class DrawnState(State):
     drawn: tuple[float, ...] = ()
 

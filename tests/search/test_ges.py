@@ -18,28 +18,28 @@ from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.equivalence import consistent_extension, cpdag
 from bayescout.graph.pdag import Pdag
-from bayescout.scores import SCORES, Bic, Penalised, TableScore, bind
-from bayescout.search import CountingScore, Knowledge, Problem
+from bayescout.scores import SCORES, Bic, CustomScorer, Penalised, bind
+from bayescout.search import Knowledge, Problem
+from bayescout.search.bitsets import bits, mask_of
 from bayescout.search.classes.ges import PHASES, Ges
-from bayescout.search.classes.operators import EVERYTHING, MIN_GAIN, Deletions, Insertions, Step
+from bayescout.search.classes.operators import EVERYTHING, ClassMove, Deletions, Insertions
 from bayescout.search.classes.patterns import (
+    ClassPosition,
     Pattern,
-    Standpoint,
-    bits,
     class_of,
     cliques_within,
     completed,
     extension_of,
-    mask_of,
     member_keeping,
     semi_directed_path,
 )
-from bayescout.search.classes.reversals import Turns
-from bayescout.search.frame.session import Limits, drive
+from bayescout.search.classes.reversals import Reversals
+from bayescout.search.frame.problem import MIN_GAIN
+from bayescout.search.frame.run import Limits, drive
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
-from tests.scores.drawn_data import continuous_table, table_of
-from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of
+from tests.scores.drawn_data import continuous_table, scorer_of, table_of
+from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of, scratch_of
 from tests.search.test_searches import keeps, untimed
 
 
@@ -92,7 +92,7 @@ def test_classes_of_more_nodes_than_a_word_has_bits(n):
 def test_going_from_class_to_class_is_that_of_a_fresh_standpoint(parents, data):
     """Rows, lists, adjacencies and paths after moves against those made from nothing."""
     n = len(parents)
-    here = Standpoint(class_of(parents))
+    here = ClassPosition(class_of(parents))
     for _ in range(4):
         changed = here.pattern.copy()
         a, b = data.draw(st.permutations(range(n)))[:2]
@@ -105,7 +105,7 @@ def test_going_from_class_to_class_is_that_of_a_fresh_standpoint(parents, data):
         assert found == (completed(dag), dag)
         before = here.pattern.copy()
         differ, lost = here.move(found[0])
-        fresh = Standpoint(found[0])
+        fresh = ClassPosition(found[0])
         assert here.pattern == found[0]
         assert here.adjacent == fresh.adjacent
         assert (here.rows == fresh.rows).all()
@@ -145,7 +145,7 @@ def test_semi_directed_paths_are_found_where_there_are_any(parents, blocked, len
     pattern = class_of(parents)
     source, target = data.draw(st.permutations(range(n)))[:2]
     blocked &= ~(1 << source | 1 << target)
-    steps = [pattern.children[v] | pattern.friends[v] for v in range(n)]
+    steps = [pattern.children[v] | pattern.undirected[v] for v in range(n)]
     paths = [
         (source, *middle, target)
         for size in range(length - 1, n - 1)
@@ -183,7 +183,7 @@ def neighbours(kind, members, n):
                 other = arcs | {arc}
             elif kind is Deletions and arc in arcs:
                 other = arcs - {arc}
-            elif kind is Turns and arc in arcs:
+            elif kind is Reversals and arc in arcs:
                 other = arcs - {arc} | {arc[::-1]}
             else:
                 continue
@@ -261,7 +261,7 @@ class Size:
 
 
 def size_problem(n):
-    return Problem(CountingScore(Size(n)), Knowledge().compile(range(n)))
+    return Problem(CustomScorer(Size(n), n), Knowledge().compile(range(n)))
 
 
 def check_neighbours(pattern):
@@ -303,13 +303,13 @@ def test_an_edge_turns_where_part_of_its_clique_is_joined_to_the_rest():
 
 def test_an_edge_may_turn_into_the_arc_that_is_required():
     """0 -> 1 is required: from 0 - 1 - 2 a turn leads to the collider at 1, and none to one at 0."""
-    problem = Problem(CountingScore(Size(3)), Knowledge(required=[(0, 1)]).compile(range(3)))
-    found = [step.member.parent_sets() for step in Turns(problem, class_of(((), (0,), (1,)))).ranked()]
+    problem = Problem(CustomScorer(Size(3), 3), Knowledge(required=[(0, 1)]).compile(range(3)))
+    found = [step.member.parent_sets() for step in Reversals(problem, class_of(((), (0,), (1,)))).ranked()]
     assert set(found) == {((), (0, 2), ())}
-    assert {step.pattern.pairs() for step in Turns(size_problem(3), class_of(((), (0,), (1,)))).ranked()} == {
-        (((0, 1), (2, 1)), ())
-    }
-    held = Turns(problem, class_of(((), (0,), (0,))))
+    assert {
+        step.pattern.pairs() for step in Reversals(size_problem(3), class_of(((), (0,), (1,)))).ranked()
+    } == {(((0, 1), (2, 1)), ())}
+    held = Reversals(problem, class_of(((), (0,), (0,))))
     assert all(0 in step.member.parent_sets()[1] for step in held.ranked())
 
 
@@ -367,7 +367,7 @@ def test_operators_kept_up_to_date_are_those_scored_afresh(data):
     search, rng = Ges(), generator(0)
     state = search.start(problem, rng)
     while not state.done:
-        work = state.work
+        work = scratch_of(problem, state)
         fresh = PHASES[state.phase](problem, work.pattern).best()
         found = PHASES[state.phase].best(work.operators)
         assert (found is None) == (fresh is None)
@@ -382,8 +382,9 @@ def test_operators_kept_up_to_date_are_those_scored_afresh(data):
         state = search.advance(problem, state, rng)
         assert state.done or state.score > before
         assert problem.rules.broken_by(state.parents) is None
-        assert class_of(state.parents) == state.work.pattern
-        assert state.found_class() == state.work.pattern.pairs()
+        assert class_of(state.parents).pairs() == state.found_class()
+        if not state.done:
+            assert scratch_of(problem, state).pattern == class_of(state.parents)
         assert len(state.found_class()[1]) == state.undirected
 
 
@@ -409,8 +410,9 @@ def test_every_operator_is_up_to_date_and_what_is_set_aside_is_not_valid(seed):
     while not state.done:
         state = search.advance(problem, state, rng)
         if not state.done:
-            operators = state.work.operators
-            fresh = PHASES[state.phase](problem, state.work.pattern)
+            work = scratch_of(problem, state)
+            operators = work.operators
+            fresh = PHASES[state.phase](problem, work.pattern)
             assert known_operators(operators) == known_operators(fresh)
             for y, table in enumerate(operators.tables):
                 for place, _, _ in table.asleep:
@@ -434,7 +436,7 @@ def test_what_the_knowledge_forbade_is_tried_again_after_a_change_elsewhere():
     gain = float(own.gains[x])
     operators._sleep(y, x, EVERYTHING)
     assert own.gains[x] == -np.inf
-    operators.moved(Step(p, q, 0, 0.0, *operators._reached(p, q, 0)))
+    operators.moved(ClassMove(p, q, 0, 0.0, *operators._reached(p, q, 0)))
     assert operators._reached(x, y, 0) is not None
     assert operators.tables[y] is own
     assert (own.gains[x], own.asleep) == (gain, [])
@@ -454,7 +456,7 @@ def test_what_a_v_structure_forbade_is_tried_again_once_its_ends_are_joined():
         assert operators._reached(x, y, 0) is None
         assert operators._tried(y, x) is None
         assert own.asleep == [(x, gain, 1 << 5 + x)]
-        operators.moved(Step(other, x, clique, 0.0, *operators._reached(other, x, clique)))
+        operators.moved(ClassMove(other, x, clique, 0.0, *operators._reached(other, x, clique)))
         assert operators.tables[y] is own
         assert (own.gains[x], own.asleep) == (gain, [])
     assert operators._tried(y, x).member.parents[x] >> y & 1
@@ -463,11 +465,11 @@ def test_what_a_v_structure_forbade_is_tried_again_once_its_ends_are_joined():
 def test_a_turn_that_a_path_forbade_is_tried_again_once_the_path_is_cut_far_away():
     """y - a - d - b - c -> x is a way round y -> x until b - c becomes c -> b."""
     y, a, d, b, c, x = range(6)
-    operators = Turns(size_problem(6), class_of(((), (y,), (a,), (d,), (b,), (y, c))))
+    operators = Reversals(size_problem(6), class_of(((), (y,), (a,), (d,), (b,), (y, c))))
     own, gain = operators.tables[y], float(operators.tables[y].gains[x])
     assert operators._tried(y, x) is None
     assert [place for place, _, _ in own.asleep] == [x]
-    operators.moved(Step(c, b, 1 << d, 0.0, *operators._reached(c, b, 1 << d)))
+    operators.moved(ClassMove(c, b, 1 << d, 0.0, *operators._reached(c, b, 1 << d)))
     assert operators.tables[y] is own
     assert (own.gains[x], own.asleep) == (gain, [])
     assert operators._tried(y, x).member.parents[y] >> x & 1
@@ -509,7 +511,7 @@ def population_score(dag, seed, rows=1e9):
     spread = np.linalg.inv(np.eye(n) - weights)
     covariance = spread @ np.diag(rng.uniform(0.5, 2, n)) @ spread.T
     root = np.sqrt(np.diag(covariance))
-    score = TableScore(Bic(), continuous_table(rng.normal(size=(n, 50))))
+    score = scorer_of(Bic(), continuous_table(rng.normal(size=(n, 50))))
     score.statistics.matrix = covariance / np.outer(root, root)
     score.statistics.scales = np.diag(covariance).copy()
     score.statistics.total = rows
@@ -525,7 +527,7 @@ def drawn_dag(seed):
 def missed(seed, search, rows=1e9):
     """None where the true class is found; else how much less a row what was found explains, in nats."""
     dag = drawn_dag(seed)
-    problem = Problem(CountingScore(population_score(dag, seed, rows)), Knowledge().compile(dag.nodes))
+    problem = Problem(population_score(dag, seed, rows), Knowledge().compile(dag.nodes))
     score, parents = drive(search, problem, generator(0), Limits()).best
     if cpdag(bs.Dag(dag.nodes, parents)) == cpdag(dag):
         return None
@@ -626,7 +628,7 @@ def test_columns_rows_and_workers_do_not_matter():
     columns = [table.names[i] for i in rng.permutation(table.n_columns)]
     found = bs.learn(table.take(rng.permutation(table.n_rows)).select(columns), Ges(), "bdeu", workers=3)
     assert set(found.dag.arcs()) == set(expected.dag.arcs())
-    assert (found.score, found.counters.evaluations) == (expected.score, expected.counters.evaluations)
+    assert (found.score, found.counters.computed) == (expected.score, expected.counters.computed)
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -13,10 +13,10 @@ import bayescout as bs
 from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.separation import d_connected, d_separated
-from bayescout.scores import bind
-from bayescout.search import CountingScore, Imap, ImapPruned, Knowledge, Problem
+from bayescout.scores import CustomScorer, bind
+from bayescout.search import Imap, ImapPruned, Knowledge, Problem
 from bayescout.search.classes.patterns import mask_of
-from bayescout.search.frame.session import Limits, drive
+from bayescout.search.frame.run import Limits, drive
 from bayescout.search.independence.hypotheses import Hypotheses
 from bayescout.search.independence.imap import GROW, SHRINK
 from bayescout.statistics.dependencies import CachedTest
@@ -35,7 +35,7 @@ def connected_in(dag, one):
 def states_of(search, table, score="bic", knowledge=None):
     """Every state of a run, in order."""
     rules = (knowledge or Knowledge()).compile(table.names)
-    problem, rng = Problem(CountingScore(bind(score, table)), rules), generator(0)
+    problem, rng = Problem(bind(score, table), rules), generator(0)
     found = [search.start(problem, rng)]
     while not found[-1].done:
         found.append(search.advance(problem, found[-1], rng))
@@ -172,7 +172,7 @@ def check_with_oracles(search, seeds):
     for seed in seeds:
         dag = drawn_dag(seed)
         rules = Knowledge().compile(dag.nodes)
-        run = drive(search, Problem(CountingScore(FewArcs(dag)), rules), generator(0), Limits())
+        run = drive(search, Problem(CustomScorer(FewArcs(dag), len(dag)), rules), generator(0), Limits())
         found = bs.Dag(dag.nodes, run.best[1])
         made = run.answer.dependencies()
         assert made.rejected > 0 or dag.n_arcs == 0

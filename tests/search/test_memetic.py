@@ -14,11 +14,11 @@ from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.kernels.insertions import choose_all, climb_order, index_lists, undominated
 from bayescout.search import HillClimb, Knowledge, Memetic
+from bayescout.search.bitsets import members_of, words_of_sets
 from bayescout.search.frame.problem import random_order
 from bayescout.search.orders.memetic import crossed, perturbed
 from bayescout.search.parent_sets import growing as listing
-from bayescout.search.parent_sets.enumeration import masks_of, members_of
-from bayescout.search.parent_sets.growing import Listing
+from bayescout.search.parent_sets.growing import GrowingLists
 from tests.reference.orders import best_parents, best_total, shifts
 from tests.search.drawn_problems import (
     OneParent,
@@ -36,7 +36,7 @@ QUICK = Memetic(population=4, patience=3)
 
 def order_total(problem, order):
     """The best score of an order, trying every allowed parent set; None where a variable has none."""
-    local, rules = problem.score.score.local, problem.rules
+    local, rules = problem.scorer.local, problem.rules
     found = [best_parents(local, rules, child, order[:place]) for place, child in enumerate(order)]
     return None if None in found else sum(found)
 
@@ -52,7 +52,7 @@ def drawn_lists(rng, n, sets):
         own = {tuple(sorted(rng.choice(others, size=min(len(others), rng.integers(1, 4)), replace=False)))
                for _ in range(sets)} if others else set()  # fmt: skip
         own = [*sorted(own), ()]
-        masks.append(masks_of(own, n))
+        masks.append(words_of_sets(own, n))
         scores += np.sort(rng.integers(-50, 0, len(own)).astype(float))[::-1].tolist()
         starts.append(starts[-1] + len(own))
     masks, starts, scores = np.concatenate(masks), np.array(starts), np.array(scores)
@@ -102,7 +102,7 @@ def test_sets_beaten_by_a_subset_are_found(seed, n):
     rng = np.random.default_rng(seed)
     sets = [tuple(sorted(rng.choice(n, size=rng.integers(0, 4), replace=False))) for _ in range(25)]
     keep = np.empty(25, dtype=bool)
-    undominated(masks_of(sets, n), keep)
+    undominated(words_of_sets(sets, n), keep)
     expected = [not any(set(sets[j]) <= set(own) for j in range(i)) for i, own in enumerate(sets)]
     assert keep.tolist() == expected
 
@@ -113,12 +113,12 @@ def test_sets_beaten_by_a_subset_are_found(seed, n):
 @settings(max_examples=40)
 @given(problem=problems(), seed=st.integers(0, 1000))
 def test_complete_lists_give_every_order_its_best_network(problem, seed):
-    lists = Listing(problem)
+    lists = GrowingLists(problem)
     assert lists.complete
     order = random_order(problem.rules, generator(seed))
     chosen = np.empty(problem.n, dtype=np.int64)
-    choose_all(lists.for_kernel()[:3], np.array(order), chosen)
-    graph, score = lists.network(chosen)
+    choose_all(lists.lists.arrays, np.array(order), chosen)
+    graph, score = lists.lists.network(chosen)
     expected = order_total(problem, order)
     assert score == pytest.approx(expected, abs=1e-6) or score == expected
     assert problem.rules.broken_by(graph) is None
@@ -131,13 +131,13 @@ def test_lists_grown_to_their_end_find_what_single_steps_can_find(problem):
     rules = problem.rules
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(listing, "LISTED_WORK", 0)
-        lists = Listing(problem)
+        lists = GrowingLists(problem)
     while not lists.complete and lists.grow([]):
         pass
-    masks, starts, scores, _, _ = lists.for_kernel()
+    masks, starts, scores = lists.lists.arrays
     for child, (begin, end) in enumerate(itertools.pairwise(starts.tolist())):
         own = [members_of(mask) for mask in masks[begin:end]]
-        assert scores[begin:end].tolist() == [problem.score.score.local(child, s) for s in own]
+        assert scores[begin:end].tolist() == [problem.scorer.local(child, s) for s in own]
         assert (np.diff(scores[begin:end]) <= 0).all()
         assert not any(set(a) <= set(b) for a, b in itertools.combinations(own, 2))
         assert all(
@@ -146,9 +146,7 @@ def test_lists_grown_to_their_end_find_what_single_steps_can_find(problem):
             and len(s) <= max(rules.max_parents[child], len(rules.required_parents[child]))
             for s in own
         )
-        best = best_parents(
-            problem.score.score.local, rules, child, [v for v in range(rules.n) if v != child]
-        )
+        best = best_parents(problem.scorer.local, rules, child, [v for v in range(rules.n) if v != child])
         assert scores[begin] <= best + 1e-9 or best == -np.inf
 
 
@@ -166,7 +164,7 @@ def test_never_above_the_optimum_and_mostly_at_it(work, monkeypatch):
             net = bs.random_network(6, arcs=10, states=2, concentration=0.5, seed=seed)
             table, score = net.sample(200, seed=seed), ("bdeu", "bic")[seed % 4 // 2]
         problem = problem_of(table, score, Knowledge(max_parents=4))
-        best = best_total(problem.score.score.local, problem.rules)
+        best = best_total(problem.scorer.local, problem.rules)
         found = bs.learn(table, QUICK, score, Knowledge(max_parents=4))
         assert found.trace[-1].facts["complete"] == (work > 0)
         assert found.score <= best + 1e-6

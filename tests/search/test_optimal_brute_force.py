@@ -45,7 +45,7 @@ def local_scores(problem):
     for child, mask in itertools.product(range(n), range(2**n)):
         if not mask >> child & 1:
             parents = tuple(v for v in range(n) if mask >> v & 1)
-            scores[child, mask] = problem.score.local(child, parents)
+            scores[child, mask] = problem.scorer.local(child, parents)
     return scores
 
 

@@ -13,10 +13,10 @@ import bayescout as bs
 from bayescout.checks import generator
 from bayescout.errors import SettingError
 from bayescout.graph.equivalence import cpdag
-from bayescout.scores import bind
-from bayescout.search import CountingScore, Knowledge, Problem
+from bayescout.scores import CustomScorer, Scorer, bind
+from bayescout.search import Knowledge, Problem
 from bayescout.search.classes.patterns import Pattern, bits
-from bayescout.search.frame.session import Limits, drive
+from bayescout.search.frame.run import Limits, drive
 from bayescout.search.independence.pc import Cpc, Pc, forced_extension, given_sets
 from bayescout.statistics.independence import Finding, Oracle, Question, independence_tests
 from tests.graph.drawn_graphs import parent_sets
@@ -31,7 +31,7 @@ class OracleScore:
 
     def __init__(self, dag):
         self.n_variables = len(dag)
-        self.statistics = Oracle(dag)
+        self.independence_tests = Oracle(dag)
 
     def local(self, child, parents):
         return 0.0
@@ -42,7 +42,9 @@ class OracleScore:
 
 def found_by(search, statistics_score, names, knowledge=None):
     rules = (knowledge or Knowledge()).compile(names)
-    run = drive(search, Problem(CountingScore(statistics_score), rules), generator(0), Limits())
+    own = not isinstance(statistics_score, Scorer)
+    scorer = CustomScorer(statistics_score, len(names)) if own else statistics_score
+    run = drive(search, Problem(scorer, rules), generator(0), Limits())
     return bs.Dag(tuple(names), run.best[1]), run
 
 
@@ -168,7 +170,7 @@ class Scripted:
 
 def by_script(search, n, independences):
     score = OracleScore(bs.Dag.empty(range(n)))
-    score.statistics = Scripted(independences)
+    score.independence_tests = Scripted(independences)
     return found_by(search, score, range(n))
 
 

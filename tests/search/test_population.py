@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from bayescout.search import (
 from bayescout.search.graphs.moves import Moves
 from bayescout.search.population import operators
 from bayescout.search.population.blanco import entropy
-from bayescout.search.population.generation import Generation, evaluated, living_of
+from bayescout.search.population.generation import PopulationState, evaluated, living_of
 from bayescout.search.population.genome import Genome, from_hex, to_hex
 from bayescout.search.population.lau import improve, wander
 from bayescout.search.population.suhas import fitness
@@ -306,7 +307,7 @@ def test_a_population_is_scored_in_one_batch_of_distinct_families():
     genome = Genome.of(problem.rules)
     graphs = [((), (0,), (1,), ()), ((), (0,), (1,), ()), ((), (0,), (), (0,))]
     found = evaluated(problem, genome, np.stack([genome.of_graph(graph) for graph in graphs]))
-    assert problem.score.asked == len({(c, own) for graph in graphs for c, own in enumerate(graph)}) == 6
+    assert problem.scorer.asked == len({(c, own) for graph in graphs for c, own in enumerate(graph)}) == 6
     assert list(found.graphs) == graphs
     for score, graph in zip(found.scores, graphs, strict=True):
         assert score == pytest.approx(problem.total(graph), abs=1e-9)
@@ -343,7 +344,10 @@ def test_every_individual_is_legal_and_the_best_is_never_lost(search, data):
         assert later.score >= earlier.score
         assert later.generation == earlier.generation + 1
     for state in states:
-        graphs = state.work.graphs if isinstance(state.work, Generation) else state.population
+        graphs = state.population
+        if isinstance(state, PopulationState):
+            genome = Genome.of(problem.rules)
+            graphs = tuple(genome.graphs(from_hex(graphs, genome.size)))
         assert list(state.scores) == sorted(state.scores, reverse=True)
         assert (graphs[0], state.scores[0]) == (state.parents, state.score)
         for score, graph in zip(state.scores, graphs, strict=True):
@@ -377,13 +381,13 @@ def test_a_state_is_plain_and_goes_on_from_its_plain_values(search):
     saved = json.loads(json.dumps(state.to_json()))
     again = type(state).from_json(saved)
     assert again == state
-    asked, other = problem.score.asked, np.random.default_rng(1)
+    asked, other = problem.scorer.asked, np.random.default_rng(1)
     other.bit_generator.state = rng.bit_generator.state
     expected = search.advance(problem, state, rng)
-    counted = problem.score.asked - asked
+    counted = problem.scorer.asked - asked
     found = search.advance(problem, again, other)
     assert found == expected
-    assert problem.score.asked - asked == 2 * counted
+    assert problem.scorer.asked - asked == 2 * counted
 
 
 # ---- Blanco, Inza & Larrañaga
@@ -513,9 +517,9 @@ def test_the_worst_are_dropped_the_best_carried_over_and_the_rest_mated_with_the
     search = Told(population=9, promoted=2, dropped=3)
     first = search.start(problem, rng)
     assert len({*first.population}) == 9
-    before = problem.score.asked
+    before = problem.scorer.asked
     search.advance(problem, first, rng)
-    assert problem.score.asked > before
+    assert problem.scorer.asked > before
     best, rest = first.population[:2], first.population[2:6]
     assert [own for own, _ in matings] == [*rest, *rest[:3]]
     assert {partner for _, partner in matings} == {*best}
@@ -577,8 +581,7 @@ def test_the_old_die_and_the_best_does_not():
 def test_lives_follow_their_owners_and_the_newly_born_get_theirs_by_rank():
     problem, rng = problem_of(entangled(n_variables=6, rows=80)), np.random.default_rng(0)
     search = Holland(population=30, epsilon=0.5, lifetime=1e-9)
-    first = search.start(problem, rng)
-    first.lives = tuple(range(100, 130))
+    first = replace(search.start(problem, rng), lives=tuple(range(100, 130)))
     second = search.advance(problem, first, rng)
     kept = [(left, genes) for left, genes in zip(second.lives, second.population, strict=True) if left > 1]
     assert len(kept) == 15

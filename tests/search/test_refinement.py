@@ -16,8 +16,8 @@ from bayescout.search import Knowledge
 from bayescout.search.parent_sets import enumeration as candidates
 from bayescout.search.parent_sets import expansion as refinement
 from bayescout.search.parent_sets.enumeration import Enumeration, candidate_sets
-from bayescout.search.parent_sets.expansion import Refinement, narrow, refines, sorted_rows, what_may_be_added
-from bayescout.search.parent_sets.frontier import first_levels
+from bayescout.search.parent_sets.expansion import Expansion, expands, narrow, sorted_rows, what_may_be_added
+from bayescout.search.parent_sets.frontier import first_frontiers
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import entangled, knowledge_for
 from tests.search.test_candidates import every_set, listed, problem_of, undominated
@@ -70,15 +70,15 @@ def test_the_bounds_hold_for_every_superset(first):
     for seed in range(first, first + 40):
         table = drawn(seed, n=5)
         bound = bind(BDeu(ess=[0.1, 1.0, 10.0, 200.0][seed % 4]), table)
-        data, child = bound.for_kernel(), seed % 5
-        if not refines(data, 5):  # equal rows were merged, and have weights
+        data, child = bound.kernel, seed % 5
+        if not expands(data, 5):  # equal rows were merged, and have weights
             continue
         others = [v for v in range(5) if v != child]
         scores = {own: bound.local(child, own) for k in range(5) for own in itertools.combinations(others, k)}
         for own in scores:
             free = [v for v in others if v not in own]
             for order in (some for k in range(1, len(free) + 1) for some in itertools.permutations(free, k)):
-                tight += check_bounds(data, child, own, order, scores)
+                tight += check_bounds(data.arrays, child, own, order, scores)
     assert tight > 100
 
 
@@ -143,7 +143,7 @@ def test_depth_first_finds_exactly_the_undominated_sets(data, monkeypatch):
             assert any(
                 set(some) < set(parents) and score >= expected[parents] - 1e-9 for some, score in own.items()
             )
-        assert (np.diff(found.scores[child]) <= 0).all()
+        assert (np.diff(found.scores_of(child)) <= 0).all()
 
 
 def test_ties_workers_and_counters(monkeypatch):
@@ -157,24 +157,26 @@ def test_ties_workers_and_counters(monkeypatch):
     for workers in (1, 3):
         steps.append(len(list(Enumeration(problem_of(table, "bdeu", workers=workers)).steps())))
         problem = problem_of(table, "bdeu", workers=workers)
-        found = candidate_sets(problem)
+        enumeration = Enumeration(problem)
+        list(enumeration.steps())
+        found = enumeration.found()
         for child in range(8):
-            assert (found.masks[child] == whole.masks[child]).all()
-            assert (found.scores[child] == whole.scores[child]).all()
-        assert 8 * 8 < found.scored < 8 * 2**7
-        assert problem.score.asked == found.scored + 8
+            assert (found.sets_of(child) == whole.sets_of(child)).all()
+            assert (found.scores_of(child) == whole.scores_of(child)).all()
+        assert 8 * 8 < enumeration.scored < 8 * 2**7
+        assert problem.scorer.asked == enumeration.scored + 8
     assert steps[0] == steps[1]  # a run resumes by its steps
 
 
 def test_only_bdeu_on_plain_rows_and_one_word_of_variables():
     columns = np.random.default_rng(0).integers(0, 2, (3, 20))
     plain, weighted = table_of(columns, [2] * 3), table_of(columns, [2] * 3, weights=np.arange(20.0))
-    assert refines(bind("bdeu", plain).for_kernel(), 3)
-    assert not refines(bind("bdeu", plain).for_kernel(), 65)
-    assert not refines(bind("bdeu", weighted).for_kernel(), 3)
-    assert not refines(bind("k2", plain).for_kernel(), 3)
-    assert not refines(bind("bic", plain).for_kernel(), 3)
-    assert not refines(None, 3)
+    assert expands(bind("bdeu", plain).kernel, 3)
+    assert not expands(bind("bdeu", plain).kernel, 65)
+    assert not expands(bind("bdeu", weighted).kernel, 3)
+    assert not expands(bind("k2", plain).kernel, 3)
+    assert not expands(bind("bic", plain).kernel, 3)
+    assert not expands(None, 3)
 
 
 @pytest.mark.parametrize("wide", [1, 8, 512])
@@ -197,11 +199,11 @@ def test_a_variable_of_many_states_has_no_field_and_a_pair_of_them_is_left_to_th
     rows = 3000
     columns = [np.arange(rows), np.arange(rows) % 2, np.arange(rows) % 3, np.arange(rows)]
     problem = problem_of(table_of(columns, [rows, 2, 3, rows]), "bdeu")
-    data, levels = candidates.kernel_data(problem), first_levels(problem, None)
+    data, levels = problem.scorer.kernel, first_frontiers(problem, None)
     assert [narrow(data, level) for level in levels] == [False, True, True, False]
     for level in levels:
         level.masks, level.scores = [np.zeros((1, 1), dtype=np.uint64)], [np.zeros(1)]
-    assert Refinement(data, levels[1]).held < 100 * rows
+    assert Expansion(data, levels[1]).held < 100 * rows
 
 
 def test_classes_are_numbered_as_they_follow_and_marked_where_they_have_one_state():

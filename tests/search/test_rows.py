@@ -8,22 +8,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayescout.scores import BDeu, Bic, bind
-from bayescout.search import CountingScore, Knowledge
+from bayescout.scores.gain_rows import GainRows, Gains
+from bayescout.search import Knowledge
 from bayescout.search.frame.problem import as_matrix
-from bayescout.search.graphs.gain_rows import Rows
 from tests.scores.drawn_data import table_of
 
 COMPILED = ["loglik", "aic", Bic(penalty=2.0), "ebic", "k2", "bd", BDeu(ess=10)]
 
 
 def rows_of(table, score, rules, parents, compiled):
-    rows = Rows(CountingScore(bind(score, table)), rules)
+    rows = GainRows(bind(score, table), rules)
     if not compiled:
-        rows._data = None
+        rows._kernel = None
     n = table.n_columns
-    graph = (as_matrix(parents, n), *(np.full(shape, np.nan) for shape in ((n, n), (n, n), n, n)))
-    rows.fill(parents, graph)
-    return rows, graph
+    gains = Gains(as_matrix(parents, n), *(np.full(shape, np.nan) for shape in ((n, n), (n, n), n, n)))
+    computed = []
+    rows.scorer.meter = lambda asked, computed_by_kernel=0: (
+        computed.append(computed_by_kernel),
+        type(rows.scorer).meter(rows.scorer, asked, computed_by_kernel),
+    )
+    rows.compiled = lambda: sum(computed)
+    rows.fill(parents, gains)
+    return rows, gains
 
 
 @pytest.mark.parametrize("score", COMPILED, ids=str)
@@ -42,41 +48,40 @@ def test_compiled_rows_equal_asked_ones(score, seed, kind):
     parents = ((), (0, 2), (), (0, 1, 2), (1,))
     fast, compiled = rows_of(table, score, rules, parents, compiled=True)
     slow, asked = rows_of(table, score, rules, parents, compiled=False)
-    assert fast.score.compiled > 0
-    assert slow.score.compiled == 0
-    for one, other in zip(compiled, asked, strict=True):
+    assert fast.compiled() > 0
+    assert slow.compiled() == 0
+    for one, other in zip(compiled.arrays, asked.arrays, strict=True):
         assert np.array_equal(one, other)
-    assert fast.score.asked == slow.score.asked
+    assert fast.scorer.asked == slow.scorer.asked
 
 
 def test_families_too_large_for_a_dense_table_are_asked_for():
     rng = np.random.default_rng(0)
     table = table_of(rng.integers(0, 30, (6, 50)), [30] * 6)
     rules = Knowledge().compile(table.names)
-    rows, graph = rows_of(table, "k2", rules, ((), (0, 2, 3), (), (), (), ()), compiled=True)
-    assert rows.score.compiled == 5 * 6
+    rows, gains = rows_of(table, "k2", rules, ((), (0, 2, 3), (), (), (), ()), compiled=True)
+    assert rows.compiled() == 5 * 6
     score = bind("k2", table)
-    assert graph[3][1] == score.local(1, (0, 2, 3))
-    assert graph[1][1, 4] == score.local(1, (0, 2, 3, 4)) - score.local(1, (0, 2, 3))
-    assert graph[2][1, 0] == score.local(1, (2, 3)) - score.local(1, (0, 2, 3))
+    assert gains.locals[1] == score.local(1, (0, 2, 3))
+    assert gains.added[1, 4] == score.local(1, (0, 2, 3, 4)) - score.local(1, (0, 2, 3))
+    assert gains.removed[1, 0] == score.local(1, (2, 3)) - score.local(1, (0, 2, 3))
 
 
 def test_rows_are_remembered_and_may_be_forgotten(monkeypatch):
-    from bayescout.search.graphs import gain_rows as module
+    from bayescout.scores import gain_rows as module
 
     table = table_of(np.random.default_rng(0).integers(0, 2, (4, 80)), [2] * 4)
     rules = Knowledge().compile(table.names)
     empty = ((),) * 4
     for limit in (1 << 20, 0):
         monkeypatch.setattr(module, "ROW_BYTES", limit)
-        rows, graph = rows_of(table, "bic", rules, empty, compiled=True)
-        once = rows.score.compiled
-        before = [part.copy() for part in graph]
-        rows.fill(empty, graph)
-        assert rows.score.compiled == once
-        assert all(np.array_equal(a, b) for a, b in zip(before, graph, strict=True))
-    rows.remembers = False
+        rows, gains = rows_of(table, "bic", rules, empty, compiled=True)
+        once = rows.compiled()
+        before = [part.copy() for part in gains.arrays]
+        rows.fill(empty, gains)
+        assert rows.compiled() == once
+        assert all(np.array_equal(a, b) for a, b in zip(before, gains.arrays, strict=True))
     rows._memory.clear()
-    rows.fill(empty, graph)
-    rows.fill(empty, graph)
-    assert rows.score.compiled == 3 * once
+    rows.fill(empty, gains, remember=False)
+    rows.fill(empty, gains, remember=False)
+    assert rows.compiled() == 3 * once

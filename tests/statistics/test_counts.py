@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bayescout.errors import DataError, TooLargeError
 from bayescout.statistics import counts as engine
+from bayescout.statistics import discrete
 from bayescout.statistics.counts import Counts, dense_counts
 from tests.reference.scores import counted
 from tests.scores.drawn_data import discrete_tables, families, rows_of, table_of
@@ -33,12 +34,13 @@ def test_bits_scatter_sparse_and_folded_rows_count_alike(data):
     child, parents = data.draw(families(table.n_columns))
     expected = expected_multiset(table, child, parents)
     others = [v for v in range(table.n_columns) if v != child and v not in parents]
-    for change in ({}, {"BITMAP_STATES": 0}, {"DENSE_FLOOR": 1, "DENSE_CELLS_A_ROW": 0}, {"FOLD_AT": 0}):
+    sparse = {(discrete, "DENSE_FLOOR"): 1, (discrete, "DENSE_CELLS_PER_ROW"): 0}
+    for change in ({}, {(engine, "BITMAP_STATES"): 0}, sparse, {(engine, "FOLD_AT"): 0}):
         with pytest.MonkeyPatch.context() as patch:
-            for name, value in change.items():
-                patch.setattr(engine, name, value)
+            for (module, name), value in change.items():
+                patch.setattr(module, name, value)
             counts = Counts(table)
-            assert multiset(counts.family(child, parents).table(0)) == expected
+            assert multiset(counts.many([(child, parents)]).table(0)) == expected
             if others:
                 batch = counts.extensions(child, parents, np.array(others))
                 for i, x in enumerate(others):
@@ -49,7 +51,7 @@ def test_bits_scatter_sparse_and_folded_rows_count_alike(data):
 def test_dense_tables_put_the_last_parent_fastest(data):
     table = data.draw(discrete_tables())
     child, parents = data.draw(families(table.n_columns))
-    batch = Counts(table).family(child, parents)
+    batch = Counts(table).many([(child, parents)])
     assert batch.table(0).tolist() == dense_counts(table, child, parents).tolist()
     assert batch.configurations[0] == len(batch.table(0))
 
@@ -61,7 +63,7 @@ def test_block_and_word_boundaries(rows):
     table = table_of([rng.integers(0, r, rows) for r in cards], cards)
     counts = Counts(table)
     for child, parents in ((0, ()), (5, ()), (0, (1, 2)), (1, (3, 4)), (3, (0, 1, 2)), (4, (5,))):
-        assert multiset(counts.family(child, parents).table(0)) == multiset(
+        assert multiset(counts.many([(child, parents)]).table(0)) == multiset(
             dense_counts(table, child, parents)
         )
         others = np.array([v for v in range(6) if v != child and v not in parents])
@@ -94,7 +96,7 @@ def test_weighted_counts(data):
         return
     weighted = table_of(np.array(table.codes), table.cardinalities, weights)
     child, parents = data.draw(families(table.n_columns))
-    batch = Counts(weighted).family(child, parents)
+    batch = Counts(weighted).many([(child, parents)])
     assert multiset(batch.table(0)) == expected_multiset(table, child, parents, weights)
 
 
@@ -102,7 +104,7 @@ def test_wide_tables_have_uint16_codes():
     rng = np.random.default_rng(0)
     table = table_of([rng.integers(0, 300, 500), rng.integers(0, 2, 500)], [300, 2])
     assert table.codes.dtype == np.uint16
-    assert Counts(table).family(1, (0,)).table(0).tolist() == dense_counts(table, 1, (0,)).tolist()
+    assert Counts(table).many([(1, (0,))]).table(0).tolist() == dense_counts(table, 1, (0,)).tolist()
 
 
 def test_hundreds_of_parents_do_not_overflow():
@@ -111,16 +113,16 @@ def test_hundreds_of_parents_do_not_overflow():
     codes[:, 75:] = codes[:, :75]
     codes[299, 74] ^= 1  # the very last parent is all that tells these two rows apart
     table = table_of(codes, [4] * 300)
-    found = Counts(table).family(0, tuple(range(1, 300))).table(0)
+    found = Counts(table).many([(0, tuple(range(1, 300)))]).table(0)
     assert multiset(found) == expected_multiset(table, 0, tuple(range(1, 300)))
     assert len(found) == 76
 
 
 def test_a_child_too_wide_to_hold_is_refused_with_its_size(monkeypatch):
-    monkeypatch.setattr(engine, "DENSE_CEILING", 100)
+    monkeypatch.setattr(discrete, "DENSE_CEILING", 100)
     table = table_of([np.arange(40), np.arange(40)], [40, 40])
     with pytest.raises(TooLargeError, match="1,600 cells"):
-        Counts(table).family(0, (1,))
+        Counts(table).many([(0, (1,))])
 
 
 def test_continuous_columns_are_named_with_the_way_out():

@@ -17,7 +17,7 @@ from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork
-from bayescout.scores.whole import aligned
+from bayescout.scores.network_score import aligned
 from bayescout.statistics.alignment import refuse_missing_nodes
 
 Network = DiscreteNetwork | GaussianNetwork

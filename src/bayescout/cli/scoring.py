@@ -51,7 +51,7 @@ def score(
 ) -> None:
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
     from bayescout.scores import formula_named
-    from bayescout.scores.whole import score_parts
+    from bayescout.scores.network_score import score_parts
 
     names = [name.strip() for name in scores.split(",") if name.strip()]
     if not names:

@@ -11,7 +11,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, Interrupted, SettingError
 from bayescout.learn import learn
 from bayescout.scores import Formula
-from bayescout.scores.score import check_workers
+from bayescout.scores.threads import check_workers
 
 if TYPE_CHECKING:
     from bayescout.result import Result

@@ -220,7 +220,7 @@ def learned(run: Declared, **more: Any) -> Result:
 def scored(structure: Any, table: Table, score: str | Declared = "loglik") -> float:
     """The score of a graph, or of a network's graph, on a table, with one counting thread."""
     from bayescout.scores import bind
-    from bayescout.scores.whole import aligned, total
+    from bayescout.scores.network_score import aligned, total
 
     dag, own = aligned(structure, table)
     return total(bind(score_of(score), own, workers=1), dag)

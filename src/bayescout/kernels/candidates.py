@@ -9,10 +9,8 @@ import numpy as np
 
 from bayescout.kernels.counting import count_bits
 from bayescout.kernels.jit import kernel
-from bayescout.kernels.limits import MASKED_CELLS
+from bayescout.kernels.limits import LIKELIHOOD, MASKED_CELLS
 from bayescout.kernels.reducing import sum_gamma, sum_xlogx
-
-LIKELIHOOD = 0
 
 
 @kernel

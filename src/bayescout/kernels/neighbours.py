@@ -1,6 +1,6 @@
 """The scores of every one-arc neighbour of a family, counted and reduced in one call.
 
-What `TableScore.extensions` and `many` do in several steps, for searches that take many small steps.
+What `Scorer.extensions` and `many` do in several steps, for searches that take many small steps.
 Both give the same numbers to the bit: they call the same counting and reducing kernels.
 
 `data` is (codes, weights, bitmaps, layout, lookup, terms) for discrete tables. `terms` describes the score:
@@ -13,10 +13,8 @@ import numpy as np
 
 from bayescout.kernels.counting import count_bits, count_scatter, count_weighted, number_cells, sum_over
 from bayescout.kernels.jit import kernel
-from bayescout.kernels.limits import MASKED_CELLS
+from bayescout.kernels.limits import LIKELIHOOD, MASKED_CELLS
 from bayescout.kernels.reducing import sum_gamma, sum_xlogx
-
-LIKELIHOOD, DIRICHLET = 0, 1
 
 
 @kernel

@@ -21,7 +21,7 @@ NEAR = 4
 
 
 @kernel
-def look_on(data, limits, order, base, rest, walk, known, totals):
+def expand(data, limits, order, base, rest, walk, known, totals):
     """Go on looking at the supersets of a set, all subsets of a set before it.
 
     data    (codes, weights, bitmaps, layout, lookup, terms) as in kernels.neighbours; every row counts once
@@ -283,7 +283,7 @@ def _ceilings(groups, columns, cells, priors, xlogx, tallies, enough):
 
     groups   the rows by T
     columns  (n,) int32 the class of each row by all that may be added, v included, and (n,) int32 the cell by
-             the child and v, as in `look_on`; the child's column and its states
+             the child and v, as in `expand`; the child's column and its states
     cells    how many cells of the child, v and T occur
     priors   the most that the prior count of a configuration can be, for the one and for the other
     xlogx    (n + 1,) float64   N log N

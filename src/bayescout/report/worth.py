@@ -12,7 +12,7 @@ from bayescout.data.table import Table
 from bayescout.explain import Explanation
 from bayescout.graph.dag import Dag
 from bayescout.result import Result
-from bayescout.scores import FunctionFormula, LocalScores, TableScore
+from bayescout.scores import FunctionFormula, Scorer, TableScorer
 from bayescout.statistics.counts import dense_counts
 
 MOST_PAIRS = 1500
@@ -140,9 +140,9 @@ def _feasible(result: Result) -> bool:
     return families * result.table.n_rows <= MOST_ROWS
 
 
-def _own(scores: LocalScores | None) -> bool:
+def _own(scores: Scorer | None) -> bool:
     """Whether the score is a function or an object of the user's, asked one family at a time."""
-    return not isinstance(scores, TableScore) or isinstance(scores.formula, FunctionFormula)
+    return not isinstance(scores, TableScorer) or isinstance(scores.formula, FunctionFormula)
 
 
 def _absent(

@@ -1,4 +1,4 @@
-"""Scores: one formula a class, the registry, and the formula bound to data."""
+"""Scores: one class for each formula, the registry, and the scorer of a formula and data."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
-from bayescout.scores.base import Formula, FunctionFormula, LocalScores, Score, make_named
 from bayescout.scores.bge import Bge
-from bayescout.scores.custom import CustomScore
+from bayescout.scores.checks import require_rows, require_weight
+from bayescout.scores.custom import CustomScorer
 from bayescout.scores.dirichlet import K2, Bd, BDeu, BDs
+from bayescout.scores.formula import Formula, FunctionFormula
 from bayescout.scores.likelihood import (
     Aic,
     Bic,
@@ -23,7 +24,11 @@ from bayescout.scores.likelihood import (
     Penalised,
 )
 from bayescout.scores.nml import Fnml, Qnml
-from bayescout.scores.score import TableScore
+from bayescout.scores.scorer import Score, Scorer
+from bayescout.scores.table_scorer import TableScorer
+from bayescout.settings import make_named
+from bayescout.statistics.engine import Engine
+from bayescout.statistics.engines import engine_of
 
 SCORES: dict[str, Callable[..., Formula]] = {
     "loglik": LogLikelihood,
@@ -54,22 +59,28 @@ def formula_named(name: str, **settings: Any) -> Formula:
     return made
 
 
-def bind(score: ScoreLike, table: Table, workers: int | None = None) -> LocalScores:
-    """A score ready to be asked: from a name, a formula, a function of counts, or an object with `local`."""
+def bind(
+    score: ScoreLike, table: Table, workers: int | None = None, engine: str | Engine | None = None
+) -> Scorer:
+    """The scorer of a table: by a name, a formula, a function of counts, or an object with `local`.
+
+    The engine makes the statistics; None is the one in memory. An object with `local` needs none.
+    """
     if isinstance(score, str):
         score = formula_named(score)
     if isinstance(score, type):
         raise SettingError(f"give an instance of the score, {score.__name__}(), not the class")
-    if isinstance(score, Formula):
-        return TableScore(score, table, workers)
-    if hasattr(score, "local"):
-        return CustomScore(score, table.n_columns)
-    if callable(score):
-        return TableScore(FunctionFormula(score), table, workers)
-    raise SettingError(
-        f"a score is a name, a formula, a function of counts or an object with local(child, parents), "
-        f"not {type(score).__name__}"
-    )
+    if not isinstance(score, Formula) and hasattr(score, "local"):
+        return CustomScorer(score, table.n_columns)
+    if not isinstance(score, Formula) and not callable(score):
+        raise SettingError(
+            f"a score is a name, a formula, a function of counts or an object with local(child, parents), "
+            f"not {type(score).__name__}"
+        )
+    formula = score if isinstance(score, Formula) else FunctionFormula(score)
+    require_rows(table)
+    require_weight(table)
+    return TableScorer(formula, formula.statistics(table, engine_of(engine)), workers)
 
 
 __all__ = [
@@ -81,14 +92,13 @@ __all__ = [
     "Bd",
     "Bge",
     "Bic",
-    "CustomScore",
+    "CustomScorer",
     "Ebic",
     "Entropy",
     "Fnml",
     "Formula",
     "FunctionFormula",
     "LaplaceBic",
-    "LocalScores",
     "LogLikelihood",
     "MutualInformation",
     "NormalisedMutualInformation",
@@ -96,7 +106,8 @@ __all__ = [
     "Qnml",
     "Score",
     "ScoreLike",
-    "TableScore",
+    "Scorer",
+    "TableScorer",
     "bind",
     "formula_named",
 ]  # fmt: skip

@@ -8,13 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.arrays import Floats
 from bayescout.checks import settle
-from bayescout.data.table import Table
 from bayescout.errors import SettingError
-from bayescout.scores.base import Formula, Kinds
 from bayescout.scores.dirichlet import require_positive
-from bayescout.statistics.covariance import Covariance, FamilyRegressions, on_grid
-from bayescout.statistics.families import Floats
+from bayescout.scores.formula import Formula, Kinds
+from bayescout.statistics.covariance import FamilyRegressions, on_grid
 
 LEAST_ROWS = 1e-100
 """The least `iss_mu`: its share among the rows must not vanish in a float."""
@@ -59,8 +58,8 @@ class Bge(Formula):
             )
         return degrees, self.iss_mu * (degrees - n_variables - 1) / (self.iss_mu + 1)
 
-    def statistics(self, table: Table) -> Covariance:
-        return Covariance(table, prior=self._wishart(table.n_columns)[1])
+    def scatter_prior(self, n_variables: int) -> float:
+        return self._wishart(n_variables)[1]
 
     def evaluate(self, families: FamilyRegressions) -> Floats:
         from scipy.special import gammaln

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from bayescout.arrays import Family, Floats, Ints
 from bayescout.errors import SettingError
-from bayescout.scores.base import check_families
-from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.scores.checks import check_families
 
 DEFAULT_BYTES = 256 << 20
 """The default limit of a cache."""

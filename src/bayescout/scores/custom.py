@@ -1,4 +1,4 @@
-"""A user's own score object, given the full interface."""
+"""The scorer of a user's own score."""
 
 from __future__ import annotations
 
@@ -7,46 +7,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayescout.scores.base import Hooks, Parents, Score
-from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
-from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.arrays import Family, Floats, Ints, Parents
+from bayescout.scores.scorer import Score, Scorer
+from bayescout.statistics.independence import Correction, IndependenceTests
 
 
-class CustomScore:
-    """Wraps an object that has `local`; its own `extensions` and `many` are used where it has them.
+class CustomScorer(Scorer):
+    """A user's own object that has `local`; its own `extensions` and `many` are used where it has them.
 
-    Values are remembered as those of built-in scores are. NaN means that a family cannot be scored and
-    becomes minus infinity.
+    NaN means that a family cannot be scored and becomes minus infinity. `independence_tests` of the object
+    are what searches that test independence use.
     """
 
     def __init__(self, score: Score, n_variables: int) -> None:
+        super().__init__(n_variables)
         self.score = score
-        self.n_variables = n_variables
-        self.hooks = Hooks()
-        self._cache = ScoreCache(DEFAULT_BYTES, n_variables)
-
-    @property
-    def evaluations(self) -> int:
-        return self._cache.evaluations
-
-    @property
-    def hits(self) -> int:
-        return self._cache.hits
-
-    def local(self, child: int, parents: Parents) -> float:
-        return float(self.many([(child, parents)])[0])
 
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
         own = getattr(self.score, "extensions", None)
         wanted = [int(c) for c in candidates]
-        if own is not None:
-            return _scorable(
-                np.asarray(own(child, parents, np.asarray(wanted, dtype=np.int64)), dtype=np.float64)
-            )
-        return self.many([(child, (*parents, candidate)) for candidate in wanted])
-
-    def many(self, families: Sequence[Family]) -> Floats:
-        return self._cache.fetch(families, self._computed)
+        if own is None:
+            return self.many([(child, (*parents, candidate)) for candidate in wanted])
+        self.asked += len(wanted)
+        return _scorable(
+            np.asarray(own(child, parents, np.asarray(wanted, dtype=np.int64)), dtype=np.float64)
+        )
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
         own = getattr(self.score, "many", None)
@@ -56,6 +41,10 @@ class CustomScore:
     def _local(self, family: Family) -> float:
         self.hooks.between()
         return self.score.local(*family)
+
+    def independence_tests(self, test: str | None, alpha: float, correction: Correction) -> IndependenceTests:
+        own: IndependenceTests | None = getattr(self.score, "independence_tests", None)
+        return super().independence_tests(test, alpha, correction) if own is None else own
 
 
 def _scorable(values: Floats) -> Floats:

@@ -9,10 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayescout.arrays import Bools, Floats
 from bayescout.checks import as_plain, settle, shown
 from bayescout.errors import SettingError
-from bayescout.scores.base import Formula
-from bayescout.statistics.families import FamilyTables, Floats, Grid
+from bayescout.kernels.limits import DIRICHLET
+from bayescout.scores.formula import Formula, Terms
+from bayescout.scores.superset_bounds import SupersetBound, dirichlet_bounds
+from bayescout.statistics.discrete import DiscreteStatistics
+from bayescout.statistics.families import FamilyTables, Grid
 
 MOST_PRIOR = 1e8
 """Prior counts beyond this drown any data, and differences of log Γ lose their digits."""
@@ -47,6 +51,11 @@ class Dirichlet(Formula):
     def configuration_prior(self, families: FamilyTables, cells: Floats) -> Floats:
         return cells * families.states
 
+    def superset_bounds(self, statistics: Any, allowed: Bools) -> list[SupersetBound]:
+        if not statistics.whole:
+            return super().superset_bounds(statistics, allowed)
+        return dirichlet_bounds(statistics)
+
 
 @dataclass(frozen=True)
 class Bd(Dirichlet):
@@ -64,8 +73,8 @@ class Bd(Dirichlet):
     def cell_prior(self, families: FamilyTables) -> Floats:
         return np.full(len(families), float(self.alpha))
 
-    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
-        return [1.0, *_grid(total).for_kernel.tolist(), float(self.alpha), 0.0]
+    def kernel_terms(self, statistics: DiscreteStatistics) -> Terms:
+        return Terms.on(_grid(statistics.total), DIRICHLET, float(self.alpha))
 
 
 @dataclass(frozen=True)
@@ -101,8 +110,8 @@ class BDeu(Dirichlet):
     def cell_prior(self, families: FamilyTables) -> Floats:
         return self.ess / (families.configurations * families.states)
 
-    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
-        return [1.0, *_grid(total).for_kernel.tolist(), 0.0, float(self.ess)]
+    def kernel_terms(self, statistics: DiscreteStatistics) -> Terms:
+        return Terms.on(_grid(statistics.total), DIRICHLET, ess=float(self.ess))
 
     def configuration_prior(self, families: FamilyTables, cells: Floats) -> Floats:
         # Not r times the cell's: this way the term of a parent set is the same to the bit

@@ -9,10 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayescout.arrays import Bools, Floats
 from bayescout.checks import as_plain, settle, shown
 from bayescout.errors import SettingError
-from bayescout.scores.base import Formula, Kinds
-from bayescout.statistics.families import Families, FamilyTables, Floats, Grid
+from bayescout.kernels.limits import LIKELIHOOD
+from bayescout.scores.formula import Formula, Kinds, Terms
+from bayescout.scores.superset_bounds import SupersetBound, gaussian_bounds, likelihood_bounds
+from bayescout.statistics.discrete import DiscreteStatistics
+from bayescout.statistics.families import Families, FamilyTables
 
 MOST_CHARGE = 1e9
 """No charge for a parameter can sensibly be more, in nats."""
@@ -33,8 +37,11 @@ class LogLikelihood(Formula):
     def evaluate(self, families: Families) -> Floats:
         return families.log_likelihoods()
 
-    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
-        return [0.0, *grid.for_kernel.tolist(), 0.0, 0.0]
+    def kernel_terms(self, statistics: DiscreteStatistics) -> Terms:
+        return Terms.on(statistics.grid, LIKELIHOOD)
+
+    def superset_bounds(self, statistics: Any, allowed: Bools) -> list[SupersetBound]:
+        return _bounds(statistics, allowed, 0.0)
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,12 @@ class Penalised(Formula):
     def evaluate(self, families: Families) -> Floats:
         return charged(families, self.charge_at(families.total, families.n_variables))
 
-    def kernel_terms(self, total: float, n_variables: int, grid: Grid) -> list[float]:
-        charge = grid.round(self.charge_at(total, n_variables))
-        return [0.0, *grid.for_kernel.tolist(), charge, 0.0]
+    def kernel_terms(self, statistics: DiscreteStatistics) -> Terms:
+        charge = statistics.grid.round(self.charge_at(statistics.total, statistics.n_variables))
+        return Terms.on(statistics.grid, LIKELIHOOD, charge)
+
+    def superset_bounds(self, statistics: Any, allowed: Bools) -> list[SupersetBound]:
+        return _bounds(statistics, allowed, self.charge_at(statistics.total, statistics.n_variables))
 
 
 @dataclass(frozen=True)
@@ -143,6 +153,10 @@ class LaplaceBic(Formula):
         charge = families.rounded(self.penalty * math.log(families.total) / 2)
         return likelihoods - charge * families.parameters()
 
+    def superset_bounds(self, statistics: Any, allowed: Bools) -> list[SupersetBound]:
+        charge = statistics.grid.round(self.penalty * math.log(statistics.total) / 2)
+        return likelihood_bounds(statistics, allowed, charge, exact=False)
+
 
 @dataclass(frozen=True)
 class Entropy(Formula):
@@ -185,6 +199,10 @@ class MutualInformation(Formula):
         charge = families.rounded(self.alpha * math.log(families.total))
         return informations - charge * families.parameters()
 
+    def superset_bounds(self, statistics: Any, allowed: Bools) -> list[SupersetBound]:
+        charge = statistics.grid.round(self.alpha * math.log(statistics.total))
+        return likelihood_bounds(statistics, allowed, charge, gained=True)
+
 
 @dataclass(frozen=True)
 class NormalisedMutualInformation(Formula):
@@ -225,3 +243,10 @@ def charged(families: Families, charge: float) -> Floats:
     if charge == 0:
         return families.log_likelihoods()
     return families.log_likelihoods() - families.rounded(charge) * families.parameters()
+
+
+def _bounds(statistics: Any, allowed: Bools, charge: float) -> list[SupersetBound]:
+    """The superset bounds of a log-likelihood less a charge for each parameter."""
+    if statistics.kind == "continuous":
+        return gaussian_bounds(statistics, allowed, charge)
+    return likelihood_bounds(statistics, allowed, statistics.grid.round(charge))

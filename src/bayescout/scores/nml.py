@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayescout.arrays import Floats
 from bayescout.errors import DataError
-from bayescout.scores.base import Formula
-from bayescout.statistics.families import FamilyTables, Floats
+from bayescout.scores.formula import Formula
+from bayescout.statistics.families import FamilyTables
 
 EXACT_OUTCOMES = 10_000
 """Outcomes up to which the parametric complexity is computed exactly."""

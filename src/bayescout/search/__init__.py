@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayescout.scores.base import make_named
 from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.knowledge import Knowledge, Rules
-from bayescout.search.frame.problem import CountingScore, Problem, Search, State
+from bayescout.search.frame.problem import Problem, Search, State
 from bayescout.search.graphs.annealing import Annealing
 from bayescout.search.graphs.first_ascent import FirstAscent
 from bayescout.search.graphs.hill_climb import HillClimb
@@ -17,9 +16,11 @@ from bayescout.search.independence.imap import Imap, ImapPruned
 from bayescout.search.independence.pc import Cpc, Pc
 from bayescout.search.optimal import Optimal
 from bayescout.search.orders.boss import Boss
+from bayescout.search.orders.climb import OrderClimb
+from bayescout.search.orders.k2 import K2, K2Random, OrderSample
 from bayescout.search.orders.memetic import Memetic
-from bayescout.search.orders.orders import K2, K2Random, OrderClimb, OrderSample
 from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holland, Pbil, Umda
+from bayescout.settings import make_named
 
 SEARCHES: dict[str, Callable[..., Any]] = {
     "hill-climb": HillClimb,
@@ -54,17 +55,11 @@ def search_named(name: str, **settings: Any) -> Search:
     return made
 
 
-def name_of(search: Search) -> str:
-    """The registered name of a search, or the name of its class."""
-    return next((name for name, made in SEARCHES.items() if type(search) is made), type(search).__name__)
-
-
 __all__ = [
     "K2",
     "SEARCHES",
     "Annealing",
     "Boss",
-    "CountingScore",
     "Cpc",
     "ElitistGa",
     "FirstAscent",
@@ -89,6 +84,5 @@ __all__ = [
     "State",
     "Tabu",
     "Umda",
-    "name_of",
     "search_named",
 ]  # fmt: skip

@@ -13,82 +13,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.arrays import Family, Ints, Parents
 from bayescout.data.table import Table
-from bayescout.errors import DataError, TooLargeError
 from bayescout.kernels.limits import MASKED_CELLS
-from bayescout.spelling import setting
-from bayescout.statistics.families import Family, FamilyTables, Grid, Ints, xlogx_lookup
+from bayescout.statistics.discrete import DiscreteStatistics
+from bayescout.statistics.engine import KernelView
+from bayescout.statistics.families import FamilyTables, xlogx_lookup
+from bayescout.statistics.requirements import require_discrete
 
 BITMAP_STATES = 16
 """A variable with more states than this has no bitmaps: they would outgrow its codes."""
-
-DENSE_FLOOR = 4096
-DENSE_CELLS_A_ROW = 4
-DENSE_CEILING = 1 << 24
-"""A table is dense while it has at most max(floor, cells a row * rows) cells, and never above the ceiling."""
 
 FOLD_AT = 32
 """Duplicate rows are folded into weights when each distinct row stands for at least this many."""
 
 KEY_BITS = 62
 
-MOST_CONFIGURATIONS = 1e280
-"""A family with more parent configurations than this counts as having infinitely many: none can be scored."""
 
-
-class Counts:
-    """Counts of families of one discrete table."""
+class Counts(DiscreteStatistics):
+    """Counts of families of one discrete table, in memory."""
 
     def __init__(self, table: Table) -> None:
         from bayescout.kernels import counting
 
-        _require_discrete(table)
+        require_discrete(table)
         self._kernels = counting
         codes, weights = _fold(table)
         # Of the weights as they are counted: their sum does not depend on the order of the rows.
-        self.total = float(table.n_rows) if table.weights is None else float(weights.sum())
-        self.grid = Grid.for_rows(self.total, math.log(self.total + 1), math.log(self.total + 1))
-        self.names = table.names
-        self.cards: Ints = table.cardinalities
+        total = float(table.n_rows) if table.weights is None else float(weights.sum())
+        cards = table.cardinalities
+        super().__init__(table.names, cards, total, int(codes.shape[1]), weights.dtype == np.int64)
         self._codes = codes
         self._weights = weights
-        self._sizes: list[int] = self.cards.tolist()
         self._widths = np.array([max(1, int(r - 1).bit_length()) for r in self.cards], dtype=np.int64)
-        self.dense_limit = min(DENSE_CEILING, max(DENSE_FLOOR, DENSE_CELLS_A_ROW * self.n_rows))
         self._layout, self._bitmaps = _bitmaps(codes, self.cards, len(weights) > 0)
         self._all_sliced = bool((self._layout[1] >= 0).all())
 
-    @property
-    def n_variables(self) -> int:
-        return len(self.cards)
-
-    @property
-    def n_rows(self) -> int:
-        """Rows counted: distinct ones where duplicates were folded into weights."""
-        return int(self._codes.shape[1])
-
-    def cells(self, child: int, parents: Sequence[int]) -> int:
-        """The cells of the family's full table: exact, however large."""
-        return math.prod([self._sizes[i] for i in parents]) * self._sizes[child]
-
-    def is_dense(self, child: int, parents: Sequence[int]) -> bool:
-        """Whether the family's table is held whole, or only the configurations that occur."""
-        return self.cells(child, parents) <= self.dense_limit
-
-    def for_kernel(self) -> tuple[Any, ...] | None:
-        """The arrays that `kernels.neighbours` works on; None where row weights are fractional."""
-        if self._weights.dtype != np.int64:
+    def kernel_view(self) -> KernelView | None:
+        if not self.whole:
             return None
         lookup = xlogx_lookup(int(self.total) + 1, self.grid.shift)
-        return self._codes, self._weights, self._bitmaps, self._layout, lookup
+        arrays = (self._codes, self._weights, self._bitmaps, self._layout, lookup)
+        return KernelView(*arrays, self.dense_limit, self.most_cells)
 
     # ---- tables
 
-    def family(self, child: int, parents: tuple[int, ...]) -> FamilyTables:
-        """The table of one family, the last parent varying fastest."""
-        if not self.is_dense(child, parents):
-            return self._sparse_table(child, parents)
-        return self._dense_tables([(child, parents)])
+    def count(self, child: int, parents: Parents) -> NDArray[Any]:
+        return self.many([(child, parents)]).table(0)
 
     def many(self, families: Sequence[Family]) -> FamilyTables:
         """The tables of many families, in their order."""
@@ -99,9 +70,9 @@ class Counts:
             self._dense_tables([family]) if is_dense else self._sparse_table(*family)
             for family, is_dense in zip(families, dense, strict=True)
         ]
-        return _joined(parts)
+        return self._joined(parts)
 
-    def extensions(self, child: int, parents: tuple[int, ...], candidates: Ints) -> FamilyTables:
+    def extensions(self, child: int, parents: Parents, candidates: Ints) -> FamilyTables:
         """The table of (child, parents + candidate) for each candidate, counted together."""
         base = self.cells(child, parents)
         states = self.cards[candidates]
@@ -116,15 +87,9 @@ class Counts:
             self._extend_bits(family, candidates, slots, out)
         else:
             self._extend_mixed(family, candidates, self._bits_pay(family, candidates, base), slots, out)
-        return FamilyTables(
-            out[: slots[-1]],
-            slots,
-            np.full(len(candidates), self._sizes[child]),
-            self._all_configurations(parents) * states.astype(np.float64),
-            self.cards,
-            self.total,
-            self.grid,
-            self.n_rows,
+        configurations = self.configurations(parents) * states.astype(np.float64)
+        return self.batch_of(
+            out[: slots[-1]], slots, np.full(len(candidates), self._sizes[child]), configurations
         )
 
     # ---- engines
@@ -176,9 +141,7 @@ class Counts:
         self._kernels.count_families(*data, np.array(members), np.array(ends), starts, out)
         states = np.array([self._sizes[child] for child, _ in families])
         configurations = (starts[1:] - starts[:-1]) / states
-        return FamilyTables(
-            out, starts, states, configurations, self.cards, self.total, self.grid, self.n_rows
-        )
+        return self.batch_of(out, starts, states, configurations)
 
     def _configurations(self, parents: Sequence[int]) -> tuple[NDArray[np.int32], int]:
         """The occurring configurations of the parents, numbered: one number a row, and how many."""
@@ -196,15 +159,15 @@ class Counts:
         ids = np.empty(self.n_rows, dtype=np.int32)
         return ids, int(self._kernels.densify(keys, ids))
 
-    def _sparse_table(self, child: int, parents: tuple[int, ...]) -> FamilyTables:
+    def _sparse_table(self, child: int, parents: Parents) -> FamilyTables:
         numbers, distinct = self._configurations(parents)
         return self._counted_with_child(child, parents, numbers, distinct)
 
     def _counted_with_child(
-        self, child: int, parents: tuple[int, ...], numbers: NDArray[np.int32], distinct: int
+        self, child: int, parents: Parents, numbers: NDArray[np.int32], distinct: int
     ) -> FamilyTables:
         r = int(self.cards[child])
-        if distinct * r > DENSE_CEILING:
+        if distinct * r > self.most_cells:
             raise self.too_large(child, parents, distinct)
         ids = np.empty(self.n_rows, dtype=np.uint32)
         self._kernels.append_cells(numbers, self._codes[child], r, ids)
@@ -212,29 +175,10 @@ class Counts:
         nothing = np.empty(0, dtype=np.int64)
         slots = np.zeros(1, dtype=np.int64)
         self._extend_scatter(ids, np.array([distinct, r]), nothing, slots, out)
-        return FamilyTables(
-            out,
-            np.array([0, len(out)]),
-            np.array([r]),
-            np.array([self._all_configurations(parents)]),
-            self.cards,
-            self.total,
-            self.grid,
-            self.n_rows,
-        )
-
-    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
-        """The refusal of a family with so many parent configurations that occur."""
-        r, name = int(self.cards[child]), self.names[child]
-        given = ", ".join(repr(self.names[parent]) for parent in parents)
-        return TooLargeError(
-            f"the table of {name!r} given {given} has {distinct:,} parent configurations by {r:,} child "
-            f"states, {distinct * r:,} cells, more than the {DENSE_CEILING:,} that are held; merge states of "
-            f"{name!r}, or limit its parents"
-        )
+        return self.batch([out], np.array([r]), np.array([self.configurations(parents)]))
 
     def _mixed_extensions(
-        self, child: int, parents: tuple[int, ...], candidates: Ints, dense: NDArray[np.bool_]
+        self, child: int, parents: Parents, candidates: Ints, dense: NDArray[np.bool_]
     ) -> FamilyTables:
         """Each candidate by itself: dense where its table is small, else by occurring configurations."""
         parts = []
@@ -243,17 +187,17 @@ class Counts:
                 parts.append(self._dense_tables([(child, (*parents, candidate))]))
             else:
                 parts.append(self._sparse_table(child, (*parents, candidate)))
-        return _joined(parts)
+        return self._joined(parts)
 
-    def _all_configurations(self, parents: Sequence[int]) -> float:
-        try:
-            found = float(math.prod([self._sizes[i] for i in parents]))
-        except OverflowError:
-            return math.inf
-        return found if found < MOST_CONFIGURATIONS else math.inf
+    def _joined(self, parts: Sequence[FamilyTables]) -> FamilyTables:
+        return self.batch(
+            [part.counts for part in parts],
+            np.concatenate([part.states for part in parts]),
+            np.concatenate([part.configurations for part in parts]),
+        )
 
 
-def dense_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[Any]:
+def dense_counts(table: Table, child: int, parents: Parents) -> NDArray[Any]:
     """Counts of one family as a (q, r) array, the last parent varying fastest.
 
     int64, or float64 where the table has fractional row weights. `child` and `parents` are
@@ -267,19 +211,6 @@ def dense_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[
     q = math.prod(int(cards[p]) for p in parents)
     cells = config * r + table.codes[child]
     return np.bincount(cells, weights=table.weights, minlength=q * r).reshape(q, r)
-
-
-def _require_discrete(table: Table) -> None:
-    if not table.is_discrete:
-        names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is None]
-        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-        column, are = ("columns", "are") if len(names) > 1 else ("column", "is")
-        raise DataError(
-            f"{column} {shown} {are} continuous, and "
-            f"counting needs discrete columns: "
-            f"{setting('bins', 3)} cuts them into intervals, {setting('kinds', 'discrete')} takes each value "
-            f"for a state; or use a Gaussian score such as bge, on continuous columns only"
-        )
 
 
 def _fold(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -320,18 +251,3 @@ def _bitmaps(codes: NDArray[Any], cards: Ints, weighted: bool) -> tuple[Ints, ND
 
         fill_bitmaps(codes, first, bitmaps)
     return np.stack([cards, first]), bitmaps
-
-
-def _joined(parts: Sequence[FamilyTables]) -> FamilyTables:
-    offsets = np.cumsum([0, *(len(part.counts) for part in parts)])
-    starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
-    return FamilyTables(
-        np.concatenate([part.counts for part in parts]),
-        np.concatenate([*starts, offsets[-1:]]),
-        np.concatenate([part.states for part in parts]),
-        np.concatenate([part.configurations for part in parts]),
-        parts[0].cards,
-        parts[0].total,
-        parts[0].grid,
-        parts[0].rows,
-    )

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.data.table import Table
-from bayescout.errors import DataError
+from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.spelling import setting
-from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.statistics.engine import Kind
+from bayescout.statistics.requirements import require_continuous
 
 RESIDUAL_FLOOR = 1e-10
 """A residual variance below this share of the variable's own counts as this share: the rest is rounding."""
@@ -113,8 +115,12 @@ class Covariance:
     score asks; without it the matrix is the correlation matrix, and `log_scales` holds the variances.
     """
 
+    kind: Kind = "continuous"
+    batches_all = True
+    n_rows = 0  # a regression goes through none
+
     def __init__(self, table: Table, prior: float | None = None) -> None:
-        _require_continuous(table)
+        require_continuous(table)
         self.total = table.total_weight
         scatter, exponents = scaled_scatter(table)
         _require_varying(table, np.diag(scatter))
@@ -141,9 +147,6 @@ class Covariance:
         """A regression takes no room to speak of."""
         return 1
 
-    def family(self, child: int, parents: tuple[int, ...]) -> FamilyRegressions:
-        return self.many([(child, parents)])
-
     def many(self, families: Sequence[Family]) -> FamilyRegressions:
         """The regressions of many families, in their order."""
         from bayescout.kernels.regression import regress_families
@@ -155,7 +158,7 @@ class Covariance:
         regress_families(self.matrix, members, bounds, self._floors, out)
         return self._batch(out, lengths - 1, members[bounds[1:] - 1])
 
-    def extensions(self, child: int, parents: tuple[int, ...], candidates: Ints) -> FamilyRegressions:
+    def extensions(self, child: int, parents: Parents, candidates: Ints) -> FamilyRegressions:
         """The regression of (child, parents + candidate) for each candidate."""
         from bayescout.kernels.regression import regress_extensions
 
@@ -176,6 +179,12 @@ class Covariance:
         out = np.empty((len(families) * n, 2), dtype=np.float64)
         regress_all_extensions(self.matrix, members, bounds, self._floors, out)
         return self._batch(out, np.repeat(lengths, n), np.repeat(members[bounds[1:] - 1], n))
+
+    def kernel_view(self) -> None:
+        return None
+
+    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
+        raise NotImplementedError  # no regression is too large
 
     def _batch(self, out: Floats, n_parents: Ints, children: Ints) -> FamilyRegressions:
         return FamilyRegressions(
@@ -303,18 +312,6 @@ def _determined(matrix: Floats) -> list[tuple[int, list[int]]]:
             shares = np.abs(solve_triangular(factor[:k, :k].T, row, lower=False))
             found.append((column, [used[i] for i in np.flatnonzero(shares > 1e-3 * shares.max())]))
     return found
-
-
-def _require_continuous(table: Table) -> None:
-    if not table.is_continuous:
-        names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is not None]
-        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-        column, are = ("columns", "are") if len(names) > 1 else ("column", "is")
-        raise DataError(
-            f"{column} {shown} {are} discrete, and a "
-            f"Gaussian score needs continuous columns: "
-            f"{setting('kinds', 'continuous')} makes them so; or {setting('bins', 3)} and a discrete score"
-        )
 
 
 def _require_varying(table: Table, squares: Floats) -> None:

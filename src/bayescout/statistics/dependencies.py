@@ -31,7 +31,7 @@ class CachedTest(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DependencyCache:
+class DependencyRecord:
     """How many hypotheses of independence were tested, rejected (dependencies found) and inconclusive.
 
     `covered` counts the dependencies found that the graph entails, and is None for a search that keeps no
@@ -49,7 +49,7 @@ class DependencyCache:
         """The tests kept of this pair."""
         return tuple(one for one in self.entries if {one.a, one.b} == {a, b})
 
-    def labelled(self, label: Callable[[int], Any]) -> DependencyCache:
+    def labelled(self, label: Callable[[int], Any]) -> DependencyRecord:
         """The same with labels for positions."""
         named = tuple(
             one._replace(a=label(one.a), b=label(one.b), given=tuple(label(v) for v in one.given))

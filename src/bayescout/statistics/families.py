@@ -14,9 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Family = tuple[int, tuple[int, ...]]
+from bayescout.arrays import Floats, Ints
 
 LOOKUP_SIZE = 65_536
 MOST_DIGITS = 36

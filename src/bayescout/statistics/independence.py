@@ -1,4 +1,4 @@
-"""IndependenceTests of conditional independence: is a independent of b, given some others?
+"""Tests of conditional independence: is a independent of b, given some others?
 
 A test has three answers. "dependent": independence is rejected at the level asked for. "independent": it is
 not. "inconclusive": there are too few rows for the test to be believed, whatever it says.
@@ -14,13 +14,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.arrays import Family, Floats
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.graph.dag import Dag
 from bayescout.graph.separation import d_separated
-from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
-from bayescout.statistics.families import Family, Floats
+from bayescout.statistics.discrete import DiscreteStatistics
+from bayescout.statistics.engine import Statistics
+from bayescout.statistics.engines import in_memory
 
 Answer = Literal["dependent", "independent", "inconclusive"]
 Correction = Literal["none", "bonferroni", "benjamini-hochberg"]
@@ -59,7 +61,7 @@ class IndependenceTests(Protocol):
     def many(self, questions: Sequence[Question]) -> list[Finding]: ...
 
 
-class _Level:
+class _DataTests:
     """The part that all tests from data share: from statistics to p-values to answers.
 
     `between` is called between pieces of work that take some hundredths of a second each; it may raise.
@@ -98,7 +100,7 @@ class _Level:
         raise NotImplementedError
 
 
-class GSquared(_Level):
+class GSquared(_DataTests):
     r"""The likelihood-ratio test for discrete data: twice what `a` adds to the log-likelihood of `b`.
 
     $$ G^2 = 2 \sum_{zab} N_{zab} \log \frac{N_{zab} N_z}{N_{za} N_{zb}} = 2 N \hat I(a; b \mid z) $$
@@ -110,7 +112,9 @@ class GSquared(_Level):
 
     kind: ClassVar[str] = "discrete"
 
-    def __init__(self, counts: Counts, alpha: float = 0.05, correction: Correction = "none") -> None:
+    def __init__(
+        self, counts: DiscreteStatistics, alpha: float = 0.05, correction: Correction = "none"
+    ) -> None:
         super().__init__(alpha, correction)
         self.counts = counts
 
@@ -139,7 +143,7 @@ class GSquared(_Level):
             return np.concatenate([self._log_likelihoods([family]) for family in families])
 
 
-class ChiSquared(_Level):
+class ChiSquared(_DataTests):
     r"""Pearson's test for discrete data, stratum by stratum of the given variables.
 
     $$ X^2 = \sum_{zab} \frac{(N_{zab} - E_{zab})^2}{E_{zab}}, \qquad E_{zab} = N_{za} N_{zb} / N_z $$
@@ -151,7 +155,9 @@ class ChiSquared(_Level):
 
     kind: ClassVar[str] = "discrete"
 
-    def __init__(self, counts: Counts, alpha: float = 0.05, correction: Correction = "none") -> None:
+    def __init__(
+        self, counts: DiscreteStatistics, alpha: float = 0.05, correction: Correction = "none"
+    ) -> None:
         super().__init__(alpha, correction)
         self.counts = counts
 
@@ -193,7 +199,7 @@ def pearson(table: NDArray[Any]) -> tuple[float, float]:
     return float(statistic), float(expected.min())
 
 
-class FisherZ(_Level):
+class FisherZ(_DataTests):
     r"""Fisher's test of a partial correlation $r$, for Gaussian data.
 
     $$ z = \sqrt{n - |given| - 3}\ \operatorname{atanh}(r) $$
@@ -252,7 +258,7 @@ class Oracle:
 
 
 def independence_tests(
-    statistics: Table | Counts | Covariance,
+    statistics: Table | Statistics,
     test: str | None = None,
     alpha: float = 0.05,
     correction: Correction = "none",
@@ -263,8 +269,8 @@ def independence_tests(
     `between` is called between pieces of work, and may raise to end it.
     """
     if isinstance(statistics, Table):
-        statistics = Counts(statistics) if statistics.is_discrete else Covariance(statistics)
-    discrete = isinstance(statistics, Counts)
+        statistics = in_memory(statistics, "discrete" if statistics.is_discrete else "continuous")
+    discrete = statistics.kind == "discrete"
     test = test or ("g2" if discrete else "fisher-z")
     if test not in TESTS:
         raise SettingError(f"test must be one of {', '.join(TESTS)}, not {test!r}")
@@ -302,7 +308,7 @@ def corrected(p_values: Floats, correction: Correction) -> Floats:
     return adjusted
 
 
-def _degrees(counts: Counts, questions: Sequence[Question]) -> Floats:
+def _degrees(counts: DiscreteStatistics, questions: Sequence[Question]) -> Floats:
     """(r_a - 1)(r_b - 1) times the product of the given variables' states."""
     sizes = counts.cards.tolist()
     return np.array(
@@ -322,7 +328,7 @@ def _upper_tail(statistics: Floats, degrees: Floats) -> Floats:
 
 
 def _batches(
-    counts: Counts, families: Sequence[Family], between: Callable[[], None]
+    counts: DiscreteStatistics, families: Sequence[Family], between: Callable[[], None]
 ) -> Iterator[Sequence[Family]]:
     """Families in batches of bounded memory and work."""
     most = max(1, BATCH_ROWS // max(1, counts.n_rows))

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 from bayescout.checks import settle_flag
 from bayescout.errors import SettingError
-from bayescout.scores.base import Formula, FunctionFormula
-from bayescout.search.classes.operators import MIN_GAIN, Deletions, Insertions, Operators, Step
-from bayescout.search.classes.patterns import bits, class_of, differing, mask_of
-from bayescout.search.classes.reversals import Turns
-from bayescout.search.frame.problem import Edges, Generator, ParentSets, Problem, State
+from bayescout.search.bitsets import bits, mask_of
+from bayescout.search.classes.operators import ClassMove, Deletions, Insertions, Operators
+from bayescout.search.classes.patterns import class_of, differing
+from bayescout.search.classes.reversals import Reversals
+from bayescout.search.frame.problem import MIN_GAIN, Edges, Generator, ParentSets, Problem, State
 
-PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Turns)
+PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Reversals)
 
 
-@dataclass
+@dataclass(frozen=True)
 class GesState(State):
     """A class: `parents` is a member that keeps the knowledge, and `undirected` counts its undirected edges.
 
@@ -57,24 +57,23 @@ class Ges:
 
     def start(self, problem: Problem, rng: Generator) -> GesState:
         require_equivalent(problem)
-        graph = problem.first_graph(rng)
-        work = Work(problem, graph, 0)
-        return _state(work, 0, 0, False)
+        return _state(ClassWalk(problem, problem.first_graph(rng), 0), 0, 0, False)
 
     def advance(self, problem: Problem, state: GesState, rng: Generator) -> GesState:
-        work, phase, changed = _work(problem, state), state.phase, state.changed
+        walk = problem.scratch(state, lambda: ClassWalk(problem, state.parents, state.phase))
+        phase, changed = state.phase, state.changed
         while True:
-            if work.take_best():
-                return _state(work, state.operations + 1, phase, True)
+            if walk.take_best():
+                return _state(walk, state.operations + 1, phase, True)
             phase += 1
             if phase == (3 if self.turning else 2):
                 if not (self.repeat and changed):
                     return replace(state, done=True)
                 phase, changed = 0, False
-            work.enter(phase)
+            walk.enter(phase)
 
 
-class Work:
+class ClassWalk:
     """A class, a member of it with its local scores, and the operators of the phase it is in."""
 
     def __init__(self, problem: Problem, graph: ParentSets, phase: int) -> None:
@@ -82,7 +81,7 @@ class Work:
         self.graph = graph
         self.masks = [mask_of(own) for own in graph]
         self.pattern = class_of(graph)
-        self.locals = problem.score.many(list(enumerate(graph)))
+        self.locals = problem.scorer.many(list(enumerate(graph)))
         self.enter(phase)
 
     @property
@@ -99,12 +98,12 @@ class Work:
             step = self.operators.best()
         return step is not None
 
-    def take(self, step: Step) -> bool:
+    def take(self, step: ClassMove) -> bool:
         """Go to the class that a step leads to; where its member does not score more, set the step aside."""
         after, values = step.member.parents, self.locals.copy()
         changed = differing(self.masks, after)
         families = [(child, tuple(bits(after[child]))) for child in changed]
-        values[changed] = self.problem.score.many(families)
+        values[changed] = self.problem.scorer.many(families)
         if not self._keeps_promise(step.gain, float(values.sum())):
             self.operators.set_aside(step)
             return False
@@ -126,7 +125,7 @@ class Work:
         apart = abs(gained - gain) if math.isfinite(gain) else 0.0
         if apart <= MIN_GAIN * max(1.0, abs(self.score)):
             return True
-        if _says_equivalent(self.problem) is None:
+        if self.problem.scorer.equivalent is None:
             raise SettingError(
                 f"the score is not equivalent: graphs of one class differ by {apart:.3g}; "
                 f"ges needs a score that is, such as bic, bdeu or bge"
@@ -134,40 +133,22 @@ class Work:
         return gained > MIN_GAIN
 
 
-def _says_equivalent(problem: Problem) -> bool | None:
-    """Whether the score's formula says that it is; None for a user's own, which does not say."""
-    formula = getattr(problem.score.score, "formula", None)
-    if not isinstance(formula, Formula) or isinstance(formula, FunctionFormula):
-        return None
-    return formula.equivalent
-
-
 def require_equivalent(problem: Problem) -> None:
-    """Refuse a formula that says it is not equivalent; what a user's own is shows as the search goes."""
-    if _says_equivalent(problem) is False:
-        name = type(problem.score.score.formula).__name__  # type: ignore[attr-defined]
+    """Refuse a score that says it is not equivalent; what a user's own is shows as the search goes."""
+    if problem.scorer.equivalent is False:
         raise SettingError(
-            f"score {name} differs between graphs of one class, and this search works on "
+            f"score {problem.scorer.name} differs between graphs of one class, and this search works on "
             f"classes; use an equivalent score such as bic, bdeu or bge, or search with hill-climb"
         )
 
 
-def _state(work: Work, operations: int, phase: int, changed: bool) -> GesState:
-    return GesState(
-        work.graph,
-        work.score,
+def _state(walk: ClassWalk, operations: int, phase: int, changed: bool) -> GesState:
+    state = GesState(
+        walk.graph,
+        walk.score,
         operations=operations,
-        work=work,
-        undirected=sum(map(int.bit_count, work.pattern.friends)) // 2,
+        undirected=sum(map(int.bit_count, walk.pattern.undirected)) // 2,
         phase=phase,
         changed=changed,
     )
-
-
-def _work(problem: Problem, state: GesState) -> Work:
-    """The scratch space of a state, rebuilt where the state was read from a file."""
-    if state.work is None:
-        with problem.score.suspended():
-            state.work = Work(problem, state.parents, state.phase)
-    work: Work = state.work
-    return work
+    return walk.problem.keep(state, walk)

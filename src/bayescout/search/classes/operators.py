@@ -1,7 +1,7 @@
 """The operators between neighbouring equivalence classes, with every gain kept up to date.
 
-For each node y the operators on it are a table: one row for each clique among its undirected friends, one
-column for each other node x. Only the tables of nodes whose neighbourhood changed are scored again.
+For each node y the operators on it are a table: one row for each clique among its undirected neighbours,
+one column for each other node x. Only the tables of nodes whose neighbourhood changed are scored again.
 """
 
 from __future__ import annotations
@@ -13,28 +13,23 @@ from itertools import compress
 
 import numpy as np
 
+from bayescout.arrays import Family, Floats
+from bayescout.search.bitsets import bits, masks_of_rows, positions
 from bayescout.search.classes.patterns import (
+    ClassPosition,
     Extension,
     Pattern,
-    Standpoint,
-    bits,
     cliques_within,
-    masks_of,
     member_keeping,
-    positions,
 )
-from bayescout.search.frame.problem import Problem
-from bayescout.statistics.families import Family, Floats
-
-MIN_GAIN = 1e-6
-"""A gain below this is rounding."""
+from bayescout.search.frame.problem import MIN_GAIN, Problem
 
 EVERYTHING = -1
 """The set of all nodes."""
 
 
 @dataclass(frozen=True)
-class Step:
+class ClassMove:
     """An operator on x and y with its clique and gain, the class it leads to and a member of that class."""
 
     x: int
@@ -46,7 +41,7 @@ class Step:
 
 
 @dataclass
-class Table:
+class NodeOperators:
     """The operators on one node: a gain for each clique and each other node, -inf where there is none.
 
     `asleep` holds what is known not to be valid now: (place, gain, the nodes whose change may alter that).
@@ -74,15 +69,15 @@ class Operators:
         self.most = int(self.rules.max_parents.max(initial=0))
         alike = bool((self.rules.max_parents == self.most).all())
         self.free = alike and not self.rules.required.any() and _all_allowed(problem)
-        self.joinable = masks_of(self.rules.allowed | self.rules.allowed.T)
-        self.may_enter = masks_of(self.rules.allowed.T)
-        self.may_leave = masks_of(self.rules.allowed)
-        self.held = masks_of(self.rules.required)
-        self.loose = masks_of(~(self.rules.required | self.rules.required.T))
-        self.tables = [Table([], np.empty(0), []) for _ in range(self.n)]
+        self.joinable = masks_of_rows(self.rules.allowed | self.rules.allowed.T)
+        self.may_enter = masks_of_rows(self.rules.allowed.T)
+        self.may_leave = masks_of_rows(self.rules.allowed)
+        self.held = masks_of_rows(self.rules.required)
+        self.loose = masks_of_rows(~(self.rules.required | self.rules.required.T))
+        self.tables = [NodeOperators([], np.empty(0), []) for _ in range(self.n)]
         self.watched = [0] * self.n
         self.tops: Floats = np.full(self.n, -np.inf)
-        self.here = Standpoint(pattern)
+        self.here = ClassPosition(pattern)
         self._score(range(self.n))
 
     @property
@@ -97,7 +92,7 @@ class Operators:
 
     # ---- choosing
 
-    def best(self) -> Step | None:
+    def best(self) -> ClassMove | None:
         """The valid operator that gains most; of equals that of the lowest y, then clique, then x."""
         while True:
             y = int(self.tops.argmax())
@@ -107,7 +102,7 @@ class Operators:
             if step is not None:
                 return step
 
-    def ranked(self) -> Iterator[Step]:
+    def ranked(self) -> Iterator[ClassMove]:
         """Every valid operator, losses too, by falling gain and of equals as `best`; found as it is asked.
 
         Several may lead to one class. It ends with the class it was asked of: ask again after `moved`.
@@ -126,12 +121,12 @@ class Operators:
             if step is not None:
                 yield step
 
-    def set_aside(self, step: Step) -> None:
+    def set_aside(self, step: ClassMove) -> None:
         """Pass a step over until the class is another."""
         row = self.tables[step.y].cliques.index(step.clique)
         self._sleep(step.y, row * self.n + step.x, EVERYTHING)
 
-    def _tried(self, y: int, place: int) -> Step | None:
+    def _tried(self, y: int, place: int) -> ClassMove | None:
         """The step of a place in y's table; where it is not valid now it is put to sleep."""
         self.problem.check()
         table = self.tables[y]
@@ -141,7 +136,7 @@ class Operators:
         if not obstacle:
             found = self._reached(x, y, clique)
             if found is not None:
-                return Step(x, y, clique, gain, *found)
+                return ClassMove(x, y, clique, gain, *found)
             obstacle = EVERYTHING
         self._sleep(y, place, obstacle)
         return None
@@ -150,7 +145,7 @@ class Operators:
         """The class an operator leads to, with a member that keeps the rules; None where there is none."""
         changed = self.pattern.copy()
         self._apply(changed, x, y, clique)
-        around = 1 << x | 1 << y | self.pattern.friends[x] | self.pattern.friends[y]
+        around = 1 << x | 1 << y | self.pattern.undirected[x] | self.pattern.undirected[y]
         found = self.here.neighbour(changed, bits(around))
         if found is None:
             return None
@@ -161,7 +156,7 @@ class Operators:
 
     # ---- keeping up
 
-    def moved(self, step: Step) -> None:
+    def moved(self, step: ClassMove) -> None:
         """Take up the class a step led to."""
         changed, lost = self.here.move(step.pattern)
         self._score(self._stale(changed, step))
@@ -171,13 +166,13 @@ class Operators:
         for y in compress(range(self.n), map(turned.__and__, self.watched)):
             self._wake(y, turned)
 
-    def _stale(self, changed: int, step: Step) -> Iterable[int]:
-        """The nodes whose tables depend on what changed: their own arcs, or the arcs of their friends.
+    def _stale(self, changed: int, step: ClassMove) -> Iterable[int]:
+        """The nodes whose tables depend on what changed: their own arcs, or the arcs of their neighbours.
 
-        Only x and y were joined or parted, so two friends, or a friend and another node, are those two.
+        Only x and y were joined or parted, so two neighbours, or one and another node, are those two.
         """
-        friends = self.pattern.friends
-        return bits(changed | 1 << step.x | 1 << step.y | friends[step.x] | friends[step.y])
+        undirected = self.pattern.undirected
+        return bits(changed | 1 << step.x | 1 << step.y | undirected[step.x] | undirected[step.y])
 
     def _wake(self, y: int, turned: int) -> None:
         table = self.tables[y]
@@ -205,7 +200,7 @@ class Operators:
     def _store(self, y: int, cliques: list[int], gains: Floats) -> None:
         """A table of gains (cliques, n)."""
         flat = gains.ravel()
-        self.tables[y] = Table(cliques, flat, [])
+        self.tables[y] = NodeOperators(cliques, flat, [])
         self.watched[y] = 0
         self.tops[y] = flat.max(initial=-np.inf)
 
@@ -219,18 +214,18 @@ class Operators:
         raise NotImplementedError
 
     def _apart(self, y: int, clique: int) -> int:
-        """The nodes joined to none of y's friends outside the clique."""
+        """The nodes joined to none of y's undirected neighbours outside the clique."""
         joined = 0
-        for friend in bits(self.pattern.friends[y] & ~clique):
-            joined |= self.adjacent[friend]
+        for neighbour in bits(self.pattern.undirected[y] & ~clique):
+            joined |= self.adjacent[neighbour]
         return ~joined
 
 
 class Insertions(Operators):
     """Insert x -> y (Chickering 2002, theorem 15).
 
-    The clique is NA ∪ T: the friends of y joined to x, and others that become parents of y. Valid when it is
-    a clique and blocks every semi-directed path from y to x. It gains s(y, clique, parents, x) less
+    The clique is NA ∪ T: the neighbours of y joined to x, and others that become parents of y. Valid when it
+    is a clique and blocks every semi-directed path from y to x. It gains s(y, clique, parents, x) less
     s(y, clique, parents).
     """
 
@@ -238,23 +233,23 @@ class Insertions(Operators):
         asked: list[tuple[int, list[int], list[tuple[int, tuple[int, ...]]]]] = []
         everyone = (1 << self.n) - 1
         for y in nodes:
-            parents, friends = self.pattern.parents[y], self.pattern.friends[y]
+            parents, undirected = self.pattern.parents[y], self.pattern.undirected[y]
             others = everyone & self.joinable[y] & ~self.adjacent[y] & ~(1 << y)
             cliques, rows = [], []
-            for clique in cliques_within(friends, self.adjacent):
+            for clique in cliques_within(undirected, self.adjacent):
                 candidates = others & self._apart(y, clique)
                 if candidates and (parents | clique).bit_count() < self.most:
                     cliques.append(clique)
                     rows.append((candidates, tuple(bits(parents | clique))))
             asked.append((y, cliques, rows))
         bases = iter(
-            self.problem.score.many([(y, base) for y, _, rows in asked for _, base in rows]).tolist()
+            self.problem.scorer.many([(y, base) for y, _, rows in asked for _, base in rows]).tolist()
         )
         for y, cliques, rows in asked:
             gains = np.full((len(rows), self.n), -np.inf)
             for row, (candidates, base) in zip(gains, rows, strict=True):
                 places = positions(candidates, self.n)
-                row[places] = self.problem.score.extensions(y, base, places)
+                row[places] = self.problem.scorer.extensions(y, base, places)
                 row -= _finite(next(bases))
             self._store(y, cliques, gains)
 
@@ -265,13 +260,13 @@ class Insertions(Operators):
         """A bit that watches what x is joined to, where the arcs that must follow break the rules; else 0.
 
         With a parent not joined to x there is a v-structure: x and the others of the clique that are not
-        joined to x are parents of y for certain, and y is one of its other friends.
+        joined to x are parents of y for certain, and y is one of its other neighbours.
         """
-        parents, friends = self.pattern.parents[y], self.pattern.friends[y]
+        parents, undirected = self.pattern.parents[y], self.pattern.undirected[y]
         apart = ~self.adjacent[x]
         if self.free or not (parents | clique) & apart:
             return 0
-        broken = (clique & apart | 1 << x) & ~self.may_enter[y] or friends & ~clique & ~self.may_leave[y]
+        broken = (clique & apart | 1 << x) & ~self.may_enter[y] or undirected & ~clique & ~self.may_leave[y]
         return 1 << x + self.n + 1 if broken else 0
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
@@ -283,7 +278,7 @@ class Insertions(Operators):
 class Deletions(Operators):
     """Delete x -> y or x - y (Chickering 2002, theorem 17).
 
-    The clique is NA \\ H: those friends of y joined to x that stay parents of y; the others, H, become
+    The clique is NA \\ H: those neighbours of y joined to x that stay parents of y; the others, H, become
     children of both. Always valid. It gains s(y, clique, parents less x) less s(y, clique, parents, x).
     """
 
@@ -292,8 +287,8 @@ class Deletions(Operators):
         families: list[Family] = []
         for y in nodes:
             parents = self.pattern.parents[y]
-            joined = (parents | self.pattern.friends[y]) & self.loose[y]
-            cliques = cliques_within(self.pattern.friends[y], self.adjacent) if joined else []
+            joined = (parents | self.pattern.undirected[y]) & self.loose[y]
+            cliques = cliques_within(self.pattern.undirected[y], self.adjacent) if joined else []
             places = []
             for row, clique in enumerate(cliques):
                 removable = joined
@@ -304,7 +299,7 @@ class Deletions(Operators):
                     families.append((y, tuple(bits((parents | clique) & ~(1 << x)))))
                     families.append((y, tuple(bits(parents | clique | 1 << x))))
             asked.append((y, cliques, places))
-        values = self.problem.score.many(families)
+        values = self.problem.scorer.many(families)
         found = iter(differences(values[::2], values[1::2]).tolist())
         for y, cliques, places in asked:
             gains = np.full((len(cliques), self.n), -np.inf)
@@ -314,9 +309,9 @@ class Deletions(Operators):
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         pattern.cut(x, y)
-        for node in bits(self.pattern.friends[y] & self.adjacent[x] & ~clique):
+        for node in bits(self.pattern.undirected[y] & self.adjacent[x] & ~clique):
             pattern.direct(y, node)
-            if pattern.friends[x] >> node & 1:
+            if pattern.undirected[x] >> node & 1:
                 pattern.direct(x, node)
 
 

@@ -6,58 +6,25 @@ are those of `graph.equivalence`, by kernels on rows of bits, for they are done 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
 from operator import ne
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayescout.arrays import Ints
+from bayescout.search.bitsets import (
+    Words,
+    bits,
+    mask_of,
+    masks_of_rows,
+    masks_of_words,
+    words_of_masks,
+)
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.problem import Pairs, ParentSets
-
-Words = NDArray[np.uint64]
-
-
-def bits(mask: int) -> list[int]:
-    """The members of a set, ascending."""
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
-
-
-def positions(mask: int, n: int) -> NDArray[np.int64]:
-    """The members of a large set among n nodes, ascending."""
-    raw = np.frombuffer(mask.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
-    return np.unpackbits(raw, bitorder="little").nonzero()[0]
-
-
-def mask_of(members: Iterable[int]) -> int:
-    return sum(1 << int(member) for member in members)
-
-
-def masks_of(matrix: NDArray[np.bool_]) -> list[int]:
-    """The members of each row of a truth table."""
-    raw = np.packbits(matrix, axis=1, bitorder="little")
-    return [int.from_bytes(row.tobytes(), "little") for row in raw]
-
-
-def packed(masks: Sequence[int], n: int) -> Words:
-    """Sets of n nodes as rows of 64-bit words."""
-    size = 8 * max(1, -(-n // 64))
-    raw = bytearray().join([mask.to_bytes(size, "little") for mask in masks])
-    return np.frombuffer(raw, dtype=np.uint64).reshape(len(masks), size // 8)
-
-
-def unpacked(rows: Words) -> list[int]:
-    """The sets of `packed` rows."""
-    raw, size = rows.tobytes(), 8 * rows.shape[1]
-    return [int.from_bytes(raw[at : at + size], "little") for at in range(0, len(raw), size)]
 
 
 def differing(before: Sequence[object], after: Sequence[object]) -> list[int]:
@@ -67,55 +34,55 @@ def differing(before: Sequence[object], after: Sequence[object]) -> list[int]:
 
 @dataclass
 class Pattern:
-    """A partially directed graph: for each node its parents, children and undirected friends."""
+    """A partially directed graph: for each node its parents, children and undirected neighbours."""
 
     parents: list[int]
     children: list[int]
-    friends: list[int]
+    undirected: list[int]
 
     @classmethod
-    def of_pairs(cls, n: int, directed: Pairs, undirected: Pairs) -> Pattern:
+    def of_pairs(cls, n: int, directed: Pairs, edges: Pairs) -> Pattern:
         made = cls([0] * n, [0] * n, [0] * n)
         for a, b in directed:
             made.parents[b] |= 1 << a
             made.children[a] |= 1 << b
-        for a, b in undirected:
-            made.friends[a] |= 1 << b
-            made.friends[b] |= 1 << a
+        for a, b in edges:
+            made.undirected[a] |= 1 << b
+            made.undirected[b] |= 1 << a
         return made
 
     def pairs(self) -> tuple[Pairs, Pairs]:
         """The directed pairs, parent first, and the undirected, lower first; sorted."""
         directed = tuple((a, b) for a, own in enumerate(self.children) for b in bits(own))
-        return directed, tuple((a, b) for a, own in enumerate(self.friends) for b in bits(own) if a < b)
+        return directed, tuple((a, b) for a, own in enumerate(self.undirected) for b in bits(own) if a < b)
 
     @property
     def n(self) -> int:
         return len(self.parents)
 
     def lists(self) -> tuple[list[int], list[int], list[int]]:
-        return self.parents, self.children, self.friends
+        return self.parents, self.children, self.undirected
 
     def rows(self, nodes: Sequence[int] | None = None) -> Words:
-        """The parents, children and friends of each node as rows of bits (3, nodes, words)."""
+        """The parents, children and undirected neighbours of each node as rows of bits (3, nodes, words)."""
         chosen = range(self.n) if nodes is None else nodes
         masks = [plane[node] for plane in self.lists() for node in chosen]
-        rows = packed(masks, self.n)
+        rows = words_of_masks(masks, self.n)
         return rows.reshape(3, len(chosen), rows.shape[1])
 
     def copy(self) -> Pattern:
-        return Pattern(self.parents[:], self.children[:], self.friends[:])
+        return Pattern(self.parents[:], self.children[:], self.undirected[:])
 
     def adjacent(self) -> list[int]:
         """For each node everything it is joined to."""
-        return [p | c | f for p, c, f in zip(self.parents, self.children, self.friends, strict=True)]
+        return [p | c | u for p, c, u in zip(self.parents, self.children, self.undirected, strict=True)]
 
     def cut(self, a: int, b: int) -> None:
         """Remove whatever joins two nodes."""
         for one, two in ((a, b), (b, a)):
             self.parents[one] &= ~(1 << two)
             self.children[one] &= ~(1 << two)
-            self.friends[one] &= ~(1 << two)
+            self.undirected[one] &= ~(1 << two)
 
     def direct(self, a: int, b: int) -> None:
         """Make it a -> b, whatever it was."""
@@ -135,23 +102,25 @@ class Extension:
         return tuple(tuple(bits(own)) for own in self.parents)
 
 
-def extension_of(pattern: Pattern, limits: NDArray[np.int64] | None = None) -> Extension | None:
+def extension_of(pattern: Pattern, limits: Ints | None = None) -> Extension | None:
     """A DAG with the same adjacencies, the directed arcs kept and no new v-structure, if there is one.
 
     Dor & Tarsi (1992), as in `graph.equivalence.consistent_extension`: the lowest node that can be a sink.
     `limits` are the most parents of each node.
     """
     found = _extended(pattern.rows(), limits)
-    return None if found is None else Extension(unpacked(found[0]), found[1].tolist())
+    return None if found is None else Extension(masks_of_words(found[0]), found[1].tolist())
 
 
 def completed(dag: Extension) -> Pattern:
     """The class of a DAG: Chickering's (1995) labelling, as in `graph.equivalence.cpdag`."""
-    rows = _completed(packed(dag.parents, len(dag.parents)), np.array(dag.sinks_first, dtype=np.int64))
-    return Pattern(*(unpacked(plane) for plane in rows))
+    rows = _completed(
+        words_of_masks(dag.parents, len(dag.parents)), np.array(dag.sinks_first, dtype=np.int64)
+    )
+    return Pattern(*(masks_of_words(plane) for plane in rows))
 
 
-def _extended(rows: Words, limits: NDArray[np.int64] | None = None) -> tuple[Words, NDArray[np.int64]] | None:
+def _extended(rows: Words, limits: Ints | None = None) -> tuple[Words, Ints] | None:
     from bayescout.kernels.classes import extend
 
     n = rows.shape[1]
@@ -160,7 +129,7 @@ def _extended(rows: Words, limits: NDArray[np.int64] | None = None) -> tuple[Wor
     return (parents, order) if extend(rows, most, parents, order) == n else None
 
 
-def _completed(parents: Words, order: NDArray[np.int64]) -> Words:
+def _completed(parents: Words, order: Ints) -> Words:
     from bayescout.kernels.classes import complete
 
     rows = np.zeros((3, *parents.shape), dtype=np.uint64)
@@ -168,7 +137,7 @@ def _completed(parents: Words, order: NDArray[np.int64]) -> Words:
     return rows
 
 
-class Standpoint:
+class ClassPosition:
     """The class a search is at, in integers and in rows of bits.
 
     Going to a neighbour costs Python only what differs: the rest of the lists is shared.
@@ -206,9 +175,9 @@ class Standpoint:
         self.rows[:, nodes] = after.rows(nodes)
         self._steps[nodes] = self.rows[1, nodes] | self.rows[2, nodes]
         for node in nodes:
-            steps = after.children[node] | after.friends[node]
+            steps = after.children[node] | after.undirected[node]
             self.adjacent[node] = after.parents[node] | steps
-            if (before.children[node] | before.friends[node]) & ~steps:
+            if (before.children[node] | before.undirected[node]) & ~steps:
                 lost |= 1 << node
         return changed, lost
 
@@ -221,7 +190,7 @@ def _renewed(masks: list[int], before: Words, after: Words) -> list[int]:
     """The sets of the rows after, given those of the rows before."""
     masks = masks[:]
     changed = (before != after).any(axis=1).nonzero()[0]
-    for node, mask in zip(changed.tolist(), unpacked(after[changed]), strict=True):
+    for node, mask in zip(changed.tolist(), masks_of_words(after[changed]), strict=True):
         masks[node] = mask
     return masks
 
@@ -255,15 +224,15 @@ def semi_directed_path(pattern: Pattern, source: int, target: int, blocked: int,
     0 where the blocked nodes cut every such path. With a `length` of 2 the step from source straight to
     target does not count. A shortest path, so that few changes of the graph can touch it.
     """
-    steps = [own | friends for own, friends in zip(pattern.children, pattern.friends, strict=True)]
-    return _path(packed(steps, pattern.n), source, target, blocked, length)
+    steps = [own | either for own, either in zip(pattern.children, pattern.undirected, strict=True)]
+    return _path(words_of_masks(steps, pattern.n), source, target, blocked, length)
 
 
 def _path(steps: Words, source: int, target: int, blocked: int, length: int) -> int:
     from bayescout.kernels.classes import find_path
 
     everyone = (1 << len(steps)) - 1
-    seen, path = packed([blocked & everyone, 0], len(steps))
+    seen, path = words_of_masks([blocked & everyone, 0], len(steps))
     find_path(steps, np.array((source, target, length)), seen, path)
     return int.from_bytes(path.tobytes(), "little")
 
@@ -276,13 +245,13 @@ def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
     required, into, out_of = _rule_masks(rules)
     known = pattern.copy()
     for a, b in required:
-        if not known.friends[a] >> b & 1 and not known.children[a] >> b & 1:
+        if not known.undirected[a] >> b & 1 and not known.children[a] >> b & 1:
             return None
         known.direct(a, b)
     if any(own & ~may for own, may in zip(known.parents, into, strict=True)):
         return None
-    for a, others in enumerate(pattern.friends):
-        for b in bits(others & known.friends[a] & ~out_of[a]):
+    for a, others in enumerate(pattern.undirected):
+        for b in bits(others & known.undirected[a] & ~out_of[a]):
             if not out_of[b] >> a & 1:
                 return None
             known.direct(b, a)
@@ -290,11 +259,11 @@ def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
     # What is known may itself make a new v-structure.
     if found is None or (_completed(*found) != pattern.rows()).any():
         return None
-    return Extension(unpacked(found[0]), found[1].tolist())
+    return Extension(masks_of_words(found[0]), found[1].tolist())
 
 
 @lru_cache(maxsize=4)
 def _rule_masks(rules: Rules) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     """The required arcs, and the nodes that may be parents and children of each node."""
     required = [(int(a), int(b)) for a, b in zip(*rules.required.nonzero(), strict=True)]
-    return required, masks_of(rules.allowed.T), masks_of(rules.allowed)
+    return required, masks_of_rows(rules.allowed.T), masks_of_rows(rules.allowed)

@@ -6,38 +6,40 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bayescout.search.classes.operators import Operators, Step, differences
-from bayescout.search.classes.patterns import Pattern, bits, cliques_within
-from bayescout.statistics.families import Family
+from bayescout.arrays import Family
+from bayescout.search.bitsets import bits
+from bayescout.search.classes.operators import ClassMove, Operators, differences
+from bayescout.search.classes.patterns import Pattern, cliques_within
 
 
-class Turns(Operators):
+class Reversals(Operators):
     """Turn y -> x or y - x into x -> y (Hauser & Buehlmann 2012, propositions 31 and 34).
 
-    Of an arc, the clique is NA ∪ T as for an insertion, and with the friends of x blocks every other
-    semi-directed path from y to x. Of an edge, it is the friends of y that become its parents: at least one
-    not joined to x, and parted by those in NA from the rest of NA. It gains what the families of both gain.
+    Of an arc, the clique is NA ∪ T as for an insertion, and with the neighbours of x blocks every other
+    semi-directed path from y to x. Of an edge, it is the neighbours of y that become its parents: at least
+    one not joined to x, and parted by those in NA from the rest of NA. It gains what the families
+    of both gain.
     """
 
-    def _stale(self, changed: int, step: Step) -> Iterable[int]:
-        """Those that changed, and those with a friend or child that did: its family counts too."""
+    def _stale(self, changed: int, step: ClassMove) -> Iterable[int]:
+        """Those that changed, and those with a neighbour or child that did: its family counts too."""
         stale = changed
         for node in bits(changed):
-            stale |= self.pattern.parents[node] | self.pattern.friends[node]
+            stale |= self.pattern.parents[node] | self.pattern.undirected[node]
         return bits(stale)
 
     def _score(self, nodes: Iterable[int]) -> None:
         asked: list[tuple[int, list[int], list[tuple[int, int]]]] = []
         families: list[Family] = []
         for y in nodes:
-            cliques = cliques_within(self.pattern.friends[y], self.adjacent)
+            cliques = cliques_within(self.pattern.undirected[y], self.adjacent)
             places = []
             for row, clique in enumerate(cliques):
                 for x in bits(self._turnable(y, clique)):
                     places.append((row, x))
                     families += self._families(x, y, clique)
             asked.append((y, cliques, places))
-        values = self.problem.score.many(families)
+        values = self.problem.scorer.many(families)
         found = iter(differences(values[::4] + values[2::4], values[1::4] + values[3::4]).tolist())
         for y, cliques, places in asked:
             gains = np.full((len(cliques), self.n), -np.inf)
@@ -48,7 +50,7 @@ class Turns(Operators):
     def _turnable(self, y: int, clique: int) -> int:
         """The nodes x whose arc from y, or edge with y, can be turned with this clique."""
         found = self.pattern.children[y] & self._apart(y, clique)
-        for x in bits(self.pattern.friends[y] & ~clique):
+        for x in bits(self.pattern.undirected[y] & ~clique):
             if clique & ~self.adjacent[x] and self._separated(x, y, clique):
                 found |= 1 << x
         if (self.pattern.parents[y] | clique).bit_count() >= self.most:
@@ -70,13 +72,13 @@ class Turns(Operators):
         ]
 
     def _separated(self, x: int, y: int, clique: int) -> bool:
-        """Whether, among the friends of y, the clique's members in NA part its others from the rest of NA."""
-        friends, around = self.pattern.friends, self.adjacent[x]
-        rest = friends[y] & around & ~clique
-        seen = ~friends[y] | clique | 1 << x
+        """Return True if, among y's neighbours, the clique within NA parts its others from the rest of NA."""
+        undirected, around = self.pattern.undirected, self.adjacent[x]
+        rest = undirected[y] & around & ~clique
+        seen = ~undirected[y] | clique | 1 << x
         frontier = bits(clique & ~around) if rest else []
         while frontier:
-            step = friends[frontier.pop()] & ~seen
+            step = undirected[frontier.pop()] & ~seen
             if step & rest:
                 return False
             seen |= step
@@ -84,17 +86,17 @@ class Turns(Operators):
         return True
 
     def _obstacle(self, x: int, y: int, clique: int) -> int:
-        if self.pattern.friends[y] >> x & 1:
+        if self.pattern.undirected[y] >> x & 1:
             return 0
-        return self.here.semi_directed_path(y, x, clique | self.pattern.friends[x], length=2)
+        return self.here.semi_directed_path(y, x, clique | self.pattern.undirected[x], length=2)
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         if self.pattern.children[y] >> x & 1:
             for node in bits(clique & ~self.adjacent[x]):
                 pattern.direct(node, y)
         else:
-            for node in bits(self.pattern.friends[y] & ~(1 << x)):
+            for node in bits(self.pattern.undirected[y] & ~(1 << x)):
                 pattern.direct(*((node, y) if clique >> node & 1 else (y, node)))
-            for node in bits(self.pattern.friends[x] & ~(1 << y)):
+            for node in bits(self.pattern.undirected[x] & ~(1 << y)):
                 pattern.direct(*((node, x) if clique >> node & 1 else (x, node)))
         pattern.direct(x, y)

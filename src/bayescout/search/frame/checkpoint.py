@@ -164,6 +164,13 @@ class Checkpoint:
             self._steps, self._top = len(trace), list(top)
         self._written = time.perf_counter()
 
+    def write(self, values: dict[str, Any]) -> None:
+        """Write what a run needs to go on in place of whatever the file holds; refuse where that fails."""
+        try:
+            self._write_anew(values, values.pop("top"), values.pop("trace"))
+        except OSError as error:
+            raise FormatError(f"cannot be written: {error.strerror or error}", self.path) from None
+
     def _append(self, values: dict[str, Any], top: Sequence[Any], steps: Sequence[Any]) -> None:
         places = {id(entry): place for place, entry in enumerate(self._top)}
         shown = _json(steps)

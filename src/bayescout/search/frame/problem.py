@@ -2,75 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayescout.scores.base import LocalScores
+from bayescout.arrays import Bools, Parents
+from bayescout.scores.gain_rows import GainRows
+from bayescout.scores.scorer import Scorer
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.watch import Watch
-from bayescout.search.graphs.gain_rows import Rows
-from bayescout.statistics.dependencies import DependencyCache
-from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.statistics.dependencies import DependencyRecord
 
-ParentSets = tuple[tuple[int, ...], ...]
+ParentSets = tuple[Parents, ...]
 Pairs = tuple[tuple[int, int], ...]
 Edges = tuple[Pairs, Pairs]
 Generator = np.random.Generator
 
+MIN_GAIN = 1e-6
+"""A gain below this is rounding: without a floor two inverse reversals could both seem gains for ever."""
 
-class CountingScore:
-    """A score that counts the families it is asked for, from memory or not.
 
-    The count is a function of the search alone, so that it is the same for any number of workers, any
-    cache and after a resumed run; `suspended` leaves out what only rebuilds a search's scratch space.
-    `compiled` counts families that a kernel scored by itself, without asking this object. `watch` is the
-    clock of the run.
+class Scratch:
+    """What can be rebuilt from a state, kept beside the latest states and not in them.
+
+    Whoever takes the scratch of a state may change it: it is not kept any longer, and asked for again it is
+    rebuilt. Losing it costs time, never the answer.
     """
 
-    def __init__(self, score: LocalScores) -> None:
-        self.score = score
-        self.n_variables = score.n_variables
-        self.asked = 0
-        self.compiled = 0
-        self.watch = Watch()
+    MOST = 4
 
-    def local(self, child: int, parents: tuple[int, ...]) -> float:
-        self.asked += 1
-        return self.score.local(child, parents)
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[State, Any]] = {}
 
-    def extensions(self, child: int, parents: tuple[int, ...], candidates: Ints) -> Floats:
-        self.asked += len(candidates)
-        return self.score.extensions(child, parents, candidates)
+    def keep(self, state: State, work: Any) -> None:
+        while len(self._kept) >= self.MOST:
+            del self._kept[next(iter(self._kept))]
+        self._kept[id(state)] = state, work
 
-    def many(self, families: Sequence[Family]) -> Floats:
-        self.asked += len(families)
-        return self.score.many(families)
-
-    @contextmanager
-    def suspended(self) -> Iterator[None]:
-        before = self.asked
-        try:
-            yield
-        finally:
-            self.asked = before
+    def take(self, state: State) -> Any:
+        """The scratch of a state, or None where it has to be rebuilt."""
+        return self._kept.pop(id(state), (state, None))[1]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A score to be maximised over the graphs that keep the rules.
 
-    `start` is where to begin: a graph, "empty" (the required arcs alone) or "random".
+    `start` is where to begin: a graph, "empty" (the required arcs alone) or "random". `watch` is the clock
+    of the run.
     """
 
-    score: CountingScore
+    scorer: Scorer
     rules: Rules
     start: ParentSets | str = "empty"
+    watch: Watch = field(default_factory=Watch)
+    _scratch: Scratch = field(default_factory=Scratch)
 
     @property
     def n(self) -> int:
@@ -78,16 +67,32 @@ class Problem:
 
     def check(self) -> None:
         """Between two pieces of work of a long step: give the step up where the run is over."""
-        self.score.watch.check()
+        self.watch.check()
 
     @cached_property
-    def rows(self) -> Rows:
+    def gain_rows(self) -> GainRows:
         """The gains of single-arc moves, remembered for the whole run."""
-        return Rows(self.score, self.rules)
+        return GainRows(self.scorer, self.rules)
 
-    def total(self, parents: Sequence[tuple[int, ...]]) -> float:
+    def scratch(self, state: State, rebuild: Callable[[], Work]) -> Work:
+        """The scratch of a state, for the next one to change; rebuilt where it is not at hand.
+
+        Rebuilding does not count among the families asked for: a resumed run counts as one that was not.
+        """
+        found: Work | None = self._scratch.take(state)
+        if found is None:
+            with self.scorer.suspended():
+                found = rebuild()
+        return found
+
+    def keep(self, state: AnyState, work: Any) -> AnyState:
+        """The state, with its scratch kept beside it."""
+        self._scratch.keep(state, work)
+        return state
+
+    def total(self, parents: Sequence[Parents]) -> float:
         """The score of a whole graph."""
-        return float(np.sum(self.score.many(list(enumerate(parents)))))
+        return float(np.sum(self.scorer.many(list(enumerate(parents)))))
 
     def first_graph(self, rng: Generator) -> ParentSets:
         """The graph a search begins with."""
@@ -98,21 +103,25 @@ class Problem:
         return self.start
 
 
-@dataclass
-class State:
-    """Where a search stands: plain values, so that it can be saved and resumed.
+def transient(default: Any) -> Any:
+    """A field of a state that only its own step is told by: it is neither saved nor compared."""
+    return field(default=default, repr=False, compare=False, metadata={"transient": True})
 
-    `work` is scratch space that can be rebuilt from the rest; it is not saved. The answer of a run is the
-    best graph met, unless `latest_counts`: then it is the graph in hand, whatever it scores.
+
+@dataclass(frozen=True)
+class State:
+    """Where a search stands: a value, so that it can be saved, resumed, and gone back to.
+
+    What can be rebuilt from it is kept beside it (`Problem.scratch`). The answer of a run is the best graph
+    met, unless `answers_with_last`: then it is the graph in hand, whatever it scores.
     """
 
     parents: ParentSets
     score: float
     done: bool = False
     operations: int = 0
-    work: Any = field(default=None, repr=False, compare=False)
 
-    latest_counts: ClassVar[bool] = False
+    answers_with_last: ClassVar[bool] = False
 
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
         """The graphs this step came to, with their scores: the current one unless there are more."""
@@ -130,17 +139,21 @@ class State:
         """The directed and undirected pairs, where the answer is a class of graphs and not one."""
         return None
 
-    def dependencies(self) -> DependencyCache | None:
+    def dependencies(self) -> DependencyRecord | None:
         """The tests of independence made so far, by a search that makes any."""
         return None
 
     def to_json(self) -> dict[str, Any]:
         """The plain values."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "work"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if "transient" not in f.metadata}
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> State:
         return cls(**{name: _tuples(value) for name, value in saved.items()})
+
+
+AnyState = TypeVar("AnyState", bound=State)
+Work = TypeVar("Work")
 
 
 def _tuples(value: Any) -> Any:
@@ -154,8 +167,8 @@ class Search(Protocol):
     to answer with when the run is stopped early. One that climbs greedily from the start graph sets
     `climbs`; the others, stopped early, answer at least with what such a climb gives in that time.
 
-    A step that may take long calls `problem.check()` between pieces of its work. That may give the step up,
-    so `advance` leaves the fields of the state it was given alone.
+    `advance` makes a new state and leaves the one it was given as it is, so that called twice it gives the
+    same. A step that may take long calls `problem.check()` between pieces of its work.
     """
 
     state: type[State]
@@ -203,21 +216,11 @@ def random_order(rules: Rules, rng: Generator) -> tuple[int, ...]:
     return tuple(order)
 
 
-LEAST_ROWS = 10_000
-"""The rows that scoring a family counts for at least: with fewer, other work than counting takes the time."""
-
-
-def rows_of(problem: Problem) -> int:
-    """What scoring a family counts for, where the work of a step is planned."""
-    statistics = getattr(problem.score.score, "statistics", None)
-    return max(LEAST_ROWS, int(getattr(statistics, "n_rows", 0)))
-
-
 def arcs_in(parents: Sequence[Sequence[int]]) -> int:
     return sum(map(len, parents))
 
 
-def as_matrix(parents: Sequence[Sequence[int]], n: int) -> NDArray[np.bool_]:
+def as_matrix(parents: Sequence[Sequence[int]], n: int) -> Bools:
     """adjacent[parent, child]."""
     adjacent = np.zeros((n, n), dtype=bool)
     for child, own in enumerate(parents):

@@ -10,9 +10,8 @@ import numpy as np
 
 from bayescout.checks import MOST_AMOUNT, as_plain, settle, settle_count, shown
 from bayescout.errors import SettingError
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
-from bayescout.search.graphs.hill_climb import MIN_GAIN, moves_of
-from bayescout.search.graphs.moves import Moves
+from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State
+from bayescout.search.graphs.moves import Moves, moves_of
 
 STEP_PROPOSALS = 20_000
 """Proposals of one step at most."""
@@ -21,7 +20,7 @@ MOST_PROPOSALS = 10_000_000
 """The most proposals of a sweep."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class AnnealingState(State):
     """The walk, its temperature and the best graph so far; `proposed` counts those of the sweep in hand."""
 
@@ -64,7 +63,7 @@ class Annealing:
     def start(self, problem: Problem, rng: Generator) -> AnnealingState:
         moves = Moves(problem, problem.first_graph(rng))
         graph, score = moves.graph, moves.score
-        return AnnealingState(graph, score, False, 0, moves, graph, score)
+        return problem.keep(AnnealingState(graph, score, best_parents=graph, best_score=score), moves)
 
     def advance(self, problem: Problem, state: AnnealingState, rng: Generator) -> AnnealingState:
         moves = moves_of(problem, state)
@@ -84,16 +83,16 @@ class Annealing:
                 moves.apply(move)
                 if moves.score > best_score:
                     best_parents, best_score = moves.graph, moves.score
-        return AnnealingState(
+        after = AnnealingState(
             moves.graph,
             moves.score,
             operations=state.operations + count,
-            work=moves,
             best_parents=best_parents,
             best_score=best_score,
             sweep=state.sweep + through,
             proposed=0 if through else state.proposed + count,
         )
+        return problem.keep(after, moves)
 
     def temperature(self, sweep: int) -> float:
         """The temperature of a sweep, in nats."""

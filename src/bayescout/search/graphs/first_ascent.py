@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayescout.search.frame.problem import Generator, Problem, State
-from bayescout.search.graphs.hill_climb import MIN_GAIN, moves_of
-from bayescout.search.graphs.moves import Moves
+from bayescout.arrays import Ints
+from bayescout.search.frame.problem import MIN_GAIN, Generator, Problem, State
+from bayescout.search.graphs.moves import Moves, moves_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class FirstAscent:
 
     def start(self, problem: Problem, rng: Generator) -> State:
         moves = Moves(problem, problem.first_graph(rng))
-        return State(moves.graph, moves.score, work=moves)
+        return problem.keep(State(moves.graph, moves.score), moves)
 
     def advance(self, problem: Problem, state: State, rng: Generator) -> State:
         moves = moves_of(problem, state)
@@ -34,10 +34,10 @@ class FirstAscent:
         if move is None:
             return State(state.parents, state.score, True, operations)
         moves.apply(move)
-        return State(moves.graph, moves.score, operations=operations, work=moves)
+        return problem.keep(State(moves.graph, moves.score, operations=operations), moves)
 
 
-def shuffled_operators(n: int, rng: Generator) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def shuffled_operators(n: int, rng: Generator) -> Ints:
     """Every operator on every ordered pair, in random order; numbered as `Moves.move_of` reads them."""
     pairs = np.flatnonzero(~np.eye(n, dtype=bool))
     operators = np.concatenate([pairs, pairs + n * n, pairs + 2 * n * n])

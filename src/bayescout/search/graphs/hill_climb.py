@@ -6,14 +6,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bayescout.checks import MOST_PERTURB, settle_count
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, random_graph
-from bayescout.search.graphs.moves import Moves
-
-MIN_GAIN = 1e-6
-"""A gain below this is rounding: without a floor two inverse reversals could both seem gains for ever."""
+from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State, random_graph
+from bayescout.search.graphs.moves import Moves, moves_of
 
 
-@dataclass
+@dataclass(frozen=True)
 class ClimbState(State):
     """A climb: the best optimum so far and how many restarts are left."""
 
@@ -45,12 +42,11 @@ class HillClimb:
         settle_count(self, "perturb", most=MOST_PERTURB)
 
     def start(self, problem: Problem, rng: Generator) -> ClimbState:
-        problem.rows.remembers = self.restarts > 0
-        moves = Moves(problem, problem.first_graph(rng))
-        return ClimbState(moves.graph, moves.score, restarts_left=self.restarts, work=moves)
+        moves = Moves(problem, problem.first_graph(rng), remember=self.restarts > 0)
+        return problem.keep(ClimbState(moves.graph, moves.score, restarts_left=self.restarts), moves)
 
     def advance(self, problem: Problem, state: ClimbState, rng: Generator) -> ClimbState:
-        moves = moves_of(problem, state)
+        moves = moves_of(problem, state, remember=self.restarts > 0)
         best = moves.best()
         if best is not None and best.gain > MIN_GAIN:
             moves.apply(best)
@@ -67,15 +63,15 @@ class HillClimb:
 
 
 def _moved(state: ClimbState, moves: Moves) -> ClimbState:
-    return ClimbState(
+    after = ClimbState(
         moves.graph,
         moves.score,
         operations=state.operations + 1,
         best_parents=state.best_parents,
         best_score=state.best_score,
         restarts_left=state.restarts_left,
-        work=moves,
     )
+    return moves.problem.keep(after, moves)
 
 
 def restarted(moves: Moves, best: ParentSets, perturb: int, rng: Generator) -> Moves:
@@ -84,13 +80,4 @@ def restarted(moves: Moves, best: ParentSets, perturb: int, rng: Generator) -> M
         return Moves(moves.problem, random_graph(moves.problem.rules, rng))
     moves = moves.moved_to(best)
     moves.perturb(perturb, rng)
-    return moves
-
-
-def moves_of(problem: Problem, state: State) -> Moves:
-    """The neighbourhood of a state's graph, rebuilt where the state was read from a file."""
-    if state.work is None:
-        with problem.score.suspended():
-            state.work = Moves(problem, state.parents)
-    moves: Moves = state.work
     return moves

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayescout.arrays import Bools, Ints, Parents
 from bayescout.kernels.moves import (
     ADD,
     REMOVE,
@@ -19,10 +19,8 @@ from bayescout.kernels.moves import (
     first_improving,
     is_reversible,
 )
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, as_matrix
-
-Matrix = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from bayescout.scores.gain_rows import Gains
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, as_matrix
 
 
 class Move(NamedTuple):
@@ -38,26 +36,25 @@ class Moves:
     """A graph, and the gain of every single-arc move from it.
 
     Only the rows of children whose parents change are scored again; reachability is kept as a matrix, so
-    the legality of a move is a look-up.
+    the legality of a move is a look-up. `remember` is for a search that may come back to a parent set.
     """
 
-    def __init__(self, problem: Problem, parents: ParentSets) -> None:
+    def __init__(self, problem: Problem, parents: ParentSets, remember: bool = True) -> None:
         n = problem.n
         self.problem = problem
-        self.parents: list[tuple[int, ...]] = list(parents)
-        self.locals: NDArray[np.float64] = np.zeros(n)
-        self.gains: Matrix = np.full((n, n), -np.inf)
-        self.removals: Matrix = np.full((n, n), -np.inf)
-        self.adjacent: Bools = as_matrix(parents, n)
+        self.parents: list[Parents] = list(parents)
+        self.gains = Gains.of_graph(as_matrix(parents, n))
+        self.adjacent: Bools = self.gains.adjacent
         self.reach: Bools = np.empty((n, n), dtype=bool)
+        self.remember = remember
         # child * n + parent of every arc, in rising order
         self._arcs = [child * n + parent for child, own in enumerate(parents) for parent in own]
-        self._rows = problem.rows
+        self._rows = problem.gain_rows
         self._chosen = np.empty(3, dtype=np.int64)
         self._nothing_banned = np.zeros((n, n), dtype=bool)
-        self._graph = (self.adjacent, self.gains, self.removals, self.locals, np.full(n, -np.inf))
+        self._arrays = self.gains.arrays
         fill_reach(self.adjacent, self.reach)
-        self._rows.fill(self.parents, self._graph)
+        self._rows.fill(self.parents, self.gains, remember)
 
     @property
     def graph(self) -> ParentSets:
@@ -65,7 +62,7 @@ class Moves:
 
     @property
     def score(self) -> float:
-        return float(self.locals.sum())
+        return float(self.gains.locals.sum())
 
     # ---- choosing
 
@@ -73,15 +70,15 @@ class Moves:
         """The legal move that gains most; the first of equals."""
         ban = self._nothing_banned if banned is None else banned
         arcs = np.array(self._arcs, dtype=np.int64)
-        gain = best_move(self._graph, arcs, self.reach, ban, self._chosen)
+        gain = best_move(self._arrays, arcs, self.reach, ban, self._chosen)
         if gain == -np.inf:
             return None
         kind, child, parent = self._chosen.tolist()
         return Move(kind, child, parent, gain)
 
-    def first(self, operators: NDArray[np.int64], least: float) -> tuple[Move | None, int]:
+    def first(self, operators: Ints, least: float) -> tuple[Move | None, int]:
         """The first legal operator that gains more than `least`, and how many were considered."""
-        position = int(first_improving(self._graph, self.reach, operators, least))
+        position = int(first_improving(self._arrays, self.reach, operators, least))
         if position < 0:
             return None, len(operators)
         return self.move_of(int(operators[position])), position + 1
@@ -90,22 +87,23 @@ class Moves:
         """The move with this number, (kind * n + child) * n + parent; its gain is -inf when illegal."""
         n = self.problem.n
         kind, child, parent = operator // (n * n), operator // n % n, operator % n
+        added, removed = self.gains.added, self.gains.removed
         if kind == ADD:
-            gain = -np.inf if self.reach[child, parent] else self.gains[child, parent]
+            gain = -np.inf if self.reach[child, parent] else added[child, parent]
         elif kind == REMOVE:
-            gain = self.removals[child, parent]
+            gain = removed[child, parent]
         elif self.adjacent[parent, child] and is_reversible(self.adjacent, self.reach, parent, child):
-            gain = self.removals[child, parent] + self.gains[parent, child]
+            gain = removed[child, parent] + added[parent, child]
         else:
             gain = -np.inf
         return Move(kind, child, parent, float(gain))
 
-    def legal_operators(self, additions: bool = True) -> NDArray[np.int64]:
+    def legal_operators(self, additions: bool = True) -> Ints:
         """The numbers of every legal move, or of every one that adds no arc."""
-        n = self.problem.n
-        added = np.flatnonzero((self.gains > -np.inf) & ~self.reach) if additions else np.empty(0, np.int64)
-        removals = np.flatnonzero(self.removals > -np.inf)
-        turned = (self.removals > -np.inf) & (-np.inf < self.gains.T)
+        n, gains = self.problem.n, self.gains
+        added = np.flatnonzero((gains.added > -np.inf) & ~self.reach) if additions else np.empty(0, np.int64)
+        removals = np.flatnonzero(gains.removed > -np.inf)
+        turned = (gains.removed > -np.inf) & (-np.inf < gains.added.T)
         reversals = [
             child * n + parent
             for child, parent in np.argwhere(turned).tolist()
@@ -156,4 +154,9 @@ class Moves:
         self.adjacent[:, child] = False
         for parent in parents:
             self.adjacent[parent, child] = True
-        self._rows.update(child, self.parents[child], self._graph)
+        self._rows.update(child, own, self.gains, self.remember)
+
+
+def moves_of(problem: Problem, state: State, remember: bool = True) -> Moves:
+    """The neighbourhood of a state's graph, for the next state to change."""
+    return problem.scratch(state, lambda: Moves(problem, state.parents, remember))

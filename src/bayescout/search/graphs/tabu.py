@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from bayescout.checks import MOST_PERTURB, settle_count
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
-from bayescout.search.graphs.hill_climb import MIN_GAIN, moves_of, restarted
-from bayescout.search.graphs.moves import Move, Moves
+from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State
+from bayescout.search.graphs.hill_climb import restarted
+from bayescout.search.graphs.moves import Move, Moves, moves_of
 
 
-@dataclass
+@dataclass(frozen=True)
 class TabuState(State):
     """A walk: the best graph so far, pairs that may not be touched, steps since the walk's own best."""
 
@@ -54,7 +54,8 @@ class Tabu:
     def start(self, problem: Problem, rng: Generator) -> TabuState:
         moves = Moves(problem, problem.first_graph(rng))
         graph, score = moves.graph, moves.score
-        return TabuState(graph, score, False, 0, moves, graph, score, restarts_left=self.restarts)
+        state = TabuState(graph, score, best_parents=graph, best_score=score, restarts_left=self.restarts)
+        return problem.keep(state, moves)
 
     def advance(self, problem: Problem, state: TabuState, rng: Generator) -> TabuState:
         moves = moves_of(problem, state)
@@ -65,11 +66,10 @@ class Tabu:
         better = moves.score > state.best_score + MIN_GAIN
         # Where no graph could be scored yet there is nothing to be patient with.
         forward = moves.score > state.walk_best + MIN_GAIN or moves.score == -np.inf
-        return TabuState(
+        after = TabuState(
             moves.graph,
             moves.score,
             operations=state.operations + 1,
-            work=moves,
             best_parents=moves.graph if better else state.best_parents,
             best_score=moves.score if better else state.best_score,
             recent=(*state.recent, (move.child, move.parent))[-self.length :],
@@ -77,6 +77,7 @@ class Tabu:
             idle=0 if forward else state.idle + 1,
             restarts_left=state.restarts_left,
         )
+        return problem.keep(after, moves)
 
     def _choose(self, moves: Moves, state: TabuState) -> Move | None:
         """The best move that is not tabu, or a tabu one that gives a new best graph."""
@@ -92,12 +93,12 @@ class Tabu:
         if state.restarts_left == 0:
             return TabuState(state.best_parents, state.best_score, True, state.operations)
         moves = restarted(moves, state.best_parents, self.perturb, rng)
-        return TabuState(
+        after = TabuState(
             moves.graph,
             moves.score,
             operations=state.operations + 1,
-            work=moves,
             best_parents=state.best_parents,
             best_score=state.best_score,
             restarts_left=state.restarts_left - 1,
         )
+        return moves.problem.keep(after, moves)

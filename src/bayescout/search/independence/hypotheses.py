@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from bayescout.checks import as_plain, require_choice, shown
 from bayescout.errors import SettingError
-from bayescout.search.classes.patterns import bits
-from bayescout.search.frame.problem import Problem
-from bayescout.statistics.counts import Counts
-from bayescout.statistics.covariance import Covariance
+from bayescout.search.bitsets import bits
 from bayescout.statistics.dependencies import CachedTest
 from bayescout.statistics.independence import (
     CORRECTIONS,
@@ -23,7 +20,6 @@ from bayescout.statistics.independence import (
     Correction,
     IndependenceTests,
     Question,
-    independence_tests,
 )
 
 
@@ -36,21 +32,6 @@ def require_test(test: str | None, alpha: float, correction: Correction = "none"
         require_choice("test", test, TESTS)
     require_choice("correction", correction, CORRECTIONS)
     return level
-
-
-def data_tests(
-    problem: Problem, test: str | None, alpha: float, correction: Correction = "none"
-) -> IndependenceTests:
-    """The tests of the score's statistics, or those statistics where they are tests themselves."""
-    statistics = getattr(problem.score.score, "statistics", None)
-    if isinstance(statistics, Counts | Covariance):
-        return independence_tests(statistics, test, alpha, correction, problem.check)
-    if statistics is not None and hasattr(statistics, "many"):
-        tests: IndependenceTests = statistics
-        return tests
-    raise SettingError(
-        "this search tests the data behind the score, and a score of your own has none; use bic or bdeu"
-    )
 
 
 def blanket(parents: Sequence[int], children: Sequence[int], node: int) -> int:

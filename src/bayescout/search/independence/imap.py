@@ -10,25 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import settle
-from bayescout.search.classes.ges import Work, require_equivalent
-from bayescout.search.classes.operators import MIN_GAIN, Step
-from bayescout.search.classes.patterns import bits, class_of, mask_of
-from bayescout.search.frame.problem import Edges, Generator, ParentSets, Problem, State
+from bayescout.search.bitsets import bits, mask_of
+from bayescout.search.classes.ges import ClassWalk, require_equivalent
+from bayescout.search.classes.operators import ClassMove
+from bayescout.search.classes.patterns import class_of
+from bayescout.search.frame.problem import MIN_GAIN, Edges, Generator, ParentSets, Problem, State
 from bayescout.search.independence.hypotheses import (
     Hypotheses,
     blanket_questions,
     children_of,
-    data_tests,
     require_test,
 )
-from bayescout.statistics.counts import Counts
-from bayescout.statistics.dependencies import CachedTest, DependencyCache
+from bayescout.statistics.dependencies import CachedTest, DependencyRecord
 from bayescout.statistics.independence import Correction, Question
 
 GROW, SHRINK, PRUNE = 0, 1, 2
 
 
-@dataclass
+@dataclass(frozen=True)
 class ImapState(State):
     """A graph of the class in hand, and every hypothesis tested so far.
 
@@ -44,7 +43,7 @@ class ImapState(State):
     covered: int = 0
     made: tuple[CachedTest, ...] = ()
 
-    latest_counts: ClassVar[bool] = True
+    answers_with_last: ClassVar[bool] = True
 
     def facts(self) -> dict[str, float]:
         return {
@@ -58,9 +57,9 @@ class ImapState(State):
     def found_class(self) -> Edges:
         return class_of(self.parents).pairs()
 
-    def dependencies(self) -> DependencyCache:
+    def dependencies(self) -> DependencyRecord:
         entries = Hypotheses(self.made).entries([mask_of(own) for own in self.parents])
-        return DependencyCache(len(self.made), self.rejected, self.inconclusive, self.covered, entries)
+        return DependencyRecord(len(self.made), self.rejected, self.inconclusive, self.covered, entries)
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,8 @@ class Imap:
         return walk.state(0)
 
     def advance(self, problem: Problem, state: ImapState, rng: Generator) -> ImapState:
-        walk, settled, pruned = _walk(self, problem, state), state.settled, state.pruned
-        phase = state.phase
+        walk = problem.scratch(state, lambda: _Walk(self, problem, state.parents, state.phase, state.made))
+        settled, pruned, phase = state.settled, state.pruned, state.phase
         while True:
             if phase == PRUNE:
                 walk.prune()
@@ -137,43 +136,42 @@ class _Walk:
     def __init__(
         self, search: Imap, problem: Problem, graph: ParentSets, phase: int, made: tuple[CachedTest, ...]
     ) -> None:
-        discrete = isinstance(getattr(problem.score.score, "statistics", None), Counts)
+        discrete = problem.scorer.is_discrete
         test = search.test or ("chi2" if discrete else None)
-        tests = data_tests(problem, test, search.alpha, search.correction)
         self.problem = problem
         self.hypotheses = Hypotheses(made)
-        self.tests = tests
+        self.tests = problem.scorer.independence_tests(test, search.alpha, search.correction)
         self.by_score = discrete and not search.ends_pruned
         self.prunes = not self.by_score
-        self.work = Work(problem, graph, min(phase, SHRINK))
+        self.classes = ClassWalk(problem, graph, min(phase, SHRINK))
 
     def enter(self, phase: int) -> None:
         if phase != PRUNE:
-            self.work.enter(phase)
+            self.classes.enter(phase)
 
     def ask(self, questions: Iterable[Question]) -> None:
         self.hypotheses.ask(self.tests, questions)
 
     def covered(self) -> NDArray[np.bool_]:
         """Which of the dependencies found the graph in hand covers."""
-        return self.hypotheses.covered(self.work.masks)
+        return self.hypotheses.covered(self.classes.masks)
 
-    def growing(self) -> Step | None:
+    def growing(self) -> ClassMove | None:
         """The best insertion that raises the score, where that counts, or else the best that covers more."""
-        raising = self.work.operators.best() if self.by_score else None
+        raising = self.classes.operators.best() if self.by_score else None
         if raising is not None:
             return raising
         now = self.covered()
         if now.all():
             return None
-        ranked = self.work.operators.ranked()
+        ranked = self.classes.operators.ranked()
         more = (s for s in ranked if self.hypotheses.covered(s.member.parents).sum() > now.sum())
         return next(more, None)
 
-    def shrinking(self) -> Step | None:
+    def shrinking(self) -> ClassMove | None:
         """The best deletion that raises the score, loses no dependency and brings none to light."""
         now = self.covered()
-        for step in self.work.operators.ranked():
+        for step in self.classes.operators.ranked():
             if not step.gain > MIN_GAIN:
                 return None
             if not (self.hypotheses.covered(step.member.parents) >= now).all():
@@ -185,14 +183,14 @@ class _Walk:
             now = self.covered()
         return None
 
-    def take(self, step: Step) -> bool:
+    def take(self, step: ClassMove) -> bool:
         """Take a step and test what it changed; False where it could not be taken."""
-        taken = self.work.take(step)
+        taken = self.classes.take(step)
         if taken:
             self._ask_about(step)
         return taken
 
-    def _ask_about(self, step: Step) -> None:
+    def _ask_about(self, step: ClassMove) -> None:
         """Test the ends of the changed arc and their neighbours."""
         parents = step.member.parents
         children = children_of(parents)
@@ -203,7 +201,7 @@ class _Walk:
 
     def prune(self) -> None:
         """Remove the arcs whose ends a test finds independent, given nothing or all other variables."""
-        n, graph = self.problem.n, self.work.graph
+        n, graph = self.problem.n, self.classes.graph
         arcs = [(min(a, c), max(a, c)) for c, own in enumerate(graph) for a in own]
         rest = {(a, b): tuple(v for v in range(n) if v not in (a, b)) for a, b in arcs}
         self.ask(Question(a, b, given) for a, b in arcs for given in ((), rest[a, b]))
@@ -214,17 +212,16 @@ class _Walk:
             tuple(a for a in own if required[a, c] or (min(a, c), max(a, c)) not in apart)
             for c, own in enumerate(graph)
         )
-        self.work = Work(self.problem, left, GROW)
+        self.classes = ClassWalk(self.problem, left, GROW)
 
     def state(
         self, operations: int, phase: int = GROW, settled: int = 0, pruned: bool = False, done: bool = False
     ) -> ImapState:
-        return ImapState(
-            self.work.graph,
-            self.work.score,
+        state = ImapState(
+            self.classes.graph,
+            self.classes.score,
             done=done,
             operations=operations,
-            work=self,
             phase=phase,
             pruned=pruned,
             settled=settled,
@@ -233,12 +230,4 @@ class _Walk:
             covered=int(self.covered().sum()),
             made=tuple(self.hypotheses.made),
         )
-
-
-def _walk(search: Imap, problem: Problem, state: ImapState) -> _Walk:
-    """The scratch space of a state, rebuilt where the state was read from a file."""
-    if state.work is None:
-        with problem.score.suspended():
-            state.work = _Walk(search, problem, state.parents, state.phase, state.made)
-    walk: _Walk = state.work
-    return walk
+        return self.problem.keep(state, self)

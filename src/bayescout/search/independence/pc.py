@@ -8,17 +8,11 @@ from itertools import combinations, islice
 from typing import ClassVar
 
 from bayescout.checks import settle, settle_count
-from bayescout.search.classes.patterns import (
-    Extension,
-    Pattern,
-    bits,
-    class_of,
-    extension_of,
-    semi_directed_path,
-)
+from bayescout.search.bitsets import bits
+from bayescout.search.classes.patterns import Extension, Pattern, class_of, extension_of, semi_directed_path
 from bayescout.search.frame.problem import Edges, Generator, Pairs, ParentSets, Problem, State
-from bayescout.search.independence.hypotheses import data_tests, require_test
-from bayescout.statistics.dependencies import CachedTest, DependencyCache
+from bayescout.search.independence.hypotheses import require_test
+from bayescout.statistics.dependencies import CachedTest, DependencyRecord
 from bayescout.statistics.independence import (
     Finding,
     IndependenceTests,
@@ -33,7 +27,7 @@ STEP_EDGES = (2000, 500)
 """Edges tested in one step: given nothing, and given others."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class PcState(State):
     """The edges left and the tests that parted the others, with so many variables given so far.
 
@@ -54,14 +48,14 @@ class PcState(State):
     directed: Pairs = ()
     undirected: Pairs = ()
 
-    latest_counts: ClassVar[bool] = True
+    answers_with_last: ClassVar[bool] = True
 
     def found_class(self) -> Edges:
         return self.directed, self.undirected
 
-    def dependencies(self) -> DependencyCache:
+    def dependencies(self) -> DependencyRecord:
         kept = tuple(CachedTest(*one) for one in self.separators)
-        return DependencyCache(self.operations, self.rejected, self.inconclusive, None, kept)
+        return DependencyRecord(self.operations, self.rejected, self.inconclusive, None, kept)
 
     def facts(self) -> dict[str, float]:
         return {
@@ -100,14 +94,14 @@ class Pc:
             settle_count(self, "max_given")
 
     def start(self, problem: Problem, rng: Generator) -> PcState:
-        data_tests(problem, self.test, self.alpha)
+        self._tests(problem)
         either = problem.rules.allowed | problem.rules.allowed.T
         edges = tuple((a, b) for a, b in combinations(range(problem.n), 2) if either[a, b])
         parents = problem.rules.required_parents
         return PcState(parents, problem.total(parents), edges=edges, level=-1)
 
     def advance(self, problem: Problem, state: PcState, rng: Generator) -> PcState:
-        level, tests = state.level + 1, data_tests(problem, self.test, self.alpha)
+        level, tests = state.level + 1, self._tests(problem)
         before = state.before if state.tested else state.edges
         around = neighbours(problem.n, before)
         if not state.tested and not self._tests_at(problem, before, around, level):
@@ -143,7 +137,7 @@ class Pc:
         """
         if state.level < 0:
             return replace(state, directed=_required(problem))
-        return self._directed(problem, state, data_tests(problem, self.test, self.alpha), conservative=False)
+        return self._directed(problem, state, self._tests(problem), conservative=False)
 
     def _tests_at(self, problem: Problem, edges: Pairs, around: list[int], level: int) -> bool:
         """Return True if any edge that may go has so many neighbours to be given."""
@@ -158,6 +152,9 @@ class Pc:
     def _may_go(problem: Problem, a: int, b: int) -> bool:
         required = problem.rules.required
         return not (required[a, b] or required[b, a])
+
+    def _tests(self, problem: Problem) -> IndependenceTests:
+        return problem.scorer.independence_tests(self.test, self.alpha, "none")
 
     # ---- directing
 
@@ -338,7 +335,7 @@ def _directable(pattern: Pattern, a: int, b: int) -> bool:
     """Whether a -> b is there, or a - b can be made so without a directed cycle."""
     arcs = Pattern(pattern.parents, pattern.children, [0] * len(pattern.parents))
     there = bool(pattern.parents[b] >> a & 1)
-    return there or (bool(pattern.friends[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
+    return there or (bool(pattern.undirected[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
 
 
 def direct_by_rules(
@@ -364,17 +361,17 @@ def direct_by_rules(
 
 def _must_point(pattern: Pattern, a: int, b: int, unsure: set[Triple]) -> bool:
     """Whether one of the rules turns a - b into a -> b."""
-    parents, children, friends = pattern.parents, pattern.children, pattern.friends
-    far = ~(parents[b] | children[b] | friends[b] | 1 << b)  # not joined to b
-    through = bits(friends[a] & parents[b])
+    parents, children, undirected = pattern.parents, pattern.children, pattern.undirected
+    far = ~(parents[b] | children[b] | undirected[b] | 1 << b)  # not joined to b
+    through = bits(undirected[a] & parents[b])
     return (
         any((c, a, b) not in unsure for c in bits(parents[a] & far))
         or bool(children[a] & parents[b])
         or any(
-            not (parents[c] | children[c] | friends[c]) >> d & 1 and (c, a, d) not in unsure
+            not (parents[c] | children[c] | undirected[c]) >> d & 1 and (c, a, d) not in unsure
             for c, d in combinations(through, 2)
         )
-        or any(parents[d] & friends[a] & far for d in bits(parents[b]))
+        or any(parents[d] & undirected[a] & far for d in bits(parents[b]))
     )
 
 
@@ -402,8 +399,8 @@ def forced_extension(pattern: Pattern, check: Callable[[], None] = lambda: None)
 
 def _new_colliders(pattern: Pattern, left: list[int], node: int) -> int:
     around = left[node]
-    friends = bits(pattern.friends[node] & around)
-    return sum((around & ~left[friend] & ~(1 << friend)).bit_count() for friend in friends)
+    undirected = bits(pattern.undirected[node] & around)
+    return sum((around & ~left[neighbour] & ~(1 << neighbour)).bit_count() for neighbour in undirected)
 
 
 def _required(problem: Problem) -> Pairs:
@@ -417,6 +414,6 @@ def within_limits(problem: Problem, parents: ParentSets) -> ParentSets:
         while len(own) > problem.rules.max_parents[child]:
             loose = [p for p in own if p not in problem.rules.required_parents[child]]
             without = [tuple(q for q in own if q != p) for p in loose]
-            own = without[int(problem.score.many([(child, some) for some in without]).argmax())]
+            own = without[int(problem.scorer.many([(child, some) for some in without]).argmax())]
         kept.append(own)
     return tuple(kept)

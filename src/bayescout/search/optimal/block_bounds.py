@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.statistics.families import Floats, Ints
+from bayescout.arrays import Floats, Ints
 
 MOST_BLOCK = 18
 """Variables of a block: its tables take 20 MB, and a bound a twentieth of a second."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.statistics.families import Floats, Ints
+from bayescout.arrays import Floats, Ints
 
 LEAST_VIOLATION = 1e-4
 """Cuts violated by less are not worth a row."""

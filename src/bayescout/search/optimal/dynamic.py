@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayescout.arrays import Ints
 from bayescout.errors import TooLargeError
-from bayescout.search.optimal.components import Part
+from bayescout.search.optimal.components import Component
 from bayescout.spelling import setting
-from bayescout.statistics.families import Ints
 
 MOST_BYTES = 1 << 30
 """What the tables of dynamic programming may take: 23 variables."""
@@ -32,18 +32,17 @@ def require_fit(n: int) -> None:
         )
 
 
-def solve_dynamic(part: Part) -> Ints | None:
-    """The sets of a best network, as places in the part's lists; None where no network has a score."""
+def solve_dynamic(component: Component) -> Ints | None:
+    """The sets of a best network, as places in the component's lists; None where no network has a score."""
     from bayescout.kernels.insertions import choose_all
     from bayescout.kernels.optimal import best_sinks, best_within, last_first
 
-    masks, starts, scores = part.lists
-    n = part.n
+    lists, n = component.lists, component.n
     require_fit(n)
     best = np.empty((n, 2 ** (n - 1)))
     for child in range(n):
-        own = slice(starts[child], starts[child + 1])
-        best_within(masks[own, 0].astype(np.int64), scores[own], child, best[child])
+        sets = lists.sets_of(child)[:, 0].astype(np.int64)
+        best_within(sets, lists.scores_of(child), child, best[child])
     totals = np.empty(2**n)
     best_sinks(best, totals)
     if not np.isfinite(totals[-1]):
@@ -51,5 +50,5 @@ def solve_dynamic(part: Part) -> Ints | None:
     order = np.empty(n, dtype=np.int64)
     last_first(best, totals, order)
     chosen = np.empty(n, dtype=np.int64)
-    choose_all(part.lists, order, chosen)
+    choose_all(lists.arrays, order, chosen)
     return chosen

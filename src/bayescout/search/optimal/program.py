@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.search.graphs.hill_climb import MIN_GAIN
+from bayescout.arrays import Floats, Ints
+from bayescout.search.bitsets import bools_of_words
+from bayescout.search.frame.problem import MIN_GAIN
 from bayescout.search.optimal.block_bounds import Blocks, block_size, group
-from bayescout.search.optimal.components import Part, unpacked
+from bayescout.search.optimal.components import Component
 from bayescout.search.optimal.cuts import (
     Cut,
     Weighted,
@@ -27,8 +29,7 @@ from bayescout.search.optimal.cuts import (
     violated_cuts,
 )
 from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxation
-from bayescout.search.parent_sets.growing import indexed
-from bayescout.statistics.families import Floats, Ints
+from bayescout.search.parent_sets.lists import ParentSetLists
 
 PROOF = 1e-6
 """Nats: a network is proven optimal when none can be better by more than this."""
@@ -60,7 +61,7 @@ STALL, PATIENCE = 0.02, 4
 Bools = NDArray[np.bool_]
 
 
-@dataclass(order=True)
+@dataclass(frozen=True, order=True)
 class Node:
     """Networks that use only the open columns; none scores more than the bound."""
 
@@ -73,43 +74,76 @@ class Node:
         return [self.priority[1], self.bound, np.packbits(self.columns).tobytes().hex(), self.stalled]
 
     @classmethod
-    def from_json(cls, saved: list[Any], m: int) -> Node:
+    def from_json(cls, saved: list[Any]) -> Node:
         made, bound, columns, stalled = saved
-        bits = np.unpackbits(np.frombuffer(bytes.fromhex(columns), dtype=np.uint8))[:m].astype(bool)
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(columns), dtype=np.uint8)).astype(bool)
         return cls((-bound, made), bound, bits, stalled)
 
 
-class Program:
-    """One part's integer program, as far as it has come.
+@dataclass(frozen=True)
+class Progress:
+    """How far a program has come, as a value; what it has in common with `Program` is explained there."""
 
-    picks   the sets of the best network known, as places in the part's lists; None where none is known
+    picks: tuple[int, ...] | None
+    cuts: tuple[Cut, ...]
+    nodes: tuple[Node, ...]
+    made: int
+    left: float
+    moved: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "picks": self.picks,
+            "cuts": [[cut.members, cut.k] for cut in self.cuts],
+            "made": self.made,
+            "left": self.left,
+            "moved": self.moved,
+            "nodes": [node.to_json() for node in self.nodes],
+        }
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> Progress:
+        return cls(
+            None if saved["picks"] is None else tuple(saved["picks"]),
+            tuple(Cut(tuple(members), k) for members, k in saved["cuts"]),
+            tuple(Node.from_json(node) for node in saved["nodes"]),
+            saved["made"],
+            saved["left"],
+            saved["moved"],
+        )
+
+
+class Program:
+    """One component's integer program, as far as it has come.
+
+    picks   the sets of the best network known, as places in its lists; None where none is known
     bound   an upper bound of the score of any network
     left    the highest bound of a node that was closed though the bound did not come down to its network
     """
 
-    def __init__(self, part: Part, picks: Ints | None) -> None:
-        masks, starts, scores = part.lists
-        self.part = part
+    def __init__(self, component: Component, picks: Ints | None) -> None:
+        lists = component.lists
+        self.n = component.n
         self.picks = picks
-        self.children = np.repeat(np.arange(part.n), np.diff(starts))
-        self.inside: Bools = unpacked(masks, part.n)
-        self.offset = float(np.sum(part.tops()))
-        self.losses: Floats = scores - part.tops()[self.children]
+        self.children = np.repeat(np.arange(self.n), np.diff(lists.starts))
+        self.inside: Bools = bools_of_words(lists.sets, self.n)
+        self.offset = float(np.sum(lists.tops()))
+        self.losses: Floats = lists.scores - lists.tops()[self.children]
         self.cuts: list[Cut] = []
         self.rows: list[Row] = []
-        self._lists = indexed(np.split(masks, starts[1:-1]), np.split(scores, starts[1:-1]))
+        self._lists = lists
         self.made = 0
         self.nodes: list[Node] = []
-        self._push(self.offset, np.ones(len(scores), dtype=bool))
+        self._push(self.offset, np.ones(len(self.losses), dtype=bool))
         self.left = -math.inf
         self.moved = False
         self._model: Relaxation | None = None
-        self._active = np.arange(len(scores))
+        self._active = np.arange(len(self.losses))
         self._used: list[bool] = []
 
     @property
     def score(self) -> float:
-        return -math.inf if self.picks is None else float(np.sum(self.part.lists[2][self.picks]))
+        return -math.inf if self.picks is None else float(np.sum(self._lists.scores[self.picks]))
 
     @property
     def bound(self) -> float:
@@ -121,24 +155,20 @@ class Program:
 
     # ---- saved and resumed
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "picks": None if self.picks is None else self.picks.tolist(),
-            "cuts": [[cut.members, cut.k] for cut in self.cuts],
-            "made": self.made,
-            "left": self.left,
-            "moved": self.moved,
-            "nodes": [node.to_json() for node in sorted(self.nodes)],
-        }
+    def progress(self) -> Progress:
+        picks = None if self.picks is None else tuple(self.picks.tolist())
+        nodes = tuple(sorted(self.nodes))
+        return Progress(picks, tuple(self.cuts), nodes, self.made, self.left, self.moved)
 
     @classmethod
-    def from_json(cls, part: Part, saved: dict[str, Any]) -> Program:
-        made = cls(part, None if saved["picks"] is None else np.array(saved["picks"], dtype=np.int64))
-        made._keep([Cut(tuple(members), k) for members, k in saved["cuts"]])
-        made.made, made.left = saved["made"], saved["left"]
-        made.moved = saved["moved"]
-        made.nodes = [Node.from_json(node, len(made.losses)) for node in saved["nodes"]]
-        return made
+    def resumed(cls, component: Component, progress: Progress) -> Program:
+        picks = progress.picks
+        program = cls(component, None if picks is None else np.array(picks, dtype=np.int64))
+        program._keep(list(progress.cuts))
+        program.made, program.left, program.moved = progress.made, progress.left, progress.moved
+        m = len(program.losses)
+        program.nodes = [replace(node, columns=node.columns[:m]) for node in progress.nodes]
+        return program
 
     # ---- one step
 
@@ -238,7 +268,7 @@ class Program:
             members = np.array(self.cuts[place].members)
             pairs = len(members) * (len(members) - 1)
             affinity[members[:, None], members] += multipliers[place] / pairs
-        return Blocks(group(affinity, block_size(self.part.n)), self.children, self.inside)
+        return Blocks(group(affinity, block_size(self.n)), self.children, self.inside)
 
     def _violated(self, solution: Weighted) -> list[Cut]:
         """Add the cuts that the solution violates and that are not there already."""
@@ -273,7 +303,7 @@ class Program:
 
     def _hold_all(self, columns: Bools) -> bool:
         """Whether every child has an open column."""
-        return bool(np.bincount(self.children[columns], minlength=self.part.n).min() > 0)
+        return bool(np.bincount(self.children[columns], minlength=self.n).min() > 0)
 
     def _built(self, columns: Bools) -> Relaxation:
         """A model of the columns that are open in some node, with every cut."""
@@ -343,16 +373,16 @@ class Program:
                 worth[where] -= multipliers[place] * values
                 room += multipliers[place] * self.cuts[place].room
         worth[~columns] = -np.inf
-        tops = np.full(self.part.n, -np.inf)
+        tops = np.full(self.n, -np.inf)
         np.maximum.at(tops, self.children, worth)
         size = abs(self.offset) + float(np.abs(tops).sum()) + room
-        rounding = ROUNDING * size * (self.part.n + len(self.cuts))
+        rounding = ROUNDING * size * (self.n + len(self.cuts))
         return worth, tops, self.offset + room + rounding
 
     # ---- branching
 
     def _branch(self, solution: Weighted, columns: Bools, bound: float) -> None:
-        """Part the networks by the arc for which both sides' bounds come down most."""
+        """Divide the networks by the arc for which both sides' bounds come down most."""
         arcs = partial_arcs(solution)
         if not arcs:
             # A network: it has been offered, and rounding alone keeps the bound above it.
@@ -387,7 +417,7 @@ class Program:
             self.picks = chosen
 
 
-def climbed(lists: tuple[Any, ...], order: Ints) -> tuple[Ints, Ints, float]:
+def climbed(lists: ParentSetLists, order: Ints) -> tuple[Ints, Ints, float]:
     """An order climbed by insertion, the best sets in it as places in the lists, and their total.
 
     The order stays as it is, with minus infinity, where a variable has no set in it.
@@ -395,8 +425,8 @@ def climbed(lists: tuple[Any, ...], order: Ints) -> tuple[Ints, Ints, float]:
     from bayescout.kernels.insertions import choose_all, climb_order
 
     order, chosen = order.copy(), np.empty(len(order), dtype=np.int64)
-    total = float(choose_all(lists[:3], order, chosen))
+    total = float(choose_all(lists.arrays, order, chosen))
     if math.isfinite(total):
-        climb_order(lists, np.arange(len(order)), MIN_GAIN, order, chosen)
-        total = float(np.sum(lists[2][chosen]))
+        climb_order(lists.indexed, np.arange(len(order)), MIN_GAIN, order, chosen)
+        total = float(np.sum(lists.scores[chosen]))
     return order, chosen, total

@@ -9,22 +9,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayescout.arrays import Ints
 from bayescout.checks import require_choice
 from bayescout.errors import TooLargeError
 from bayescout.graph.orders import peel_roots
 from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
 from bayescout.search.graphs.tabu import Tabu, TabuState
-from bayescout.search.optimal.components import Part, parts_of
+from bayescout.search.optimal.components import Component, components_of
 from bayescout.search.optimal.dynamic import bytes_needed, fits, solve_dynamic
-from bayescout.search.optimal.program import PROOF, Program, climbed
-from bayescout.search.parent_sets.enumeration import CandidateSets, Enumeration
-from bayescout.search.parent_sets.growing import indexed
-from bayescout.statistics.families import Ints
+from bayescout.search.optimal.program import PROOF, Program, Progress, climbed
+from bayescout.search.parent_sets.enumeration import Enumeration
+from bayescout.search.parent_sets.lists import ParentSetLists
 
 METHODS = ("auto", "dynamic", "program")
 
 STEP_BYTES = 64 << 20
-"""Parts are solved in one step as long as their tables of dynamic programming together take no more."""
+"""Components are solved in one step as long as their tables of dynamic programming together take no more."""
 
 RESTARTS = 10
 """Of the first climb."""
@@ -39,7 +39,7 @@ CLIMB_AFTER = (3, 10, 100)
 """Steps of a long enumeration after which there are climbs over orders of the sets known so far."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class OptimalState(State):
     """How far an exact search has come.
 
@@ -47,7 +47,8 @@ class OptimalState(State):
     enumerated  steps of the enumeration of parent sets
     complete    whether every parent set that matters has been looked at
     bound       no network scores more, as far as is known
-    settled     how many parts are solved, and `bounds` of them
+    settled     how many components are solved, and `bounds` of them
+    program     of the component in hand, as far as it has come
     walk        the first climb, while it goes on
     """
 
@@ -57,7 +58,7 @@ class OptimalState(State):
     bound: float = math.inf
     settled: int = 0
     bounds: tuple[float, ...] = ()
-    program: dict[str, Any] | None = field(default=None, repr=False)
+    program: Progress | None = field(default=None, repr=False)
     walk: TabuState | None = field(default=None, repr=False)
 
     def upper_bound(self) -> float | None:
@@ -67,39 +68,59 @@ class OptimalState(State):
         return {"bound": self.bound} if math.isfinite(self.bound) else {}
 
     def to_json(self) -> dict[str, Any]:
-        program = getattr(self.work, "program", None)
         return super().to_json() | {
-            "program": None if program is None else program.to_json(),
+            "program": None if self.program is None else self.program.to_json(),
             "walk": None if self.walk is None else self.walk.to_json(),
         }
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> State:
-        walk = saved["walk"]
-        return super().from_json(saved | {"walk": None if walk is None else TabuState.from_json(walk)})
+        walk, program = saved["walk"], saved["program"]
+        made = {
+            "walk": None if walk is None else TabuState.from_json(walk),
+            "program": None if program is None else Progress.from_json(program),
+        }
+        return super().from_json(saved | made)
 
 
-class Work:
-    """What can be rebuilt: the enumeration, its sets, their parts, and the program of the part in hand."""
+class ExactWork:
+    """What can be rebuilt: the enumeration, its sets, their components, and the program in hand."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.enumeration: Enumeration | None = None
         self.steps: Iterator[None] = iter(())
-        self.candidates: CandidateSets | None = None
-        self.parts: list[Part] = []
+        self.candidates: ParentSetLists | None = None
+        self.components: list[Component] = []
         self.program: Program | None = None
+
+    @classmethod
+    def rebuilt(cls, problem: Problem, state: OptimalState) -> ExactWork:
+        work = cls(problem)
+        if state.stage == "climb":
+            return work
+        work.enumerate()
+        for _ in range(state.enumerated):
+            try:
+                next(work.steps, None)
+            except TooLargeError:
+                break
+        if state.stage == "parts":
+            component = work.divide()[min(state.settled, len(work.components) - 1)]
+            if state.program is not None:
+                work.program = Program.resumed(component, state.program)
+        return work
 
     def enumerate(self) -> None:
         self.enumeration = Enumeration(self.problem)
         self.steps = self.enumeration.steps()
 
-    def divide(self) -> list[Part]:
+    def divide(self) -> list[Component]:
         assert self.enumeration is not None
         if self.candidates is None:
             self.candidates = self.enumeration.found()
-            self.parts = parts_of(self.candidates)
-        return self.parts
+            self.components = components_of(self.candidates)
+        return self.components
 
 
 @dataclass(frozen=True)
@@ -123,83 +144,63 @@ class Optimal:
 
     def start(self, problem: Problem, rng: Generator) -> OptimalState:
         graph = problem.first_graph(rng)
-        return OptimalState(graph, problem.total(graph), work=Work(problem))
+        return problem.keep(OptimalState(graph, problem.total(graph)), ExactWork(problem))
 
     def advance(self, problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
-        if state.work is None:
-            with problem.score.suspended():
-                state.work = self._rebuilt(problem, state)
-        step = {"climb": _climb, "sets": _enumerate, "order": _climb_orders, "parts": self._solve}[
-            state.stage
-        ]
-        after = step(problem, state, rng)
-        return replace(after, operations=state.operations + 1, work=state.work, program=None)
+        work = problem.scratch(state, lambda: ExactWork.rebuilt(problem, state))
+        stages = {"climb": _climb, "sets": _enumerate, "order": _climb_orders, "parts": self._solve}
+        after = stages[state.stage](problem, state, work, rng)
+        program = None if work.program is None else work.program.progress()
+        after = replace(after, operations=state.operations + 1, program=program)
+        return problem.keep(after, work)
 
-    def _rebuilt(self, problem: Problem, state: OptimalState) -> Work:
-        work = Work(problem)
-        if state.stage == "climb":
-            return work
-        work.enumerate()
-        for _ in range(state.enumerated):
-            try:
-                next(work.steps, None)
-            except TooLargeError:
-                break
-        if state.stage == "parts":
-            part = work.divide()[min(state.settled, len(work.parts) - 1)]
-            if state.program is not None:
-                work.program = Program.from_json(part, state.program)
-        return work
-
-    def _solve(self, problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
-        """Solve the next parts by dynamic programming, or go on with the program of one."""
-        work: Work = state.work
-        parts, room, after = work.divide(), STEP_BYTES, state
-        while after.settled < len(parts) and room > 0:
-            part = parts[after.settled]
-            if part.n == 1 or self.method == "dynamic" or (self.method == "auto" and fits(part.n)):
-                picks = np.zeros(1, dtype=np.int64) if part.n == 1 else solve_dynamic(part)
-                room -= bytes_needed(part.n)
-                after = _settled(problem, after, part, picks, None)
+    def _solve(self, problem: Problem, state: OptimalState, work: ExactWork, rng: Generator) -> OptimalState:
+        """Solve the next components by dynamic programming, or go on with the program of one."""
+        components, room, after = work.divide(), STEP_BYTES, state
+        while after.settled < len(components) and room > 0:
+            one = components[after.settled]
+            if one.n == 1 or self.method == "dynamic" or (self.method == "auto" and fits(one.n)):
+                picks = np.zeros(1, dtype=np.int64) if one.n == 1 else solve_dynamic(one)
+                room -= bytes_needed(one.n)
+                after = _settled(problem, after, work, picks, None)
                 continue
             if work.program is None:
-                work.program = Program(part, _picks_of(part, after.parents))
+                work.program = Program(one, _picks_of(one, after.parents))
             program = work.program
             program.advance()
             if not program.done:
-                return _bounded(problem, _with_picks(problem, after, part, program.picks), program.bound)
+                return _bounded(_with_picks(problem, after, work, program.picks), work, program.bound)
             work.program, room = None, 0
-            after = _settled(problem, after, part, program.picks, program.bound)
-        return _bounded(problem, after, None)
+            after = _settled(problem, after, work, program.picks, program.bound)
+        return _bounded(after, work, None)
 
 
 # ---- stages
 
 
-def _climb(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
+def _climb(problem: Problem, state: OptimalState, work: ExactWork, rng: Generator) -> OptimalState:
     """Tabu search with some restarts, so many moves of it: a good answer at once."""
     if not math.isfinite(state.score):
-        return _listing(state)
+        return _begin_sets(state, work)
     tabu, walk = Tabu(restarts=RESTARTS), state.walk
     if walk is None:
         walk = tabu.start(replace(problem, start=state.parents), rng)
     for _ in range(max(1, STEP_MOVES // problem.n**2)):
         walk = tabu.advance(problem, walk, rng)
         if walk.done:
-            return _listing(_better(problem, replace(state, walk=None), walk.parents))
+            return _begin_sets(_better(problem, replace(state, walk=None), walk.parents), work)
     if walk.best_score > state.score:
         state = replace(state, parents=walk.best_parents, score=walk.best_score)
     return replace(state, walk=walk)
 
 
-def _listing(state: OptimalState) -> OptimalState:
+def _begin_sets(state: OptimalState, work: ExactWork) -> OptimalState:
     """On to the enumeration of parent sets."""
-    state.work.enumerate()
+    work.enumerate()
     return replace(state, stage="sets")
 
 
-def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
-    work: Work = state.work
+def _enumerate(problem: Problem, state: OptimalState, work: ExactWork, rng: Generator) -> OptimalState:
     assert work.enumeration is not None
     stage, complete = "sets", True
     try:
@@ -215,36 +216,33 @@ def _enumerate(problem: Problem, state: OptimalState, rng: Generator) -> Optimal
     return replace(after, bound=bound)
 
 
-def _climb_orders(problem: Problem, state: OptimalState, rng: Generator) -> OptimalState:
+def _climb_orders(problem: Problem, state: OptimalState, work: ExactWork, rng: Generator) -> OptimalState:
     """Climb over orders of the candidate sets."""
-    work: Work = state.work
     work.divide()
     assert work.candidates is not None
-    if any(own[0] == -math.inf for own in work.candidates.scores):
+    if (work.candidates.tops() == -math.inf).any():
         # A variable that cannot be scored with any parents: so it is with every network.
         return replace(state, stage="done", done=True)
     return replace(_climb_over(problem, state, work.candidates, rng), stage="parts")
 
 
 def _climb_over(
-    problem: Problem, state: OptimalState, candidates: CandidateSets, rng: Generator
+    problem: Problem, state: OptimalState, candidates: ParentSetLists, rng: Generator
 ) -> OptimalState:
     """Climb over orders from the best graph, and again from near the best order."""
     n = problem.n
-    lists = indexed(candidates.masks, candidates.scores)
-    order, chosen, total = climbed(lists, np.array(peel_roots(state.parents), dtype=np.int64))
+    order, chosen, total = climbed(candidates, np.array(peel_roots(state.parents), dtype=np.int64))
     for swaps in rng.integers(0, n, size=(max(5, CLIMBS // n), max(2, n // 8), 2)):
         other = order.copy()
         for one, two in swaps.tolist():
             other[one], other[two] = other[two], other[one]
         problem.check()
-        other, picks, score = climbed(lists, other)
+        other, picks, score = climbed(candidates, other)
         if score >= total:
             order, chosen, total = other, picks, score
     if not math.isfinite(total):
         return state
-    places = chosen - lists[1][:-1]
-    return _better(problem, state, tuple(candidates.parents(i, int(p)) for i, p in enumerate(places)))
+    return _better(problem, state, candidates.network(chosen)[0])
 
 
 def _better(problem: Problem, state: OptimalState, graph: ParentSets) -> OptimalState:
@@ -253,25 +251,25 @@ def _better(problem: Problem, state: OptimalState, graph: ParentSets) -> Optimal
     return replace(state, parents=graph, score=score) if score > state.score else state
 
 
-# ---- parts
+# ---- components
 
 
-def _picks_of(part: Part, parents: ParentSets) -> Ints | None:
-    """The best sets of the part in an order of the graph; None where one has none that can be scored."""
+def _picks_of(component: Component, parents: ParentSets) -> Ints | None:
+    """The best sets of a component in an order of the graph; None where one has none that can be scored."""
     from bayescout.kernels.insertions import choose_all
 
-    place = {variable: i for i, variable in enumerate(part.variables)}
+    place = {variable: i for i, variable in enumerate(component.variables)}
     order = np.array([place[v] for v in peel_roots(parents) if v in place], dtype=np.int64)
-    chosen = np.empty(part.n, dtype=np.int64)
-    return chosen if math.isfinite(choose_all(part.lists, order, chosen)) else None
+    chosen = np.empty(component.n, dtype=np.int64)
+    return chosen if math.isfinite(choose_all(component.lists.arrays, order, chosen)) else None
 
 
-def _with_picks(problem: Problem, state: OptimalState, part: Part, picks: Ints | None) -> OptimalState:
-    """The state with the part's variables given these sets, where that is better."""
+def _with_picks(problem: Problem, state: OptimalState, work: ExactWork, picks: Ints | None) -> OptimalState:
+    """The state with the variables of the component in hand given these sets, where that is better."""
     if picks is None:
         return state
-    assert state.work.candidates is not None
-    chosen = part.chosen(state.work.candidates, picks.tolist())
+    assert work.candidates is not None
+    chosen = work.components[state.settled].chosen(work.candidates, picks.tolist())
     graph = tuple(chosen.get(child, own) for child, own in enumerate(state.parents))
     if graph == state.parents or len(peel_roots(graph)) < problem.n:
         return state
@@ -279,25 +277,26 @@ def _with_picks(problem: Problem, state: OptimalState, part: Part, picks: Ints |
 
 
 def _settled(
-    problem: Problem, state: OptimalState, part: Part, picks: Ints | None, bound: float | None
+    problem: Problem, state: OptimalState, work: ExactWork, picks: Ints | None, bound: float | None
 ) -> OptimalState:
-    """The state with one part solved; without a bound of its own the part's sets are the best there are."""
-    best = -math.inf if picks is None else float(np.sum(part.lists[2][picks]))
-    after = _with_picks(problem, state, part, picks)
+    """The state with one component solved; without a bound of its own its sets are the best there are."""
+    lists = work.components[state.settled].lists
+    best = -math.inf if picks is None else float(np.sum(lists.scores[picks]))
+    after = _with_picks(problem, state, work, picks)
     known = best if bound is None else bound
     return replace(after, settled=state.settled + 1, bounds=(*state.bounds, known))
 
 
-def _bounded(problem: Problem, state: OptimalState, current: float | None) -> OptimalState:
-    """The bound of the whole: of the solved parts, of the one in hand, and the best sets of the others."""
-    parts = state.work.parts
-    done = state.settled == len(parts)
+def _bounded(state: OptimalState, work: ExactWork, current: float | None) -> OptimalState:
+    """The bound of the whole: of the solved components, of the one in hand, and the others' best sets."""
+    components = work.components
+    done = state.settled == len(components)
     begin = state.settled + (current is not None)
-    rest = [float(np.sum(part.tops())) for part in parts[begin:]]
+    rest = [float(np.sum(one.lists.tops())) for one in components[begin:]]
     bound = state.bound
     if state.complete:
         bound = min(bound, math.fsum([*state.bounds, *([] if current is None else [current]), *rest]))
         bound = max(bound, state.score)
-        if bound <= state.score + PROOF * len(parts):
+        if bound <= state.score + PROOF * len(components):
             bound = state.score
     return replace(state, bound=bound, done=done, stage="done" if done else "parts")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.statistics.families import Floats, Ints
+from bayescout.arrays import Floats, Ints
 
 Row = tuple[Ints, Floats]
 """The columns of a row and their values."""

@@ -10,12 +10,10 @@ import numpy as np
 
 from bayescout.checks import settle_count
 from bayescout.graph.orders import peel_roots
-from bayescout.scores.base import Formula
-from bayescout.search.classes.ges import Work as ClassWork
+from bayescout.search.classes.ges import ClassWalk
 from bayescout.search.frame.knowledge import Rules
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, random_order
-from bayescout.search.graphs.hill_climb import MIN_GAIN
-from bayescout.search.orders.orders import OrderState
+from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State, random_order
+from bayescout.search.orders.k2 import OrderState
 from bayescout.search.orders.trees import Trees
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -25,7 +23,7 @@ DELETIONS = 1
 """The phase of `ges` that deletes."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class BossState(OrderState):
     """An order and the graph in hand; `tried` counts the orders that moving began with.
 
@@ -73,33 +71,34 @@ class Boss:
     def advance(self, problem: Problem, state: BossState, rng: Generator) -> BossState:
         if state.phase == STARTING:
             return _begun(problem, state, Trees(problem), state.order)
-        if state.phase == MOVING:
-            moved = self._move(problem, state)
+        work = problem.scratch(state, lambda: BossWork.rebuilt(problem, state))
+        if work.standing is not None:
+            moved = self._move(problem, state, work.standing)
             if moved is not None:
                 return moved
-        return self._delete(problem, state, rng)
+        return self._delete(problem, state, work, rng)
 
-    def _move(self, problem: Problem, state: BossState) -> BossState | None:
+    def _move(self, problem: Problem, state: BossState, standing: Standing) -> BossState | None:
         """The first variable that has a better place, from the one whose turn it is, moved there."""
-        work = _standing(problem, state)
         turn, still = state.turn, state.still
         while still < problem.n:
-            moved = work.move(turn)
+            moved = standing.move(turn)
             turn, still = (turn + 1) % problem.n, 0 if moved else still + 1
             if moved:
-                return _stood(replace(state, turn=turn, still=still), work)
+                return _stood(problem, replace(state, turn=turn, still=still), standing)
         return None
 
-    def _delete(self, problem: Problem, state: BossState, rng: Generator) -> BossState:
+    def _delete(self, problem: Problem, state: BossState, work: BossWork, rng: Generator) -> BossState:
         """The best deletion on the class; where none is left, on to the next order or to the end."""
-        trees = _trees(problem, state)
-        if is_equivalent(problem):
-            work = _deleting(problem, state)
-            if work.take_best():
+        if problem.scorer.equivalent:
+            walk = work.deleting or ClassWalk(problem, state.parents, DELETIONS)
+            if walk.take_best():
                 operations = state.operations + 1
-                state = replace(state, parents=work.graph, score=work.score, operations=operations)
-                return replace(state, phase=DELETING, work=(trees, work))
-        return self._next_order(problem, state, trees, rng)
+                after = replace(
+                    state, parents=walk.graph, score=walk.score, operations=operations, phase=DELETING
+                )
+                return problem.keep(after, BossWork(work.trees, None, walk))
+        return self._next_order(problem, state, work.trees, rng)
 
     def _next_order(self, problem: Problem, state: BossState, trees: Trees, rng: Generator) -> BossState:
         better = state.score > state.best_score + MIN_GAIN
@@ -110,7 +109,23 @@ class Boss:
         if state.restarts_left:
             state = replace(state, restarts_left=state.restarts_left - 1)
             return _begun(problem, state, trees, random_order(problem.rules, rng))
-        return replace(state, parents=state.best_parents, score=state.best_score, done=True, work=None)
+        return replace(state, parents=state.best_parents, score=state.best_score, done=True)
+
+
+@dataclass(frozen=True, eq=False)
+class BossWork:
+    """The scratch of a state: the trees of the run, and the order or the deletions in hand."""
+
+    trees: Trees
+    standing: Standing | None
+    deleting: ClassWalk | None
+
+    @classmethod
+    def rebuilt(cls, problem: Problem, state: BossState) -> BossWork:
+        trees = Trees(problem)
+        if state.phase == MOVING:
+            return cls(trees, Standing(problem, trees, state.order), None)
+        return cls(trees, None, ClassWalk(problem, state.parents, DELETIONS))
 
 
 class Standing:
@@ -173,53 +188,18 @@ def order_near(parents: ParentSets, order: Sequence[int]) -> tuple[int, ...]:
     return tuple(order[i] for i in peel_roots(renamed))
 
 
-def is_equivalent(problem: Problem) -> bool:
-    """Whether the score says that equivalent graphs score the same; a user's own does not say."""
-    formula = getattr(problem.score.score, "formula", None)
-    return isinstance(formula, Formula) and formula.equivalent
-
-
 def _begun(problem: Problem, state: BossState, trees: Trees, order: Sequence[int]) -> BossState:
     """The network of a new order, every variable still to be moved."""
     state = replace(state, phase=MOVING, tried=state.tried + 1, turn=0, still=0)
-    return _stood(state, Standing(problem, trees, order))
+    return _stood(problem, state, Standing(problem, trees, order))
 
 
-def _stood(state: BossState, work: Standing) -> BossState:
-    return replace(
+def _stood(problem: Problem, state: BossState, standing: Standing) -> BossState:
+    after = replace(
         state,
-        parents=tuple(work.graph),
-        score=float(np.sum(work.local)),
+        parents=tuple(standing.graph),
+        score=float(np.sum(standing.local)),
         operations=state.operations + 1,
-        order=tuple(work.order),
-        work=work,
+        order=tuple(standing.order),
     )
-
-
-# ---- scratch space, rebuilt where the state was read from a file
-
-
-def _trees(problem: Problem, state: BossState) -> Trees:
-    if isinstance(state.work, Standing):
-        return state.work.trees
-    trees: Trees = state.work[0] if isinstance(state.work, tuple) else Trees(problem)
-    return trees
-
-
-def _standing(problem: Problem, state: BossState) -> Standing:
-    if state.work is None:
-        with problem.score.suspended():
-            state.work = Standing(problem, Trees(problem), state.order)
-    work: Standing = state.work
-    return work
-
-
-def _deleting(problem: Problem, state: BossState) -> ClassWork:
-    """The deletions from the class of the graph in hand."""
-    if isinstance(state.work, tuple):
-        work: ClassWork = state.work[1]
-        return work
-    if state.phase == MOVING:
-        return ClassWork(problem, state.parents, DELETIONS)
-    with problem.score.suspended():
-        return ClassWork(problem, state.parents, DELETIONS)
+    return problem.keep(after, BossWork(standing.trees, standing, None))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from bayescout.arrays import Family
 from bayescout.checks import MOST_PERTURB, MOST_POPULATION, settle_count
 from bayescout.graph.orders import peel_roots
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, random_order
-from bayescout.search.graphs.hill_climb import MIN_GAIN
+from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State, random_order
 from bayescout.search.orders.boss import order_near
-from bayescout.search.parent_sets.growing import Listing
-from bayescout.statistics.families import Family
+from bayescout.search.parent_sets.growing import GrowingLists
 
 Order = tuple[int, ...]
 
@@ -32,7 +30,7 @@ class Member:
     score: float
 
 
-@dataclass
+@dataclass(frozen=True)
 class MemeticState(State):
     """The population, best first; the graph in hand is the best so far.
 
@@ -94,17 +92,17 @@ class Memetic:
 
     def advance(self, problem: Problem, state: MemeticState, rng: Generator) -> MemeticState:
         if state.generation == 0:
-            listing = Listing(problem)
-            listing.grow(enumerate(state.parents))
+            lists = GrowingLists(problem)
+            lists.grow(enumerate(state.parents))
             orders = [problem.rules.order or tuple(peel_roots(state.parents))]
             orders += [random_order(problem.rules, rng) for _ in range(self.population - 1)]
-            return self._selected(state, listing, [], climbed(problem, listing, orders, rng))
-        listing = _listing(problem, state)
+            return self._selected(problem, state, lists, [], climbed(problem, lists, orders, rng))
+        lists = problem.scratch(state, lambda: GrowingLists.around(problem, state.expanded))
         orders = self._offspring(problem, state, rng)
         kept = state.members()
         if state.changed:
             orders, kept = [*state.orders, *orders], []
-        return self._selected(state, listing, kept, climbed(problem, listing, orders, rng))
+        return self._selected(problem, state, lists, kept, climbed(problem, lists, orders, rng))
 
     def _offspring(self, problem: Problem, state: MemeticState, rng: Generator) -> list[Order]:
         made = []
@@ -118,7 +116,12 @@ class Memetic:
         return made
 
     def _selected(
-        self, state: MemeticState, listing: Listing, kept: list[Member], fresh: list[Member]
+        self,
+        problem: Problem,
+        state: MemeticState,
+        lists: GrowingLists,
+        kept: list[Member],
+        fresh: list[Member],
     ) -> MemeticState:
         """The state after a generation: the best members with different scores."""
         distinct: dict[float, Member] = {}
@@ -127,32 +130,22 @@ class Memetic:
         members = list(distinct.values())[: self.population]
         better = members[0].score > state.score + MIN_GAIN
         stale = 0 if better else state.stale + 1
-        return MemeticState(
+        after = MemeticState(
             members[0].parents if better else state.parents,
             members[0].score if better else state.score,
             done=stale >= self.patience,
             operations=state.operations + len(fresh),
-            work=listing,
             orders=tuple(member.order for member in members),
             graphs=tuple(member.parents for member in members),
             scores=tuple(member.score for member in members),
-            changed=listing.grow(family for member in members for family in enumerate(member.parents)),
-            expanded=listing.expanded,
-            listed=listing.total,
-            complete=listing.complete,
+            changed=lists.grow(family for member in members for family in enumerate(member.parents)),
+            expanded=lists.expanded,
+            listed=lists.total,
+            complete=lists.complete,
             generation=state.generation + 1,
             stale=stale,
         )
-
-
-def _listing(problem: Problem, state: MemeticState) -> Listing:
-    """The lists of a state, made again where it was read from a file."""
-    if state.work is None:
-        with problem.score.suspended():
-            state.work = Listing(problem)
-            state.work.expand(state.expanded)
-    listing: Listing = state.work
-    return listing
+        return problem.keep(after, lists)
 
 
 def crossed(one: Sequence[int], two: Sequence[int], rng: Generator) -> Order:
@@ -172,24 +165,22 @@ def perturbed(order: Sequence[int], most: int, rng: Generator) -> Order:
     return tuple(changed)
 
 
-def climbed(problem: Problem, listing: Listing, orders: Sequence[Order], rng: Generator) -> list[Member]:
-    """Each order climbed by insertion to a local optimum, on all cores; one slot an order."""
+def climbed(problem: Problem, growing: GrowingLists, orders: Sequence[Order], rng: Generator) -> list[Member]:
+    """Each order climbed by insertion to a local optimum, on all cores; one slot for each order."""
     from bayescout.kernels.insertions import climb_order
 
-    lists = listing.for_kernel()
+    lists = growing.lists
     ends = np.array(orders, dtype=np.int64)
     turns = np.array([rng.permutation(problem.n) for _ in orders])
     chosen = np.empty_like(ends)
 
     def climb(i: int) -> None:
-        climb_order(lists, turns[i], MIN_GAIN, ends[i], chosen[i])
+        climb_order(lists.indexed, turns[i], MIN_GAIN, ends[i], chosen[i])
 
-    workers = min(len(orders), int(getattr(problem.score.score, "workers", 1)))
-    with ThreadPoolExecutor(workers) as pool:
-        for begin in range(0, len(orders), workers):
-            problem.check()
-            list(pool.map(climb, range(begin, min(begin + workers, len(orders)))))
+    workers = problem.scorer.workers
+    for begin in range(0, len(orders), workers):
+        problem.check()
+        problem.scorer.in_parallel(climb, range(begin, min(begin + workers, len(orders))))
     return [
-        Member(tuple(order.tolist()), *listing.network(rows))
-        for order, rows in zip(ends, chosen, strict=True)
+        Member(tuple(order.tolist()), *lists.network(rows)) for order, rows in zip(ends, chosen, strict=True)
     ]

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.search.frame.problem import ParentSets, Problem
-from bayescout.search.graphs.hill_climb import MIN_GAIN
-from bayescout.statistics.covariance import Covariance
-from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.arrays import Family, Floats, Ints
+from bayescout.search.frame.problem import MIN_GAIN, ParentSets, Problem
 
 TREE_BYTES = 512 << 20
 """What trees may take; they are forgotten and grown again when they would take more."""
@@ -58,11 +56,10 @@ class Trees:
     def __init__(self, problem: Problem) -> None:
         from bayescout.kernels import trees
 
-        self.problem = problem
+        self.scorer = problem.scorer
         self.rules = problem.rules
         self.n = problem.n
         self._kernels = trees
-        self._batched = isinstance(getattr(problem.score.score, "statistics", None), Covariance)
         self.forget()
 
     def forget(self) -> None:
@@ -78,8 +75,8 @@ class Trees:
         self._shrunk: list[tuple[int, ...]] = []
         self._slots.take(self.n)
         roots = list(enumerate(self.rules.required_parents))
-        with self.problem.score.suspended():
-            self._slots["score"][: self.n] = self.problem.score.many(roots)
+        with self.scorer.suspended():
+            self._slots["score"][: self.n] = self.scorer.many(roots)
 
     def is_full(self) -> bool:
         return self._slots.used * SLOT_BYTES + self._nodes.used * NODE_BYTES > TREE_BYTES
@@ -102,7 +99,7 @@ class Trees:
             if not listed:
                 break
             self._supply(missing[:listed])
-        self.problem.score.asked += families
+        self.scorer.meter(families)
         return tuple(self._shrunk[node] for node in nodes.tolist()), self._nodes["score"][nodes]
 
     def places(self, order: Ints, move: Ints, local: Floats) -> tuple[Floats, Ints]:
@@ -116,7 +113,7 @@ class Trees:
             if not listed:
                 break
             self._supply(missing[:listed])
-        self.problem.score.asked += families
+        self.scorer.meter(families)
         return totals, nodes
 
     def _for_kernel(self) -> tuple[NDArray[Any], ...]:
@@ -130,7 +127,7 @@ class Trees:
 
     def _supply(self, missing: Ints) -> None:
         """Grow and shrink what the kernels found missing."""
-        with self.problem.score.suspended():
+        with self.scorer.suspended():
             wanted = missing.tolist()
             if slots := [slot for slot in wanted if slot >= 0]:
                 self._grow(slots)
@@ -183,23 +180,7 @@ class Trees:
             False
         )
         able[sizes >= rules.max_parents[children]] = False
-        if self._batched:
-            values = self._regressed(families)
-            values[~able] = -np.inf
-        else:
-            values = np.full(able.shape, -np.inf)
-            for row, candidates, (child, parents) in zip(values, able, families, strict=True):
-                if candidates.any():
-                    some = np.flatnonzero(candidates)
-                    row[some] = self.problem.score.extensions(child, parents, some)
-        return values, able.sum(axis=1)
-
-    def _regressed(self, families: Sequence[Family]) -> Floats:
-        """All extensions of Gaussian families in one call; the numbers are those of `extensions`."""
-        score: Any = self.problem.score.score
-        values: Floats = score.formula.evaluate(score.statistics.all_extensions(families))
-        self.problem.score.compiled += values.size
-        return values.reshape(len(families), self.n)
+        return self.scorer.all_extensions(families, able), able.sum(axis=1)
 
     def _shrink(self, nodes: list[int]) -> None:
         """Take away the parent whose loss raises the score most, until none does; all nodes abreast."""
@@ -210,11 +191,8 @@ class Trees:
         left = list(range(len(nodes)))
         while left:
             fewer = [self._fewer(children[i], parents[i]) for i in left]
-            scores = iter(
-                self._scores(
-                    [(children[i], less) for i, sets in zip(left, fewer, strict=True) for less in sets]
-                )
-            )
+            families = [(children[i], less) for i, sets in zip(left, fewer, strict=True) for less in sets]
+            scores = iter(self.scorer.fleeting(families).tolist())
             shrunk = []
             for i, sets in zip(left, fewer, strict=True):
                 asked[i] += len(sets)
@@ -241,13 +219,3 @@ class Trees:
         return [
             less for lost, less in zip(parents, fewer, strict=True) if not self.rules.required[lost, child]
         ]
-
-    def _scores(self, families: list[Family]) -> list[float]:
-        if not families:
-            return []
-        if not self._batched:
-            return list(map(float, self.problem.score.many(families)))
-        score: Any = self.problem.score.score
-        self.problem.score.compiled += len(families)
-        values: list[float] = score.formula.evaluate(score.statistics.many(families)).tolist()
-        return values

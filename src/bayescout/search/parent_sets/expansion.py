@@ -17,7 +17,7 @@ So a configuration adds at most
               + max(ML(n - 1),  sum over A of ML(n_A - 1)  - log(1 + 1 / b))
 
 to the score, where n are the counts of all classes with several states, and the maximum is ML(n - 1) where
-there is one of them, and zero where there is none. The first term alone is the bound of `DirichletCeiling`.
+there is one of them, and zero where there is none. The first term alone is the bound of `DirichletBound`.
 The other two depend on R, and the first may be taken from a larger set: what is known of T bounds T with
 any variable as soon as its cells are counted. In the line of Correia, Cussens & de Campos (2020), who bound
 a configuration by its own counts.
@@ -34,10 +34,10 @@ from typing import Any
 
 import numpy as np
 
-from bayescout.search.bitsets import Masks, members_of
-from bayescout.search.parent_sets.frontier import Level
-from bayescout.statistics.counts import DENSE_CEILING
-from bayescout.statistics.families import Floats, Ints
+from bayescout.arrays import Floats, Ints
+from bayescout.scores.scorer import KernelPath
+from bayescout.search.bitsets import Words, members_of
+from bayescout.search.parent_sets.frontier import Frontier
 
 BEGIN_SIZE = 3
 """Free parents of the sets above which to look depth first: the best of the smaller are known by then."""
@@ -67,49 +67,46 @@ SLACK = 1e-6
 """Nats, and a millionth of it for each nat that a score can have: a margin far above rounding."""
 
 
-def refines(data: Any, n: int) -> bool:
-    """Whether a score is BDeu on rows that each count once, with few enough variables for one word."""
-    if data is None or n > MASK_BITS:
+def expands(kernel: KernelPath | None, n: int) -> bool:
+    """Return True if a score is BDeu on rows that each count once, with few enough variables for one word."""
+    if kernel is None or n > MASK_BITS or len(kernel.weights):
         return False
-    codes, weights, cards, terms = data[0], data[1], data[3][0], data[5]
-    fits = codes.shape[1] * int(cards.max()) < MOST_CELLS
-    return bool(fits and terms[0] == 1 and terms[5] > 0 and not len(weights))
+    return kernel.formula.ess > 0 and kernel.n_rows * int(kernel.cards.max()) < MOST_CELLS
 
 
-def narrow(data: Any, level: Level) -> bool:
-    """Whether a child and the variables that may be added to its parents have few enough states."""
-    cards = data[3][0]
-    states = int(cards[level.child])
-    counted = data[0].shape[1] * states <= DENSE_CEILING
-    return counted and states * int(cards[level.free].max(initial=1)) <= MOST_PARTS
+def narrow(kernel: KernelPath, frontier: Frontier) -> bool:
+    """Return True if a child and the variables that may be added to its parents have few enough states."""
+    states = int(kernel.cards[frontier.child])
+    counted = kernel.n_rows * states <= kernel.most_cells
+    return counted and states * int(kernel.cards[frontier.free].max(initial=1)) <= MOST_PARTS
 
 
-def all_counted(data: Any) -> bool:
+def all_counted(kernel: KernelPath) -> bool:
     """Return True if no table of any family is too large to be counted: as many configurations as rows."""
-    return int(data[0].shape[1]) * int(data[3][0].max()) <= DENSE_CEILING
+    return kernel.n_rows * int(kernel.cards.max()) <= kernel.most_cells
 
 
-class Refinement:
-    """The sets of one child that are larger than those of a level, some at a time.
+class Expansion:
+    """The sets of one child that are larger than those of a frontier, some at a time.
 
     Subsets are met before their supersets, so every set that is found is better than all within it.
     """
 
-    def __init__(self, data: Any, level: Level) -> None:
-        codes, cards = data[0], data[3][0]
-        self.child = level.child
-        self.base = np.array(level.base, dtype=np.int64)
-        self.order = level.free[np.argsort(-_dividing(codes, cards, level), kind="stable")]
+    def __init__(self, kernel: KernelPath, frontier: Frontier) -> None:
+        codes, cards = kernel.codes, kernel.cards
+        self.child = frontier.child
+        self.base = np.array(frontier.base, dtype=np.int64)
+        self.order = frontier.free[np.argsort(-_dividing(codes, cards, frontier), kind="stable")]
         codes = sorted_rows(codes, self.order)
-        self.data = (codes, *data[1:])
-        self.rest = what_may_be_added(codes, cards, self.order, level.child)
-        known = len(level.base) + level.size
-        slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[level.child])))
-        self.limits = np.array([level.child, known, known + level.room, slack, 0])
+        self.data = (codes, *kernel.arrays[1:])
+        self.rest = what_may_be_added(codes, cards, self.order, frontier.child)
+        known = len(frontier.base) + frontier.size
+        slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[frontier.child])))
+        self.limits = np.array([frontier.child, known, known + frontier.room, slack, 0])
         f = len(self.order)
         self.walk = np.zeros((3, f + 1), dtype=np.int64), np.zeros(f + 1)
         self.walk[0][1, 0], self.walk[0][2] = f - 1, f
-        self.masks, self.scores = np.concatenate(level.masks)[:, 0], np.concatenate(level.scores)
+        self.masks, self.scores = np.concatenate(frontier.masks)[:, 0], np.concatenate(frontier.scores)
         self.totals = np.array([len(self.masks), 0, 0])
 
     @property
@@ -125,8 +122,8 @@ class Refinement:
     def looked_at(self) -> int:
         return int(self.totals[1])
 
-    def look_on(self) -> None:
-        from bayescout.kernels.refining import look_on
+    def expand(self) -> None:
+        from bayescout.kernels.refining import expand
 
         if self.totals[0] == len(self.masks):
             self.masks = np.concatenate(
@@ -136,9 +133,9 @@ class Refinement:
         known = self.masks, self.scores
         dearest = max(self.data[0].shape[1], len(self.masks))
         self.limits[4] = max(STEP_SETS, STEP_ROWS // dearest)
-        look_on(self.data, self.limits, self.order, self.base, self.rest, self.walk, known, self.totals)
+        expand(self.data, self.limits, self.order, self.base, self.rest, self.walk, known, self.totals)
 
-    def found(self) -> tuple[Masks, Floats]:
+    def found(self) -> tuple[Words, Floats]:
         """All sets known by now; by size, then lower variables first."""
         count = int(self.totals[0])
         masks, scores = self.masks[:count], self.scores[:count]
@@ -147,13 +144,13 @@ class Refinement:
         return masks[ranks], scores[ranks]
 
 
-def _dividing(codes: Any, cards: Ints, level: Level) -> Floats:
+def _dividing(codes: Any, cards: Ints, frontier: Frontier) -> Floats:
     """How soon each free variable should be added: its entropy and thrice what it tells about the child."""
-    found = np.zeros(len(level.free))
-    of_child = _entropy(codes[level.child])
-    for i, variable in enumerate(level.free.tolist()):
+    found = np.zeros(len(frontier.free))
+    of_child = _entropy(codes[frontier.child])
+    for i, variable in enumerate(frontier.free.tolist()):
         own = _entropy(codes[variable])
-        both = _entropy(codes[variable].astype(np.int64) * cards[level.child] + codes[level.child])
+        both = _entropy(codes[variable].astype(np.int64) * cards[frontier.child] + codes[frontier.child])
         found[i] = own + TELLING * (own + of_child - both)
     return found
 
@@ -195,7 +192,7 @@ def _numbered(begins: Any, own: Any) -> Any:
     return np.where(several[classes], classes, -1 - classes)
 
 
-def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Masks, Ints]:
+def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Words, Ints]:
     """A row of bits for each row of the table, and the parts of it that belong to each place.
 
     The last place is the child by itself. One with a variable of many states has no field: its bits would

@@ -1,4 +1,4 @@
-"""Parent sets by size: how far an enumeration has come with each child."""
+"""The frontier of an enumeration by size: how far it has come with each child."""
 
 from __future__ import annotations
 
@@ -8,14 +8,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayescout.search.bitsets import Masks
+from bayescout.arrays import Floats, Ints
+from bayescout.search.bitsets import Words
 from bayescout.search.frame.problem import Problem
-from bayescout.statistics.families import Floats, Ints
 
 
 @dataclass
-class Level:
-    """The sets of one size of one child that may have supersets worth looking at."""
+class Frontier:
+    """The sets of one size of one child that may have supersets worth looking at.
+
+    base     the required parents, which are in every set
+    free     the variables that may be added to them
+    room     how many more may be added
+    members  (m, size) positions in `free`: the sets, each row rising
+    best     (m,) the best score of any subset of each set, itself included
+    masks    the sets found so far that matter, and their `scores`
+    bound    no set above these scores more
+    """
 
     child: int
     base: tuple[int, ...]
@@ -23,25 +32,26 @@ class Level:
     room: int
     members: Ints
     best: Floats
-    masks: list[Masks] = field(default_factory=list)
+    masks: list[Words] = field(default_factory=list)
     scores: list[Floats] = field(default_factory=list)
-    ceiling: float = math.inf
+    bound: float = math.inf
 
     @property
     def size(self) -> int:
         return int(self.members.shape[1])
 
 
-def first_levels(problem: Problem, limit: int | None) -> list[Level]:
+def first_frontiers(problem: Problem, limit: int | None) -> list[Frontier]:
     """Of each child the set of the required parents alone."""
     rules, found = problem.rules, []
     for child, base in enumerate(rules.required_parents):
         free = np.flatnonzero(rules.allowed[:, child] & ~rules.required[:, child])
         most = int(rules.max_parents[child]) if limit is None else min(limit, int(rules.max_parents[child]))
         room = min(max(0, most - len(base)), len(free))
-        found.append(Level(child, base, free, room, np.zeros((1, 0), dtype=np.int64), np.empty(0)))
+        found.append(Frontier(child, base, free, room, np.zeros((1, 0), dtype=np.int64), np.empty(0)))
     return found
 
 
-def count_sets(levels: Sequence[Level]) -> int:
-    return sum(math.comb(len(lv.free), k) for lv in levels for k in range(lv.room + 1))
+def count_sets(frontiers: Sequence[Frontier]) -> int:
+    """The sets that there are in all, of the frontiers' sizes and larger."""
+    return sum(math.comb(len(one.free), k) for one in frontiers for k in range(one.room + 1))

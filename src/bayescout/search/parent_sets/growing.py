@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
-from bayescout.search.frame.problem import ParentSets, Problem, rows_of
-from bayescout.search.parent_sets.enumeration import Enumeration, Masks, masks_of, members_of, rows_of_subsets
-from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.arrays import Family, Floats, Parents
+from bayescout.search.bitsets import Words, members_of, words_of_sets
+from bayescout.search.frame.problem import Problem
+from bayescout.search.parent_sets.enumeration import Enumeration, rows_of_subsets
+from bayescout.search.parent_sets.lists import ParentSetLists
 
 LISTED_WORK = 3_000_000_000
 """Rows times parent sets that are enumerated at most: about a second."""
 
 SUBSET_COST = 10
-"""What a row of a term for a subset of all variables takes, to that of a parent set."""
+"""Time per row to score all families by subsets of the variables, as a multiple of that to score one set."""
 
 GROWTH_WORK = 60_000_000
 """Rows times parent sets that are scored around the best sets of the lists each time they grow."""
 
-Found = list[tuple[tuple[int, ...], float]]
+Found = list[tuple[Parents, float]]
 
 
-class Listing:
+class GrowingLists:
     """The parent sets known of every child, best first; of equals the smaller, then by their bits.
 
     complete  whether no other set can be in an optimal network
@@ -41,10 +42,24 @@ class Listing:
         for _ in enumeration.steps():
             pass
         found = enumeration.found()
-        self._masks: list[Masks] = list(found.masks)
-        self._scores: list[Floats] = list(found.scores)
+        self._sets: list[Words] = [found.sets_of(child) for child in range(found.n)]
+        self._scores: list[Floats] = [found.scores_of(child) for child in range(found.n)]
         self._expanded: dict[Family, None] = {}
-        self._for_kernel: tuple[Any, ...] | None = None
+        self._lists: ParentSetLists | None = found
+
+    @classmethod
+    def around(cls, problem: Problem, expanded: Sequence[Family]) -> GrowingLists:
+        """The lists as they are after growing around these families."""
+        made = cls(problem)
+        made.expand(expanded)
+        return made
+
+    @property
+    def lists(self) -> ParentSetLists:
+        """The lists as they are now."""
+        if self._lists is None:
+            self._lists = ParentSetLists.joined(self._sets, self._scores)
+        return self._lists
 
     @property
     def total(self) -> int:
@@ -72,10 +87,10 @@ class Listing:
 
     def _best(self, others: dict[Family, None]) -> list[Family]:
         """The first families not yet expanded of all lists, as many as the work allows."""
-        most = GROWTH_WORK // (rows_of(self.problem) * self.problem.n)
+        most = GROWTH_WORK // (self.problem.scorer.planned_rows * self.problem.n)
         found: list[Family] = []
         for rank in range(max(map(len, self._scores))):
-            for child, masks in enumerate(self._masks):
+            for child, masks in enumerate(self._sets):
                 if len(found) >= most:
                     return found
                 if rank < len(masks):
@@ -87,7 +102,7 @@ class Listing:
     def expand(self, bases: Sequence[Family]) -> bool:
         """List families, and all with one parent more that raises the score; whether any list has changed."""
         fresh: dict[int, Found] = {}
-        for (child, parents), own in zip(bases, self.problem.score.many(bases).tolist(), strict=True):
+        for (child, parents), own in zip(bases, self.problem.scorer.many(bases).tolist(), strict=True):
             self._expanded[child, parents] = None
             found = fresh.setdefault(child, [])
             found.append((parents, own))
@@ -95,14 +110,14 @@ class Listing:
         changed = [self._add(child, found) for child, found in fresh.items()]
         return any(changed)
 
-    def _extended(self, child: int, parents: tuple[int, ...], own: float) -> Found:
+    def _extended(self, child: int, parents: Parents, own: float) -> Found:
         rules = self.problem.rules
         able = rules.allowed[:, child].copy()
         able[list(parents)] = False
         candidates = np.flatnonzero(able)
         if len(parents) >= rules.max_parents[child] or not len(candidates):
             return []
-        scores = self.problem.score.extensions(child, parents, candidates)
+        scores = self.problem.scorer.extensions(child, parents, candidates)
         better = scores > own
         pairs = zip(candidates[better].tolist(), scores[better].tolist(), strict=True)
         return [(tuple(sorted((*parents, more))), score) for more, score in pairs]
@@ -111,42 +126,17 @@ class Listing:
         """List further sets of a child; whether any of them is not beaten by a subset of it."""
         from bayescout.kernels.insertions import undominated
 
-        masks = np.concatenate([self._masks[child], masks_of([own for own, _ in found], self.problem.n)])
+        masks = np.concatenate([self._sets[child], words_of_sets([own for own, _ in found], self.problem.n)])
         scores = np.concatenate([self._scores[child], [score for _, score in found]])
         order = np.lexsort((*masks.T, np.bitwise_count(masks).sum(axis=1), -scores))
         masks, scores = masks[order], scores[order]
         keep = np.empty(len(masks), dtype=bool)
         undominated(masks, keep)
-        if np.array_equal(masks[keep], self._masks[child]):
+        if np.array_equal(masks[keep], self._sets[child]):
             return False
-        self._masks[child], self._scores[child] = masks[keep], scores[keep]
-        self._for_kernel = None
+        self._sets[child], self._scores[child] = masks[keep], scores[keep]
+        self._lists = None
         return True
-
-    # ---- answers
-
-    def for_kernel(self) -> tuple[Any, ...]:
-        """`lists` of `kernels.insertions`."""
-        if self._for_kernel is None:
-            self._for_kernel = indexed(self._masks, self._scores)
-        return self._for_kernel
-
-    def network(self, rows: Ints) -> tuple[ParentSets, float]:
-        """The graph of the rows chosen for every child, and its score."""
-        masks, _, scores, _, _ = self.for_kernel()
-        return tuple(members_of(masks[row]) for row in rows.tolist()), float(np.sum(scores[rows]))
-
-
-def indexed(masks: Sequence[Masks], scores: Sequence[Floats]) -> tuple[Any, ...]:
-    """`lists` of `kernels.insertions`: the sets of every child, best first, and where each variable is."""
-    from bayescout.kernels.insertions import index_lists
-
-    n, together = len(masks), np.concatenate(masks)
-    starts = np.concatenate(([0], np.cumsum([len(own) for own in scores]))).astype(np.int64)
-    begins = np.empty(n * n + 1, dtype=np.int64)
-    holders = np.empty(int(np.bitwise_count(together).sum()), dtype=np.int64)
-    index_lists(together, starts, begins, holders)
-    return together, starts, np.concatenate(scores), begins, holders
 
 
 def _size_limit(problem: Problem) -> tuple[int, bool]:
@@ -162,7 +152,7 @@ def _size_limit(problem: Problem) -> tuple[int, bool]:
     least, most, work = int(required.max()) + 1, int(largest.max()), 0
     for size in range(1, most + 1):
         sets = sum(math.comb(free, size - own) for free, own, limit in children if own < size <= limit)
-        work += sets * rows_of(problem)
+        work += sets * problem.scorer.planned_rows
         if work > LISTED_WORK and size > least:
             return size - 1, False
     return most, True

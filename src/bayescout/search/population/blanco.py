@@ -34,7 +34,7 @@ from bayescout.search.population.operators import (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class ElitistState(PopulationState):
     """A generation, and for how many generations the sum of scores has been the same."""
 
@@ -74,7 +74,7 @@ class Elitist(ABC):
         genome = Genome.of(problem.rules)
         chances = np.full(genome.size, genome.density(self.mean_parents))
         living = first_generation(problem, first_size(genome, self.population), chances, rng)
-        return self._state(carried(living, 0, 0), chances)
+        return problem.keep(self._state(carried(living, 0, 0), chances), living)
 
     def advance(self, problem: Problem, state: Any, rng: Generator) -> ElitistState:
         parents = living_of(problem, state)
@@ -86,7 +86,7 @@ class Elitist(ABC):
         number = state.generation + 1
         done = unchanged >= self.patience or number >= self.max_generations
         said = carried(living, number, state.operations)
-        return self._state(said | {"done": done, "unchanged": unchanged}, chances)
+        return problem.keep(self._state(said | {"done": done, "unchanged": unchanged}, chances), living)
 
     def _replacement(self, parents: Generation, offspring: Generation) -> Ints:
         if not self.distinct:
@@ -138,7 +138,7 @@ class ElitistGa(Elitist):
         return flip_one(crossed[:size], self.mutation, rng), np.empty(0)
 
 
-@dataclass
+@dataclass(frozen=True)
 class EstimationState(ElitistState):
     """A generation and the chances of genes it was drawn with."""
 

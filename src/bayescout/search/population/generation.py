@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from bayescout.arrays import Family
 from bayescout.checks import MOST_POPULATION, require_count, shown
 from bayescout.errors import SettingError, TooLargeError
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, transient
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints, from_hex, to_hex
 from bayescout.search.population.operators import draw_genes, ranking, repair, slices
 from bayescout.spelling import setting
-from bayescout.statistics.families import Family
 
 MOST_GENES, COPIES = 1 << 29, 6
 """Genes of a whole population, one byte each, and how often they are in memory while the next is made."""
@@ -77,7 +77,7 @@ def evaluated(problem: Problem, genome: Genome, genes: Bools) -> Generation:
                 if number == len(families):
                     families.append((child, tuple(np.flatnonzero(columns[i, child]).tolist())))
                 where[some.start + i, child] = number
-    scores = problem.score.many(families)[where].sum(axis=1) if families else np.zeros(len(genes))
+    scores = problem.scorer.many(families)[where].sum(axis=1) if families else np.zeros(len(genes))
     graphs = tuple(tuple(families[i][1] for i in row) for row in where.tolist())
     newcomers = tuple(zip(scores.tolist(), graphs, strict=True))
     return Generation(genome, genes, scores, graphs, newcomers)
@@ -91,17 +91,20 @@ def first_generation(problem: Problem, size: int, chances: Floats, rng: Generato
     return evaluated(problem, genome, np.concatenate([begin[None], drawn])).ranked()
 
 
-@dataclass
+@dataclass(frozen=True)
 class PopulationState(State):
-    """A generation: individuals as hexadecimal genes, best first, and their scores."""
+    """A generation: individuals as hexadecimal genes, best first, and their scores.
+
+    `newcomers` are the scored graphs that this step made.
+    """
 
     population: tuple[str, ...] = ()
     scores: tuple[float, ...] = ()
     generation: int = 0
+    newcomers: tuple[tuple[float, ParentSets], ...] = transient(())
 
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
-        living: Generation = self.work
-        return tuple(dict.fromkeys(((self.score, self.parents), *living.newcomers)))
+        return tuple(dict.fromkeys(((self.score, self.parents), *self.newcomers)))
 
     def facts(self) -> dict[str, float]:
         return {
@@ -118,7 +121,7 @@ def carried(living: Generation, generation: int, operations: int) -> dict[str, A
         "parents": living.graphs[0],
         "score": float(living.scores[0]),
         "operations": operations + len(living.newcomers),
-        "work": living,
+        "newcomers": living.newcomers,
         "population": to_hex(living.genes),
         "scores": tuple(living.scores.tolist()),
         "generation": generation,
@@ -126,13 +129,14 @@ def carried(living: Generation, generation: int, operations: int) -> dict[str, A
 
 
 def living_of(problem: Problem, state: PopulationState) -> Generation:
-    """The generation of a state, rebuilt where the state was read from a file."""
-    if state.work is None:
+    """The generation of a state."""
+
+    def rebuilt() -> Generation:
         genome = Genome.of(problem.rules)
         genes = from_hex(state.population, genome.size)
-        state.work = Generation(genome, genes, np.array(state.scores), tuple(genome.graphs(genes)))
-    living: Generation = state.work
-    return living
+        return Generation(genome, genes, np.array(state.scores), tuple(genome.graphs(genes)))
+
+    return problem.scratch(state, rebuilt)
 
 
 def first_size(genome: Genome, asked: int) -> int:

@@ -19,20 +19,19 @@ from bayescout.checks import (
 )
 from bayescout.errors import SettingError
 from bayescout.graph.orders import peel_roots
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, random_graph, rows_of
+from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State, random_graph
 from bayescout.search.graphs.first_ascent import shuffled_operators
-from bayescout.search.graphs.hill_climb import MIN_GAIN
 from bayescout.search.graphs.moves import Moves
 from bayescout.search.population.operators import by_score, ranking, with_parents_of
 
 Population = list[Moves]
-
+Ranks = tuple[int, ...]
 
 STEP_WORK = 2_000_000_000
 """Rows times families scored in one step, about: a generation of few variables, or one graph of many."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class MatingState(State):
     """A generation of graphs, best first, and how long the best has not risen.
 
@@ -47,7 +46,7 @@ class MatingState(State):
     idle: int = 0
     bred: tuple[ParentSets, ...] = ()
     place: int = 0
-    partners: tuple[int, ...] = ()
+    partners: Ranks = ()
     considered: int = 0
 
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
@@ -93,25 +92,25 @@ class Mating(ABC):
         for _ in range(self.population - 1):
             problem.check()
             graphs.append(random_graph(problem.rules, rng, self.mean_parents))
-        with problem.score.suspended():
+        with problem.scorer.suspended():
             scores = np.array([problem.total(graph) for graph in graphs])
         order = ranking(scores).tolist()
         ranked = tuple(graphs[i] for i in order)
         own = tuple(float(scores[i]) for i in order)
-        return MatingState(
-            ranked[0], own[0], population=ranked, scores=own, bred=ranked, place=-len(ranked), work=[]
-        )
+        state = MatingState(ranked[0], own[0], population=ranked, scores=own, bred=ranked, place=-len(ranked))
+        return problem.keep(state, [])
 
     def advance(self, problem: Problem, state: MatingState, rng: Generator) -> MatingState:
-        population = population_of(problem, state)
+        population = problem.scratch(state, lambda: made_population(problem, state))
         place, partners, considered = state.place, state.partners, state.considered
-        mates, room, cost = self._mates(), STEP_WORK, rows_of(problem) * problem.n**2
+        mates, room, cost = self._mates(), STEP_WORK, problem.scorer.planned_rows * problem.n**2
         while place <= mates + len(state.bred):
             if place < 0:
                 population.append(Moves(problem, state.bred[len(population)]))
             elif place < mates:
                 partners = partners or self._partners(state, rng)
-                self._mate_at(place, population, state, partners, rng)
+                own, partner = self._pair_at(place, population, state, partners, rng)
+                self._mate(own, partner, rng)
             elif place == mates:
                 self._part(population, rng)
             else:
@@ -119,52 +118,48 @@ class Mating(ABC):
             place, room = place + 1, room - cost
             if room <= 0 and place <= mates + len(state.bred):
                 bred = (*(own.graph for own in population), *state.bred[len(population) :])
-                return replace(
-                    state, bred=bred, place=place, partners=partners, considered=considered, work=population
-                )
-        return self._advanced(state, population, considered)
+                after = replace(state, bred=bred, place=place, partners=partners, considered=considered)
+                return problem.keep(after, population)
+        return self._advanced(problem, state, population, considered)
 
     @abstractmethod
     def _mates(self) -> int:
         """How many graphs mate in a generation."""
 
-    def _partners(self, state: MatingState, rng: Generator) -> tuple[int, ...]:
+    def _partners(self, state: MatingState, rng: Generator) -> Ranks:
         """The partners of all that mate, where they are drawn together."""
         return ()
 
     @abstractmethod
-    def _mate_at(
-        self,
-        place: int,
-        population: Population,
-        state: MatingState,
-        partners: tuple[int, ...],
-        rng: Generator,
-    ) -> None:
-        """Mate one graph of those that do."""
+    def _pair_at(
+        self, place: int, population: Population, state: MatingState, partners: Ranks, rng: Generator
+    ) -> tuple[Moves, ParentSets]:
+        """The next graph to mate and its partner."""
 
     def _mutate(self, place: int, population: Population, rng: Generator) -> int:
         """Mutate one graph; how many operators were considered."""
         return improve(population[place], rng)
 
-    def _advanced(self, state: MatingState, population: Population, considered: int) -> MatingState:
+    def _advanced(
+        self, problem: Problem, state: MatingState, population: Population, considered: int
+    ) -> MatingState:
         """The next state: ranked, and done when the best has not risen for long enough."""
         order = ranking(np.array([own.score for own in population])).tolist()
         ranked = [population[i] for i in order]
         graphs = tuple(own.graph for own in ranked)
         idle = 0 if ranked[0].score > state.score + MIN_GAIN else state.idle + 1
-        return MatingState(
+        after = MatingState(
             graphs[0],
             ranked[0].score,
             done=idle >= self.patience,
             operations=state.operations + considered,
-            work=ranked,
             population=graphs,
             scores=tuple(own.score for own in ranked),
             generation=state.generation + 1,
             idle=idle,
             bred=graphs,
         )
+        return problem.keep(after, ranked)
 
     def _part(self, population: Population, rng: Generator) -> None:
         """Shake every graph that equals one before it, so that not all become one graph."""
@@ -219,19 +214,14 @@ class GeneticGreedy(Mating):
     def _mates(self) -> int:
         return self.population - self.promoted
 
-    def _mate_at(
-        self,
-        place: int,
-        population: Population,
-        state: MatingState,
-        partners: tuple[int, ...],
-        rng: Generator,
-    ) -> None:
+    def _pair_at(
+        self, place: int, population: Population, state: MatingState, partners: Ranks, rng: Generator
+    ) -> tuple[Moves, ParentSets]:
         best = state.population[: self.promoted]
         rest = state.population[self.promoted : self.population - self.dropped]
         own = population[self.promoted + place]
         own.moved_to(rest[place % len(rest)])
-        self._mate(own, best[rng.integers(self.promoted)], rng)
+        return own, best[rng.integers(self.promoted)]
 
 
 @dataclass(frozen=True)
@@ -257,18 +247,13 @@ class Genetic(Mating):
     def _mates(self) -> int:
         return self.population - 1
 
-    def _partners(self, state: MatingState, rng: Generator) -> tuple[int, ...]:
+    def _partners(self, state: MatingState, rng: Generator) -> Ranks:
         return tuple(by_score(np.array(state.scores), self.population - 1, rng).tolist())
 
-    def _mate_at(
-        self,
-        place: int,
-        population: Population,
-        state: MatingState,
-        partners: tuple[int, ...],
-        rng: Generator,
-    ) -> None:
-        self._mate(population[1 + place], state.population[partners[place]], rng)
+    def _pair_at(
+        self, place: int, population: Population, state: MatingState, partners: Ranks, rng: Generator
+    ) -> tuple[Moves, ParentSets]:
+        return population[1 + place], state.population[partners[place]]
 
     def _mutate(self, place: int, population: Population, rng: Generator) -> int:
         if self.mutation == "improving":
@@ -295,11 +280,7 @@ def wander(own: Moves, rng: Generator) -> int:
     return 1
 
 
-def population_of(problem: Problem, state: MatingState) -> Population:
-    """The neighbourhoods of a state's graphs, those made by now, rebuilt where it was read from a file."""
-    if state.work is None:
-        made = state.bred[: len(state.bred) + min(0, state.place)]
-        with problem.score.suspended():
-            state.work = [Moves(problem, graph) for graph in made]
-    population: Population = state.work
-    return population
+def made_population(problem: Problem, state: MatingState) -> Population:
+    """The neighbourhoods of those of a state's graphs that are made by now."""
+    made = state.bred[: len(state.bred) + min(0, state.place)]
+    return [Moves(problem, graph) for graph in made]

@@ -29,7 +29,7 @@ from bayescout.search.population.operators import (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class HollandState(PopulationState):
     """A generation, and how many more generations each individual may live; none where that is off."""
 
@@ -87,7 +87,7 @@ class Holland:
         chances = np.full(genome.size, genome.density(self.mean_parents))
         living = first_generation(problem, first_size(genome, self.population), chances, rng)
         lives = self._lives(np.arange(len(living)), len(living), rng)
-        return HollandState(**carried(living, 0, 0), lives=tuple(lives.tolist()))
+        return problem.keep(HollandState(**carried(living, 0, 0), lives=tuple(lives.tolist())), living)
 
     def advance(self, problem: Problem, state: HollandState, rng: Generator) -> HollandState:
         before = living_of(problem, state)
@@ -101,13 +101,13 @@ class Holland:
         children = evaluated(problem, before.genome, repair(before.genome, genes, rng, problem.check))
         both = before.silent().taken(kept).joined(children)
         order = ranking(both.scores)
-        number = state.generation + 1
-        said = carried(both.taken(order), number, state.operations)
-        return HollandState(
-            **said,
+        living, number = both.taken(order), state.generation + 1
+        after = HollandState(
+            **carried(living, number, state.operations),
             done=number >= self.generations,
             lives=self._lives_after(lives[kept] if self.lifetime else lives, count, order, rng),
         )
+        return problem.keep(after, living)
 
     def _places(self, alive: int, kept: int) -> int:
         """How many are to be born."""

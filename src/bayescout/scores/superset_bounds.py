@@ -12,14 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from bayescout.arrays import Bools, Floats, Ints, Parents
 from bayescout.errors import TooLargeError
-from bayescout.scores.dirichlet import Dirichlet
-from bayescout.scores.likelihood import LaplaceBic, LogLikelihood, MutualInformation, Penalised
-from bayescout.scores.score import TableScore
-from bayescout.search.frame.knowledge import Rules
-from bayescout.statistics.counts import Counts
-from bayescout.statistics.covariance import Covariance
-from bayescout.statistics.families import Floats, Ints
+from bayescout.statistics.discrete import DiscreteStatistics
+from bayescout.statistics.engine import Statistics
 
 SLACK = 1e-6
 """Nats by which a bound must clear what is known, and its share of the numbers compared."""
@@ -28,7 +24,7 @@ PAIRED_VARIABLES = 200
 """Variables up to which the conditional entropies of all pairs are computed."""
 
 
-class Ceiling:
+class SupersetBound:
     """No bound: every set may have better supersets."""
 
     stops = False
@@ -45,7 +41,7 @@ class Ceiling:
         return np.full(len(sets), np.inf)
 
 
-class LikelihoodCeiling(Ceiling):
+class LikelihoodBound(SupersetBound):
     r"""Log-likelihood less a charge for each of q (r - 1) parameters.
 
     No set of parents explains more than all of them together, and a superset of S has at least as many
@@ -95,7 +91,7 @@ class LikelihoodCeiling(Ceiling):
         return top + _slack(top, scores) if self.states > 1 else top
 
 
-class GaussianCeiling(Ceiling):
+class GaussianBound(SupersetBound):
     """Gaussian log-likelihood less a charge for each parent: score(T) <= LL(all) - charge (|T| + 2)."""
 
     def __init__(self, charge: float, most: float) -> None:
@@ -107,7 +103,7 @@ class GaussianCeiling(Ceiling):
         return top + _slack(top, scores)
 
 
-class DirichletCeiling(Ceiling):
+class DirichletBound(SupersetBound):
     """Dirichlet scores with one prior count for all cells of a family.
 
     The score is a product, over the rows, of each state's predicted probability. The first row of a cell has
@@ -128,74 +124,59 @@ class DirichletCeiling(Ceiling):
         return top + _slack(top, scores) if self.log_states > 0 else top
 
 
-def ceilings_of(bound: Any, rules: Rules) -> list[Ceiling]:
-    """The bound that holds for each child of a score that is bound to a table, or none."""
-    children = range(rules.n)
-    if not isinstance(bound, TableScore):
-        return [Ceiling() for _ in children]
-    statistics, formula = bound.statistics, bound.formula
-    if isinstance(statistics, Covariance):
-        return [_gaussian(statistics, formula, rules, child) for child in children]
-    cards = statistics.cards
-    if isinstance(formula, Dirichlet) and statistics.for_kernel() is not None:
-        return [DirichletCeiling(int(cards[child]), _states_seen(statistics, child)) for child in children]
-    found = _charge_of(formula, statistics)
-    if found is None:
-        return [Ceiling() for _ in children]
-    charge, exact = found
-    entropies = _entropies(statistics) if exact else None
-    mosts = [_most_likelihood(statistics, formula, rules, child) for child in children]
-    return [LikelihoodCeiling(int(cards[i]), cards, charge, mosts[i], entropies) for i in children]
+def likelihood_bounds(
+    statistics: DiscreteStatistics, allowed: Bools, charge: float, exact: bool = True, gained: bool = False
+) -> list[SupersetBound]:
+    """The bounds of a log-likelihood less a charge for each parameter, for each child.
 
-
-def _charge_of(formula: Any, statistics: Counts) -> tuple[float, bool] | None:
-    """The charge for one parameter, and whether the likelihood is the maximised one; None for others."""
-    total, n = statistics.total, statistics.n_variables
-    if isinstance(formula, LogLikelihood):
-        return 0.0, True
-    if isinstance(formula, Penalised):
-        return statistics.grid.round(formula.charge_at(total, n)), True
-    if isinstance(formula, MutualInformation):
-        return statistics.grid.round(formula.alpha * math.log(total)), True
-    if isinstance(formula, LaplaceBic):
-        return statistics.grid.round(formula.penalty * math.log(total) / 2), False
-    return None
-
-
-def _gaussian(statistics: Covariance, formula: Any, rules: Rules, child: int) -> Ceiling:
-    if not isinstance(formula, Penalised | LogLikelihood):
-        return Ceiling()
-    charge = 0.0
-    if isinstance(formula, Penalised):
-        charge = formula.charge_at(statistics.total, statistics.n_variables)
-    most = float(statistics.family(child, _allowed(rules, child)).log_likelihoods()[0])
-    # With as many parents as rows the regression fits anything and says nothing.
-    return GaussianCeiling(charge, most) if math.isfinite(most) else Ceiling()
-
-
-def _most_likelihood(statistics: Counts, formula: Any, rules: Rules, child: int) -> float:
-    """The log-likelihood of the child given everything that may be a parent of it.
-
-    Mutual information is that less the log-likelihood without parents.
+    exact   the likelihood is the maximised one
+    gained  the score is what is gained over no parents, as a mutual information is
     """
+    entropies = _entropies(statistics) if exact else None
+    found: list[SupersetBound] = []
+    for child, states in enumerate(statistics.cards.tolist()):
+        most = _most_likelihood(statistics, child, allowed)
+        if gained:
+            most -= _log_likelihood(statistics, child, ())
+        found.append(LikelihoodBound(states, statistics.cards, charge, most, entropies))
+    return found
+
+
+def gaussian_bounds(statistics: Statistics, allowed: Bools, charge: float) -> list[SupersetBound]:
+    """The bounds of a Gaussian log-likelihood less a charge for each parameter, for each child."""
+    mosts = [
+        _log_likelihood(statistics, child, _allowed(allowed, child))
+        for child in range(statistics.n_variables)
+    ]
+    # With as many parents as rows the regression fits anything and says nothing.
+    return [GaussianBound(charge, most) if math.isfinite(most) else SupersetBound() for most in mosts]
+
+
+def dirichlet_bounds(statistics: DiscreteStatistics) -> list[SupersetBound]:
+    """The bounds of a Dirichlet score on whole counts, for each child."""
+    return [
+        DirichletBound(states, int(np.count_nonzero(statistics.many([(child, ())]).counts)))
+        for child, states in enumerate(statistics.cards.tolist())
+    ]
+
+
+def _log_likelihood(statistics: Statistics, child: int, parents: Parents) -> float:
+    return float(statistics.many([(child, parents)]).log_likelihoods()[0])
+
+
+def _most_likelihood(statistics: DiscreteStatistics, child: int, allowed: Bools) -> float:
+    """The log-likelihood of the child given everything that may be a parent of it."""
     try:
-        most = float(statistics.family(child, _allowed(rules, child)).log_likelihoods()[0])
+        return _log_likelihood(statistics, child, _allowed(allowed, child))
     except TooLargeError:
-        most = 0.0
-    if isinstance(formula, MutualInformation):
-        most -= float(statistics.family(child, ()).log_likelihoods()[0])
-    return most
+        return 0.0
 
 
-def _allowed(rules: Rules, child: int) -> tuple[int, ...]:
-    return tuple(np.flatnonzero(rules.allowed[:, child]).tolist())
+def _allowed(allowed: Bools, child: int) -> Parents:
+    return tuple(np.flatnonzero(allowed[:, child]).tolist())
 
 
-def _states_seen(statistics: Counts, child: int) -> int:
-    return int(np.count_nonzero(statistics.family(child, ()).counts))
-
-
-def _entropies(statistics: Counts) -> Floats:
+def _entropies(statistics: DiscreteStatistics) -> Floats:
     """N H(y | s) in nats, at [y, s]; N H(y) on the diagonal, and everywhere where variables are many."""
     n = statistics.n_variables
     own = -statistics.many([(v, ()) for v in range(n)]).log_likelihoods()

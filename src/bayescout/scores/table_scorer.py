@@ -1,29 +1,23 @@
-"""A formula bound to a table: counting, batching, caching and threads for every score."""
+"""The scorer of a formula over the statistics of a table."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bayescout.data.table import Table
-from bayescout.errors import SettingError, TooLargeError
-from bayescout.scores.base import (
-    Formula,
-    Hooks,
-    Parents,
-    check_candidates,
-    check_families,
-    require_rows,
-    require_weight,
-)
-from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
-from bayescout.statistics.counts import Counts
-from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.arrays import Bools, Family, Floats, Ints, Parents
+from bayescout.errors import TooLargeError
+from bayescout.scores.cache import DEFAULT_BYTES
+from bayescout.scores.checks import check_candidates, check_families
+from bayescout.scores.formula import Formula, FunctionFormula
+from bayescout.scores.scorer import PLANNED_ROWS, KernelPath, Scorer
+from bayescout.scores.superset_bounds import SupersetBound
+from bayescout.scores.threads import check_workers, pool_of
+from bayescout.statistics.engine import Statistics
+from bayescout.statistics.independence import Correction, IndependenceTests, independence_tests
 
 BATCH_CELLS = 1 << 20
 """Cells counted before they are turned into scores: 8 MB, however many families are asked for."""
@@ -35,55 +29,32 @@ PIECE_ROWS, SPARSE_COST = 400_000_000, 50
 """Rows times families that one piece of work has at most, and what a row counts for in a large table: a
 tenth of a second or so."""
 
+FEW_ROWS = 1000
+"""What a family counts for whose statistics go through no rows."""
 
-class TableScore:
-    """Local scores of one table under one formula.
 
-    Every value asked for is remembered, within a byte limit, by child and parent set. `evaluations`
-    counts families computed, `hits` those answered from memory. Values do not depend on the number of
-    workers, the order of asking or what the cache holds.
-    """
+class TableScorer(Scorer):
+    """A formula over the statistics of a table."""
 
     def __init__(
         self,
         formula: Formula,
-        table: Table,
+        statistics: Statistics,
         workers: int | None = None,
         cache_bytes: int = DEFAULT_BYTES,
     ) -> None:
-        require_rows(table)
-        require_weight(table)
+        super().__init__(statistics.n_variables, cache_bytes)
         self.formula = formula
-        self.statistics = formula.statistics(table)
-        self.n_variables = self.statistics.n_variables
+        self.statistics = statistics
+        self.name = type(formula).__name__
         self.workers = check_workers(workers)
-        self.hooks = Hooks()
-        self._cache = ScoreCache(cache_bytes, self.n_variables)
-        self._rows = table.n_rows
-
-    @property
-    def evaluations(self) -> int:
-        return self._cache.evaluations
-
-    @property
-    def hits(self) -> int:
-        return self._cache.hits
-
-    def for_kernel(self) -> tuple[Any, ...] | None:
-        """Everything `kernels.neighbours` needs to score families by itself, or None where it cannot."""
-        if not isinstance(self.statistics, Counts):
-            return None
-        data = self.statistics.for_kernel()
-        terms = self.formula.kernel_terms(self.statistics.total, self.n_variables, self.statistics.grid)
-        return None if data is None or terms is None else (*data, np.array(terms))
-
-    def local(self, child: int, parents: Parents) -> float:
-        """The score of one family, in nats; larger is better."""
-        return float(self.many([(child, parents)])[0])
+        self.equivalent = None if isinstance(formula, FunctionFormula) else formula.equivalent
+        self._rows = statistics.n_rows or FEW_ROWS
 
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
         """The score of (child, parents + candidate) for each candidate, counted in one pass."""
         candidates = np.asarray(candidates, dtype=np.int64)
+        self.asked += len(candidates)
         parents = tuple(sorted(parents))
         row = self._cache.row(child, parents)
         if row is None:
@@ -115,10 +86,6 @@ class TableScore:
             more = [(child, tuple(sorted((*parents, candidate)))) for candidate in candidates.tolist()]
             return self._one_by_one(more)
 
-    def many(self, families: Sequence[Family]) -> Floats:
-        """The scores of many families; repeated ones are computed once."""
-        return self._cache.fetch(families, self._computed)
-
     def _computed(self, fresh: Sequence[Family]) -> Floats:
         return np.concatenate(self._run(self._evaluated, self._batches(fresh)))
 
@@ -138,10 +105,51 @@ class TableScore:
                 self.hooks.too_large(error)
         return scores
 
+    def fleeting(self, families: Sequence[Family]) -> Floats:
+        if not self.statistics.batches_all or not families:
+            return super().fleeting(families)
+        self.meter(len(families), len(families))
+        return self.formula.evaluate(self.statistics.many(families))
+
+    def all_extensions(self, families: Sequence[Family], able: Bools) -> Floats:
+        if not self.statistics.batches_all:
+            return super().all_extensions(families, able)
+        values = self.formula.evaluate(self.statistics.all_extensions(families)).reshape(able.shape)
+        self.meter(int(able.sum()), values.size)
+        values[~able] = -np.inf
+        return values
+
+    # ---- what else is known
+
+    @cached_property
+    def kernel(self) -> KernelPath | None:
+        view = self.statistics.kernel_view()
+        if view is None:
+            return None
+        terms = self.formula.kernel_terms(self.statistics)  # type: ignore[arg-type]
+        return None if terms is None else KernelPath(*view[:5], np.array(terms), terms, *view[5:])
+
+    def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:
+        return self.formula.superset_bounds(self.statistics, allowed)
+
+    def independence_tests(self, test: str | None, alpha: float, correction: Correction) -> IndependenceTests:
+        return independence_tests(self.statistics, test, alpha, correction, lambda: self.hooks.between())
+
+    @property
+    def is_discrete(self) -> bool:
+        return self.statistics.kind == "discrete"
+
+    @property
+    def planned_rows(self) -> int:
+        return max(PLANNED_ROWS, self.statistics.n_rows)
+
+    def too_large(self, child: int, parents: Parents, distinct: int) -> None:
+        self.hooks.too_large(self.statistics.too_large(child, parents, distinct))
+
     # ---- splitting work
 
     def _slices(self, child: int, parents: Parents, candidates: Ints) -> list[Ints]:
-        """Candidates in slices of bounded memory, at least one a worker where the work is large."""
+        """Candidates in slices of bounded memory, at least one for each worker where the work is large."""
         cells = self._cells(child, parents)
         most = max(1, min(BATCH_CELLS // (4 * cells), self._piece(cells)))
         if self._rows * len(candidates) > SPLIT_ROWS:
@@ -149,7 +157,7 @@ class TableScore:
         return [candidates[begin : begin + most] for begin in range(0, len(candidates), most)]
 
     def _batches(self, families: Sequence[Family]) -> list[Sequence[Family]]:
-        """Families in batches of bounded memory, several a worker where the work is large."""
+        """Families in batches of bounded memory, several for each worker where the work is large."""
         most = len(families)
         if self._rows * len(families) > SPLIT_ROWS:
             most = -(-len(families) // (4 * self.workers))
@@ -181,7 +189,7 @@ class TableScore:
                 self.hooks.between()
                 found.append(work(item))
             return found
-        waiting = [_pool(self.workers).submit(work, item) for item in items]
+        waiting = [pool_of(self.workers).submit(work, item) for item in items]
         try:
             for one in waiting:
                 found.append(one.result())
@@ -190,22 +198,3 @@ class TableScore:
             for one in waiting:
                 one.cancel()
         return found
-
-
-def check_workers(workers: int | None) -> int:
-    """The number of threads: every core this process may use unless said otherwise."""
-    if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if workers < 1:
-        raise SettingError(f"workers must be at least 1, not {workers}")
-    return workers
-
-
-@lru_cache(maxsize=4)
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="bayescout")
-
-
-if hasattr(os, "register_at_fork"):
-    # A forked process inherits the pool but not its threads, and would wait for them for ever.
-    os.register_at_fork(after_in_child=_pool.cache_clear)

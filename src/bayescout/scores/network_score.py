@@ -10,9 +10,8 @@ import numpy as np
 
 from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
-from bayescout.scores import Formula, LocalScores, ScoreLike, bind
+from bayescout.scores import Formula, ScoreLike, Scorer, bind
 from bayescout.scores.likelihood import LogLikelihood
-from bayescout.scores.score import TableScore
 from bayescout.statistics.alignment import aligned_table
 
 
@@ -48,9 +47,9 @@ class ScoreParts:
         return asdict(self)
 
 
-def total(local_scores: LocalScores, dag: Dag) -> float:
-    """The sum of the local scores of a graph whose nodes are the score's variables, in order."""
-    return float(np.sum(local_scores.many(list(enumerate(dag.parents)))))
+def total(scorer: Scorer, dag: Dag) -> float:
+    """The sum of the local scores of a graph whose nodes are the scorer's variables, in order."""
+    return float(np.sum(scorer.many(list(enumerate(dag.parents)))))
 
 
 def score(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> float:
@@ -71,7 +70,7 @@ def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_opt
     families = list(enumerate(dag.parents))
     scores = bound.many(families)
     formula = getattr(bound, "formula", None)
-    statistics = TableScore(LogLikelihood(), table).statistics.many(families)
+    statistics = LogLikelihood().statistics(table).many(families)
     likelihoods, parameters = statistics.log_likelihoods(), statistics.parameters()
     on_scale = isinstance(formula, Formula) and formula.likelihood_scale
     nodes = tuple(

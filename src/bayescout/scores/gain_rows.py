@@ -1,0 +1,180 @@
+"""The gains of all additions to and removals from one child's parents, remembered by parent set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bayescout.arrays import Bools, Floats, Ints, Parents
+from bayescout.scores.scorer import Scorer
+
+ROW_BYTES = 128 << 20
+"""What remembered rows may take; the older half is forgotten when they would take more."""
+
+FILL_ROWS = 200_000_000
+"""Rows times families of the children that are filled in one call: some hundredths of a second."""
+
+
+class ArcRules(Protocol):
+    """The arcs that may and must be, [parent, child], and how many parents a child may have."""
+
+    @property
+    def allowed(self) -> Bools: ...
+
+    @property
+    def required(self) -> Bools: ...
+
+    @property
+    def max_parents(self) -> Ints: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """A graph, and what every addition and removal of an arc gains; rows are brought up to date in place.
+
+    adjacent  (n, n) bool      [parent, child]
+    added     (n, n) float64   [child, parent], -inf where it cannot be
+    removed   (n, n) float64   [child, parent]
+    locals    (n,) float64     the score of each family
+    tops      (n,) float64     the largest gain of an addition to each child
+    """
+
+    adjacent: Bools
+    added: Floats
+    removed: Floats
+    locals: Floats
+    tops: Floats
+
+    @classmethod
+    def of_graph(cls, adjacent: Bools) -> Gains:
+        """The gains of a graph, none of them filled in yet."""
+        n = len(adjacent)
+        added, removed = (np.full((n, n), -np.inf) for _ in range(2))
+        return cls(adjacent, added, removed, np.zeros(n), np.full(n, -np.inf))
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """`graph` of `kernels.neighbours` and `kernels.moves`."""
+        return self.adjacent, self.added, self.removed, self.locals, self.tops
+
+
+Row = tuple[Floats, Floats, float, float]
+
+
+class GainRows:
+    """Rows of gains, by one compiled call where the scorer has that path, else by its `extensions`."""
+
+    def __init__(self, scorer: Scorer, rules: ArcRules) -> None:
+        self.scorer = scorer
+        self.rules = rules
+        self._rules = (rules.allowed, rules.required, rules.max_parents)
+        self._memory: dict[tuple[int, Parents], Row] = {}
+        self._allowed: list[int] = rules.allowed.sum(axis=0).tolist()
+        self._limits: list[int] = rules.max_parents.tolist()
+        self._most = max(16, ROW_BYTES // (16 * len(self._limits) + 400))
+        self._kernel = scorer.kernel
+        if self._kernel is not None:
+            from bayescout.kernels.neighbours import fill_rows
+
+            self._fill_rows = fill_rows
+            self._arrays = self._kernel.arrays
+            self._sizes: list[int] = self._kernel.cards.tolist()
+            # A family may grow by any candidate, so the widest one decides whether its tables stay dense.
+            self._room: int = self._kernel.dense_limit // max(self._sizes)
+            self._one = np.empty(1, dtype=np.int64)
+
+    def update(self, child: int, own: Parents, gains: Gains, remember: bool = True) -> None:
+        """Bring the row of one child up to date with its parents."""
+        scorer = self.scorer
+        scorer.hooks.between()
+        known = self._memory.get((child, own))
+        if known is not None:
+            scorer.asked += self._neighbours(child, own)
+            gains.added[child], gains.removed[child], gains.locals[child], gains.tops[child] = known
+            return
+        if self._is_small(child, own):
+            self._one[0] = child
+            computed = self._fill_rows(self._arrays, self._rules, gains.arrays, self._one)
+            scorer.meter(self._neighbours(child, own), computed)
+        else:
+            with scorer.suspended():
+                self._fill_row(own, gains, child)
+            scorer.asked += self._neighbours(child, own)
+        if remember:
+            self._remember(own, gains, child)
+
+    def fill(self, parents: Sequence[Parents], gains: Gains, remember: bool = True) -> None:
+        """Bring every row up to date, those that can be compiled in few calls."""
+        keys = list(enumerate(parents))
+        compiled = [c for c, own in keys if (c, own) not in self._memory and self._is_small(c, own)]
+        together = self._children_per_call() if compiled else 1
+        for begin in range(0, len(compiled), together):
+            self.scorer.hooks.between()
+            some = np.array(compiled[begin : begin + together])
+            computed = self._fill_rows(self._arrays, self._rules, gains.arrays, some)
+            self.scorer.meter(0, computed)
+        done = set(compiled)
+        for child, own in keys:
+            if child not in done:
+                self.update(child, own, gains, remember)
+                continue
+            self.scorer.asked += self._neighbours(child, own)
+            if remember:
+                self._remember(own, gains, child)
+
+    def _children_per_call(self) -> int:
+        """How many rows are filled between two looks at the clock."""
+        assert self._kernel is not None
+        return max(1, FILL_ROWS // (self._kernel.n_rows * max(1, max(self._allowed))))
+
+    def _neighbours(self, child: int, own: Parents) -> int:
+        """The families that a row is made of: the child's own, less a parent, and more one."""
+        more = self._allowed[child] - len(own) if len(own) < self._limits[child] else 0
+        return 1 + len(own) + more
+
+    def _is_small(self, child: int, own: Parents) -> bool:
+        if self._kernel is None:
+            return False
+        cells = int(math.prod([self._sizes[p] for p in own]) * self._sizes[child])
+        return cells <= self._room
+
+    def _fill_row(self, own: Parents, gains: Gains, child: int) -> None:
+        """One row by `extensions` and `many`: for any score and any size of family."""
+        rules, scorer = self.rules, self.scorer
+        removable = [p for p in own if not rules.required[p, child]]
+        fewer = [(child, tuple(q for q in own if q != p)) for p in own]
+        found = scorer.many([(child, own), *fewer])
+        gains.locals[child] = found[0]
+        gains.added[child] = -np.inf
+        gains.removed[child] = -np.inf
+        if len(own) < rules.max_parents[child]:
+            candidates = np.flatnonzero(rules.allowed[:, child] & ~gains.adjacent[:, child])
+            if len(candidates):
+                after = scorer.extensions(child, own, candidates)
+                gains.added[child, candidates] = _gained(after, found[0])
+        lost = _gained(found[1:], found[0], still=1.0)
+        for parent, gain in zip(own, lost.tolist(), strict=True):
+            if parent in removable:
+                gains.removed[child, parent] = gain
+        gains.tops[child] = gains.added[child].max()
+
+    def _remember(self, own: Parents, gains: Gains, child: int) -> None:
+        if len(self._memory) >= self._most:
+            self._memory = dict(list(self._memory.items())[len(self._memory) // 2 :])
+        ends = (float(gains.locals[child]), float(gains.tops[child]))
+        self._memory[child, own] = (gains.added[child].copy(), gains.removed[child].copy(), *ends)
+
+
+def _gained(after: Floats, before: float, still: float = -np.inf) -> Floats:
+    """The gain of each change, also from a family that cannot be scored (-inf).
+
+    From such a one any that can be is a gain without limit; `still` is the gain where neither can. A removal
+    counts as one there, so that too many parents are taken away one by one.
+    """
+    if before > -np.inf:
+        return after - before
+    return np.where(after > -np.inf, np.inf, still)

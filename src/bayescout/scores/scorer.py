@@ -1,0 +1,207 @@
+"""The scorer: a formula and the statistics of a table, and the only thing that a search sees of either.
+
+It remembers what it computed, counts what it was asked for, splits work over threads, and opens the
+compiled path where the rows are in memory and the formula is of a form that kernels know. A structure prior
+would be added where `TableScorer` evaluates a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.arrays import Bools, Family, Floats, Ints, Parents
+from bayescout.errors import SettingError, TooLargeError
+from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
+from bayescout.scores.formula import Terms
+from bayescout.scores.superset_bounds import SupersetBound
+from bayescout.scores.threads import pool_of
+from bayescout.statistics.independence import Correction, IndependenceTests
+
+PLANNED_ROWS = 10_000
+"""The rows that scoring a family counts for at least when steps are planned: with fewer, other work than
+counting takes the time."""
+
+
+@runtime_checkable
+class Score(Protocol):
+    """Local scores of one data set: nats, larger is better. Only `local` is required of a user's own."""
+
+    def local(self, child: int, parents: Parents) -> float: ...
+
+
+def _raised(error: TooLargeError) -> None:
+    raise error
+
+
+@dataclass
+class Hooks:
+    """What a run asks of the scorer it uses: nothing, outside of a run.
+
+    between    called between pieces of work that take some hundredths of a second each; may raise to end it
+    too_large  told of a family whose table is too large to be counted: raises, or returns where such a
+               family is to count as minus infinity
+    """
+
+    between: Callable[[], None] = lambda: None
+    too_large: Callable[[TooLargeError], None] = _raised
+
+
+class KernelPath(NamedTuple):
+    """Everything that compiled code needs to score families by itself: `KernelView` and the formula.
+
+    terms    the formula as an array, `formula` the same with names
+    """
+
+    codes: NDArray[Any]
+    weights: Ints
+    bitmaps: NDArray[Any]
+    layout: Ints
+    lookup: Ints
+    terms: Floats
+    formula: Terms
+    dense_limit: int
+    most_cells: int
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """`data` of `kernels.neighbours`."""
+        return self[:6]
+
+    @property
+    def cards(self) -> Ints:
+        """The states of each variable."""
+        cards: Ints = self.layout[0]
+        return cards
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.codes.shape[1])
+
+
+class Scorer:
+    """Local scores of one data set under one score, remembered and metered.
+
+    Values are remembered within a byte limit, by child and parent set, and do not depend on the number of
+    workers, the order of asking or what is remembered. `asked` counts the families asked for, from memory
+    or not: a function of the search alone. `computed` counts those computed, `hits` those remembered.
+    """
+
+    equivalent: bool | None = None
+    """Whether Markov equivalent graphs score the same; None where that is not known."""
+
+    name = "of your own"
+    """What to call the score in a message."""
+
+    workers = 1
+
+    def __init__(self, n_variables: int, cache_bytes: int = DEFAULT_BYTES) -> None:
+        self.n_variables = n_variables
+        self.hooks = Hooks()
+        self.asked = 0
+        self._cache = ScoreCache(cache_bytes, n_variables)
+
+    # ---- scores
+
+    def local(self, child: int, parents: Parents) -> float:
+        """The score of one family, in nats; larger is better."""
+        return float(self.many([(child, parents)])[0])
+
+    def many(self, families: Sequence[Family]) -> Floats:
+        """The scores of many families; repeated ones are computed once."""
+        self.asked += len(families)
+        return self._cache.fetch(families, self._computed)
+
+    def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
+        """The score of (child, parents + candidate) for each candidate."""
+        raise NotImplementedError
+
+    def fleeting(self, families: Sequence[Family]) -> Floats:
+        """As `many`, for families that are not worth remembering where computing them costs less."""
+        return self.many(families)
+
+    def all_extensions(self, families: Sequence[Family], able: Bools) -> Floats:
+        """The score of each family with each further parent that it is able to take; -inf for the others.
+
+        able  (families, n) bool
+        """
+        values = np.full(able.shape, -np.inf)
+        for row, candidates, (child, parents) in zip(values, able, families, strict=True):
+            if candidates.any():
+                some = np.flatnonzero(candidates)
+                row[some] = self.extensions(child, parents, some)
+        return values
+
+    def _computed(self, fresh: Sequence[Family]) -> Floats:
+        raise NotImplementedError
+
+    # ---- what else is known
+
+    @property
+    def kernel(self) -> KernelPath | None:
+        """The compiled path; None where there is none, and everything goes through the methods above."""
+        return None
+
+    def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:
+        """For each child the bound of what a parent set's supersets can score.
+
+        allowed  (n, n) bool   [parent, child]: the parents that a child may have
+        """
+        return [SupersetBound() for _ in range(self.n_variables)]
+
+    def independence_tests(self, test: str | None, alpha: float, correction: Correction) -> IndependenceTests:
+        """Tests of independence on the data behind the score."""
+        raise SettingError(
+            "this search tests the data behind the score, and a score of your own has none; use bic or bdeu"
+        )
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the data behind the score are counts."""
+        return False
+
+    @property
+    def planned_rows(self) -> int:
+        """What scoring one family counts for, where the work of a step is planned."""
+        return PLANNED_ROWS
+
+    def too_large(self, child: int, parents: Parents, distinct: int) -> None:
+        """Tell of a family that compiled code found too large to be counted."""
+        raise NotImplementedError
+
+    # ---- metering and threads
+
+    @property
+    def computed(self) -> int:
+        return self._cache.evaluations
+
+    @property
+    def hits(self) -> int:
+        return self._cache.hits
+
+    def meter(self, asked: int, computed: int = 0) -> None:
+        """Count families that compiled code scored by itself."""
+        self.asked += asked
+        self._cache.evaluations += computed
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Leave out of `asked` what only rebuilds a search's scratch."""
+        before = self.asked
+        try:
+            yield
+        finally:
+            self.asked = before
+
+    def in_parallel(self, work: Callable[[Any], Any], parts: Sequence[Any]) -> None:
+        """The work on each part, on all cores where there are several parts."""
+        if min(self.workers, len(parts)) <= 1:
+            for part in parts:
+                work(part)
+        else:
+            list(pool_of(self.workers).map(work, parts))

@@ -1,0 +1,442 @@
+"""A search in progress, and the loop that all searches share: budgets, trace, best so far, checkpoints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from bayescout.checks import is_real, require_count
+from bayescout.errors import SettingError, TooLargeError
+from bayescout.graph.orders import peel_roots
+from bayescout.scores.scorer import Hooks
+from bayescout.search.frame.checkpoint import Checkpoint
+from bayescout.search.frame.floor import Floor
+from bayescout.search.frame.interrupts import CtrlC
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, Search, State, arcs_in
+from bayescout.search.frame.watch import StepAbandoned
+
+RECENT = 64
+"""Moments kept to go back to; earlier ones are reached by repeating the run from its start."""
+
+
+class Step(NamedTuple):
+    """One step of a run, for the trace and for callbacks.
+
+    `score` is that of the graph in hand and `best` that of the best so far; `operations` and
+    `evaluations` (families asked for) are counted from the start; `facts` is what the search adds.
+    """
+
+    step: int
+    score: float
+    best: float
+    arcs: int
+    operations: int
+    evaluations: int
+    seconds: float
+    facts: dict[str, float]
+
+
+Callback = Callable[[Step], Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop before the search does: seconds and steps; and how many networks to keep."""
+
+    max_time: float | None = None
+    max_steps: int | None = None
+    top: int = 1
+
+    def __post_init__(self) -> None:
+        if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
+            raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
+        for name, least in (("max_steps", 0), ("top", 1)):
+            value = getattr(self, name)
+            if value is not None:
+                require_count(name, value, least)
+
+
+ScoredGraph = tuple[float, ParentSets]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run comes to.
+
+    trace        one step after the other
+    top          the best distinct graphs met, best first
+    stop_reason  why it ended
+    bound        no graph scores more, where that is known
+    answer       the last state, or what the search concluded from it
+    own_score    the best that the search itself had met, where the answer is a greedy climb that got further
+    too_large    the first family that was left out because its table is too large, in words
+    """
+
+    trace: tuple[Step, ...]
+    top: tuple[ScoredGraph, ...]
+    stop_reason: str
+    bound: float | None
+    answer: State
+    own_score: float | None = None
+    too_large: str = ""
+
+    @property
+    def best(self) -> ScoredGraph:
+        return self.top[0]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Everything that a run needs to go on from a step, as values."""
+
+    state: State
+    random: Any
+    asked: int
+    steps: int
+    top: tuple[ScoredGraph, ...]
+    bound: float | None
+
+
+class Run:
+    """A search in progress: its state, random numbers, trace and the best so far.
+
+    `step` takes one step. With `history` the run can go `back`, and a step that is given up leaves nothing
+    behind. `top` has one graph more than is asked for, as the start may have to go.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        problem: Problem,
+        rng: Generator,
+        limits: Limits,
+        checkpoint: Checkpoint | None = None,
+        history: bool = False,
+    ) -> None:
+        self.search = search
+        self.problem = problem
+        self.rng = rng
+        self.limits = limits
+        self.checkpoint = checkpoint
+        self.state: State | None = None
+        self.trace: list[Step] = []
+        self.top: list[ScoredGraph] = []
+        self.bound: float | None = None
+        self.stop_reason = ""
+        self.too_large = ""
+        self._floor = Floor(problem)
+        self._interrupt = CtrlC()
+        self._spent, self._waited = 0.0, 0.0
+        self._exact = history or checkpoint is not None
+        self._moments: dict[int, Moment] | None = {} if history else None
+        if checkpoint is not None:
+            self.resume(checkpoint)
+
+    # ---- steps
+
+    @contextmanager
+    def running(self, begin: float | None = None) -> Iterator[None]:
+        """The clock runs, Ctrl-C is noted and the scorer looks at both; `begin` is when the clock began."""
+        watch = self.problem.watch
+        early = None if getattr(self.search, "climbs", False) else self._floor.climb
+        with CtrlC() as self._interrupt:
+            interrupt = self._interrupt
+            watch.start(
+                self.limits.max_time, self._spent, self._waited, begin, lambda: interrupt.pressed, early
+            )
+            with self._hooked():
+                try:
+                    yield
+                finally:
+                    self._spent, self._waited = watch.seconds, watch.waited
+
+    @contextmanager
+    def _hooked(self) -> Iterator[None]:
+        """The scorer looks at the clock as it works, and families too large to be counted are noted."""
+        scorer = self.problem.scorer
+        scorer.hooks = Hooks(self.problem.check, self._leave_out)
+        try:
+            yield
+        finally:
+            scorer.hooks = Hooks()
+
+    def _leave_out(self, error: TooLargeError) -> None:
+        self.too_large = self.too_large or str(error)
+
+    def step(self) -> Step | None:
+        """Take one step; None where the run is at its end, and `stop_reason` says why.
+
+        The step in hand is given up when the time is over or Ctrl-C is pressed; the state before it stands.
+        """
+        self.stop_reason = self._reason_to_stop()
+        if self.stop_reason:
+            return None
+        scorer, rng = self.problem.scorer, self.rng
+        asked = scorer.asked
+        random = rng.bit_generator.state if self._exact else None
+        try:
+            if self.state is None:
+                state = self.search.start(self.problem, rng)
+            else:
+                state = self.search.advance(self.problem, self.state, rng)
+        except BaseException as error:
+            scorer.asked = asked
+            if random is not None:
+                rng.bit_generator.state = random
+            if not isinstance(error, StepAbandoned):
+                raise
+            self.stop_reason = "interrupted" if self._interrupt.pressed else "max_time"
+            return None
+        return self._record(state)
+
+    def _reason_to_stop(self) -> str:
+        if self.state is None:
+            return ""
+        if self.state.done:
+            return "converged"
+        if self.limits.max_steps is not None and len(self.trace) > self.limits.max_steps:
+            return "max_steps"
+        if self._interrupt.pressed:
+            return "interrupted"
+        return "max_time" if self.problem.watch.is_over else ""
+
+    def _record(self, state: State) -> Step:
+        self.state = state
+        if state.answers_with_last:
+            self.top = [(state.score, state.parents)]
+        else:
+            for score, graph in state.visited():
+                _keep(self.top, score, graph, self.limits.top + 1)
+        bound = state.upper_bound()
+        if bound is not None:
+            self.bound = bound if self.bound is None else min(self.bound, bound)
+        step = Step(
+            len(self.trace),
+            state.score,
+            self.top[0][0],
+            arcs_in(state.parents),
+            state.operations,
+            self.problem.scorer.asked,
+            self.problem.watch.seconds,
+            state.facts(),
+        )
+        self.trace.append(step)
+        if self._moments is not None:
+            self._moments[len(self.trace)] = self._moment()
+            if len(self._moments) > RECENT:
+                del self._moments[sorted(self._moments)[1]]
+        return step
+
+    # ---- back
+
+    def _moment(self) -> Moment:
+        assert self.state is not None
+        random = self.rng.bit_generator.state
+        asked = self.problem.scorer.asked
+        return Moment(self.state, random, asked, len(self.trace), tuple(self.top), self.bound)
+
+    def back(self, steps: int = 1) -> None:
+        """Go back so many steps, to the first at most; what comes after is as it was before."""
+        if self._moments is None:
+            raise ValueError("a run without history cannot go back")
+        wanted = max(1, len(self.trace) - steps)
+        moment = self._moments[max(place for place in self._moments if place <= wanted)]
+        self._moments = {place: kept for place, kept in self._moments.items() if place <= moment.steps}
+        self.state, self.top, self.bound = moment.state, list(moment.top), moment.bound
+        self.rng.bit_generator.state = moment.random
+        self.problem.scorer.asked = moment.asked
+        seconds = [step.seconds for step in self.trace]
+        del self.trace[moment.steps :]
+        self.problem.watch.extend(math.inf)
+        with self._hooked():
+            while len(self.trace) < wanted:
+                step = self._record(self.search.advance(self.problem, self.state, self.rng))
+                self.trace[-1] = step._replace(seconds=seconds[step.step])
+        self.stop_reason = ""
+
+    def begin_again(self, problem: Problem) -> None:
+        """Go on with other rules, from the graph that `problem` starts with; the trace goes on too.
+
+        Graphs that break the rules are no longer among the best, and there is no way back before this.
+        """
+        self.problem, self._floor = problem, Floor(problem)
+        self.top = [entry for entry in self.top if problem.rules.broken_by(entry[1]) is None]
+        self.state, self.bound, self.stop_reason = None, None, ""
+        self._moments = None if self._moments is None else {}
+
+    # ---- the end
+
+    @contextmanager
+    def concluding(self) -> Iterator[None]:
+        """What `outcome` scores is not held to the clock, and families too large are noted."""
+        self.problem.watch.extend(math.inf)
+        with self._hooked():
+            yield
+
+    def outcome(self) -> Outcome:
+        """What the run comes to if it ends here; the run itself can go on."""
+        problem = self.problem
+        if self.state is None:
+            self._at_start()
+        assert self.state is not None
+        bound = None if self.too_large else self.bound  # what could not be counted may be better
+        answer, top = self._concluded(self.state)
+        found = Outcome(tuple(self.trace), top, self.stop_reason, bound, answer, None, self.too_large)
+        if self.stop_reason == "max_time":
+            found = self._raised_to_floor(found)
+        return replace(found, top=worth_showing(found.top, problem, self.limits.top))
+
+    def _at_start(self) -> None:
+        """The start graph, where the run ended before the search had a first state."""
+        self._record(_start_state(self.problem))
+
+    def _concluded(self, state: State) -> tuple[State, tuple[ScoredGraph, ...]]:
+        """The answer: the last state's, or what the search makes of it where it was stopped early.
+
+        Where the time is over that has to be quick; if it is not, the answer is the start graph.
+        """
+        conclude = getattr(self.search, "conclude", None)
+        if conclude is None or state.done or type(state) is State:
+            return state, tuple(self.top)
+        watch = self.problem.watch
+        if self.stop_reason == "max_time" and self.limits.max_time is not None:
+            watch.extend(1.05 * self.limits.max_time + 0.1)
+        elif self.stop_reason == "interrupted":
+            watch.extend(watch.counted + 1.0)
+        with self.problem.scorer.suspended():
+            try:
+                state = conclude(self.problem, state)
+            except StepAbandoned:
+                state = _start_state(self.problem)
+        return state, ((state.score, state.parents),)
+
+    def _raised_to_floor(self, found: Outcome) -> Outcome:
+        """Answer with the greedy climb where the search itself had not got as far."""
+        own, climbed = found.top[0][0], self._floor.found
+        if climbed is None or not climbed[0] > own:
+            return found
+        score, graph = climbed
+        last, seconds = found.trace[-1], self.problem.watch.seconds
+        values = (score, arcs_in(graph), last.operations, last.evaluations, seconds)
+        step = Step(len(found.trace), score, *values, {"greedy": 1.0})
+        return replace(
+            found,
+            trace=(*found.trace, step),
+            top=(climbed, *(entry for entry in found.top if entry[1] != graph)),
+            answer=State(graph, score),
+            own_score=own,
+        )
+
+    # ---- checkpoints
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write where the run stands; without a step there is nothing to write."""
+        if self.state is not None:
+            checkpoint.save(self.saved)
+
+    def saved(self) -> dict[str, Any]:
+        """All that a run needs to go on; `waited` is how long of its time kernels were compiled."""
+        assert self.state is not None
+        return {
+            "state": self.state.to_json(),
+            "random": self.rng.bit_generator.state,
+            "asked": self.problem.scorer.asked,
+            "bound": self.bound,
+            "waited": self.problem.watch.waited,
+            "top": self.top,
+            "trace": self.trace,
+        }
+
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Take up the run that a checkpoint holds, if it holds one."""
+        saved = checkpoint.load()
+        if saved is None:
+            return
+        try:
+            state = self.search.state.from_json(saved["state"])
+            trace = [Step(*values) for values in saved["trace"]]
+            top = [(score, as_graph(graph)) for score, graph in saved["top"]]
+            graphs = (state.parents, *(graph for _, graph in top))
+            if not all(_is_acyclic(graph, self.problem.n) for graph in graphs):
+                raise ValueError("not a graph of this problem")
+            self.rng.bit_generator.state = saved["random"]
+            self.problem.scorer.asked = saved["asked"]
+            self._spent, self._waited = float(trace[-1].seconds), float(saved["waited"])
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+            raise checkpoint.not_a_run() from None
+        self.state, self.trace, self.top, self.bound = state, trace, top, saved["bound"]
+        if self._moments is not None:
+            self._moments[len(trace)] = self._moment()
+
+
+def drive(
+    search: Search,
+    problem: Problem,
+    rng: Generator,
+    limits: Limits,
+    callback: Callback | None = None,
+    checkpoint: Checkpoint | None = None,
+    begin: float | None = None,
+) -> Outcome:
+    """Run a search to its end, or to the first of the limits, Ctrl-C and a callback that says stop.
+
+    `begin` is when the clock began, by `time.perf_counter`.
+    """
+    run = Run(search, problem, rng, limits, checkpoint)
+    with run.running(begin):
+        try:
+            while (step := run.step()) is not None:
+                if checkpoint is not None and checkpoint.due():
+                    run.save(checkpoint)
+                if callback is not None and callback(step):
+                    run.stop_reason = "callback"
+                    break
+        except KeyboardInterrupt:
+            if not run.top:
+                raise
+            run.stop_reason = "interrupted"
+        finally:
+            if checkpoint is not None:
+                run.save(checkpoint)
+        return run.outcome()
+
+
+def _start_state(problem: Problem) -> State:
+    """The state of the start graph, scored without regard to the clock."""
+    graph = problem.rules.required_parents if isinstance(problem.start, str) else problem.start
+    problem.watch.extend(math.inf)
+    return State(graph, problem.total(graph))
+
+
+def _keep(top: list[ScoredGraph], score: float, graph: ParentSets, most: int) -> None:
+    """Insert a graph among the best distinct ones, best first; of equals the first found stays first."""
+    if len(top) >= most and score <= top[-1][0]:
+        return
+    if any(graph == other for _, other in top):
+        return
+    place = len(top)
+    while place and top[place - 1][0] < score:
+        place -= 1
+    top.insert(place, (score, graph))
+    del top[most:]
+
+
+def worth_showing(top: Sequence[ScoredGraph], problem: Problem, most: int) -> tuple[ScoredGraph, ...]:
+    """The best, without the empty graph that the run began with, unless nothing better was found.
+
+    A graph that was given to begin with stays: someone thinks it worth something.
+    """
+    begun = problem.rules.required_parents if problem.start == "empty" else None
+    return tuple([entry for place, entry in enumerate(top) if place == 0 or entry[1] != begun][:most])
+
+
+def _is_acyclic(graph: ParentSets, n: int) -> bool:
+    inside = len(graph) == n and all(0 <= parent < n for own in graph for parent in own)
+    return inside and len(peel_roots(graph)) == n
+
+
+def as_graph(lists: Sequence[Sequence[int]]) -> ParentSets:
+    return tuple(tuple(own) for own in lists)

@@ -1,0 +1,218 @@
+"""A search that can be watched, paused, taken back, steered and saved, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+from bayescout.errors import SettingError
+from bayescout.graph.dag import Dag
+from bayescout.result import Result, labelled_graph
+from bayescout.scores import ScoreLike
+from bayescout.search import Knowledge, Problem, Search
+from bayescout.search.frame.problem import ParentSets
+from bayescout.search.frame.repair import nearest_graph
+from bayescout.search.frame.run import Run
+from bayescout.statistics.engine import Engine
+from bayescout.task import Task
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where a search stands after a step.
+
+    step         the number of the step, from 0
+    dag          the graph in hand
+    score        its score, and `best` that of the best graph so far
+    bound        no graph scores more, where that is known
+    stop_reason  why the search has ended; empty while it has not
+    operations   considered so far, and `evaluations` families asked for
+    seconds      spent on steps
+    facts        what the search adds
+    """
+
+    step: int
+    dag: Dag
+    score: float
+    best: float
+    bound: float | None
+    stop_reason: str
+    operations: int
+    evaluations: int
+    seconds: float
+    facts: dict[str, float]
+
+
+class Session:
+    """Learning step by step: `for snapshot in session` runs the search of `learn` with the same arguments.
+
+    Between two steps it can be left alone for any time, asked for what it has (`snapshot`, `result`), taken
+    `back`, given other knowledge, and saved. It ends where `learn` would, with the same answer to the bit;
+    max_time counts the time of steps alone. `checkpoint` is a file that `save`, or a run of `learn`, wrote:
+    the session goes on from there.
+
+        session = bs.Session(data, "tabu")
+        for snapshot in session:
+            if snapshot.score > -1000:
+                session.pause()
+        session.back(3)
+        session.change_knowledge(bs.Knowledge(forbidden=[("a", "b")]))
+        result = session.run()
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        search: str | Search = "hill-climb",
+        score: ScoreLike | None = None,
+        knowledge: Knowledge | None = None,
+        start: Any = None,
+        seed: int = 0,
+        max_time: float | None = None,
+        max_steps: int | None = None,
+        top: int = 1,
+        workers: int | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        engine: str | Engine | None = None,
+    ) -> None:
+        task = self._task = Task.of(
+            data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine
+        )
+        self._run = Run(task.search, task.problem, task.rng, task.limits, history=True)
+        self._paused = False
+        if checkpoint is not None:
+            with task.checkpoint(checkpoint) as store:
+                self._run.resume(store)
+
+    # ---- steps
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        """Snapshots, one after each step, until the search ends or `pause` is called; then iterate again."""
+        self._paused = False
+        while not self._paused:
+            found = self.step()
+            if found is None:
+                return
+            yield found
+
+    def step(self) -> Snapshot | None:
+        """Take one step; None where the search has ended, and `stop_reason` says why.
+
+        A step that Ctrl-C or the end of max_time meets is given up; nothing of it stays.
+        """
+        with self._run.running():
+            step = self._run.step()
+        return None if step is None else self.snapshot()
+
+    def pause(self) -> None:
+        """End the iteration after the step in hand; it may be called from another thread."""
+        self._paused = True
+
+    def run(self) -> Result:
+        """Run to the end and return what `learn` returns."""
+        for _ in self:
+            pass
+        return self.result()
+
+    # ---- what it has
+
+    @property
+    def steps(self) -> int:
+        """Steps taken, the first state not counted."""
+        return max(0, len(self._run.trace) - 1)
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the search ended; empty while it has not."""
+        return self._run.stop_reason
+
+    @property
+    def knowledge(self) -> Knowledge:
+        return self._task.settings.knowledge
+
+    @property
+    def begun_with(self) -> Dag | str:
+        """The graph that the search began with, or "empty" or "random"."""
+        start = self._task.problem.start
+        return start if isinstance(start, str) else self._labelled(start)
+
+    def snapshot(self) -> Snapshot:
+        """Where the search stands now; before the first step that is taken first."""
+        if self._run.state is None and self.step() is None:
+            raise SettingError("the search was ended before its first step; give it more time")
+        run, last = self._run, self._run.trace[-1]
+        assert run.state is not None
+        return Snapshot(
+            last.step,
+            self._labelled(run.state.parents),
+            last.score,
+            last.best,
+            run.bound,
+            "converged" if run.state.done else run.stop_reason,
+            last.operations,
+            last.evaluations,
+            last.seconds,
+            last.facts,
+        )
+
+    def result(self) -> Result:
+        """The result if the search ended here; it can go on. Its `stop_reason` is then "paused"."""
+        run = self._run
+        reason = run.stop_reason or ("converged" if run.state is not None and run.state.done else "paused")
+        before = run.stop_reason
+        run.stop_reason = reason
+        try:
+            with run.concluding():
+                outcome = run.outcome()
+        finally:
+            run.stop_reason = before
+        return self._task.result(outcome, outcome.trace[-1].seconds)
+
+    # ---- steering
+
+    def back(self, steps: int = 1) -> Snapshot:
+        """Go back some steps, at most to the first; going on from there repeats them to the bit."""
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
+            raise SettingError(f"steps must be a whole number of at least 0, not {steps!r}")
+        self.snapshot()
+        self._run.back(steps)
+        return self.snapshot()
+
+    def change_knowledge(self, knowledge: Knowledge) -> Snapshot:
+        """Go on under other knowledge, from the graph in hand or the nearest to it that keeps it.
+
+        The search begins there as from a start graph, and its trace goes on; there is no way back before it.
+        """
+        if not isinstance(knowledge, Knowledge):
+            raise SettingError(
+                f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
+            )
+        self.snapshot()
+        task, state = self._task, self._run.state
+        assert state is not None
+        rules = task.rules(knowledge)
+        graph = nearest_graph(state.parents, rules, task.problem.scorer)
+        problem = Problem(task.problem.scorer, rules, graph, task.problem.watch)
+        settings = replace(task.settings, knowledge=knowledge, start="given")
+        self._task = replace(task, problem=problem, settings=settings)
+        self._run.begin_again(problem)
+        return self.snapshot()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a checkpoint from which `Session` or `learn` with the same arguments goes on, to the bit.
+
+        After `change_knowledge` those are the knowledge of now and, as `start`, `begun_with`.
+        """
+        self.snapshot()
+        with self._task.checkpoint(path) as store:
+            store.write(self._run.saved())
+
+    def _labelled(self, parents: ParentSets) -> Dag:
+        return labelled_graph(parents, self._task.table.names, self._task.names)
+
+    def __repr__(self) -> str:
+        ended = f", {self.stop_reason}" if self.stop_reason else ""
+        best = f", best {self._run.trace[-1].best:,.3f}" if self._run.trace else ""
+        return f"<Session: {self._task.settings.search}, {self.steps:,} steps{best}{ended}>"

@@ -1,0 +1,84 @@
+"""The protocol of statistics engines: whatever can give the statistics of families of one data set.
+
+An engine is called with a table, the kind of statistics that a score needs and a prior (see `Engine`), and
+returns a `Statistics`. Scores and searches know nothing else of it. The shortest way to write one for
+discrete data is to derive from `statistics.discrete.DiscreteStatistics` and give `count`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from bayescout.arrays import Family, Ints, Parents
+from bayescout.data.table import Table
+from bayescout.errors import TooLargeError
+from bayescout.statistics.families import Families
+
+Kind = Literal["discrete", "continuous"]
+
+
+class KernelView(NamedTuple):
+    """The rows of a discrete table as compiled code reads them, where they are in memory.
+
+    codes        (p, n) uint8 or uint16   one row per variable
+    weights      (n,) int64               of the rows, or empty where each counts once
+    bitmaps      (states, words) uint64   one bitmap for each state of each variable of few states
+    layout       (2, p) int64             the states of each variable, and its first bitmap or -1
+    lookup       (k,) int64               N log N in units of the grid, for small N
+    dense_limit  cells up to which a family's table is held whole
+    most_cells   cells up to which a family is counted at all
+    """
+
+    codes: NDArray[Any]
+    weights: Ints
+    bitmaps: NDArray[Any]
+    layout: Ints
+    lookup: Ints
+    dense_limit: int
+    most_cells: int
+
+
+class Statistics(Protocol):
+    """The statistics of families of one data set, by position of the variables.
+
+    kind         "discrete": batches are `FamilyTables`; "continuous": `FamilyRegressions`
+    n_variables  how many variables there are
+    n_rows       rows that are gone through to count one family: what work is planned by
+    total        the number of rows, or the sum of their weights
+    batches_all  whether `all_extensions` is there, and cheaper than remembering scores
+    """
+
+    kind: Kind
+    total: float
+    batches_all: bool
+
+    @property
+    def n_variables(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def cells(self, child: int, parents: Sequence[int]) -> int:
+        """The numbers that the family's statistics take: what memory is planned by."""
+
+    def many(self, families: Sequence[Family]) -> Families:
+        """The statistics of many families, in their order."""
+
+    def extensions(self, child: int, parents: Parents, candidates: Ints) -> Families:
+        """The statistics of (child, parents + candidate) for each candidate."""
+
+    def all_extensions(self, families: Sequence[Family]) -> Families:
+        """The statistics of each family with every variable added, where `batches_all`."""
+
+    def kernel_view(self) -> KernelView | None:
+        """The rows for compiled code; None where they are not in memory, or not whole numbers."""
+
+    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
+        """The refusal of a family with so many parent configurations that occur."""
+
+
+Engine = Callable[[Table, Kind, float | None], Statistics]
+"""Makes statistics of a table: of a kind, and with a prior on the scatter matrix of continuous columns."""

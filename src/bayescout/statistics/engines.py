@@ -1,0 +1,34 @@
+"""The engines by name, and the statistics of a table by one of them."""
+
+from __future__ import annotations
+
+from bayescout.data.table import Table
+from bayescout.errors import SettingError, UnknownNameError
+from bayescout.statistics.counts import Counts
+from bayescout.statistics.covariance import Covariance
+from bayescout.statistics.engine import Engine, Kind, Statistics
+
+
+def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistics:
+    """The statistics of a table that is in memory."""
+    return Counts(table) if kind == "discrete" else Covariance(table, prior)
+
+
+ENGINES: dict[str, Engine] = {"memory": in_memory}
+"""Every engine by name: adding one is a class and a line here."""
+
+
+def engine_of(engine: str | Engine | None) -> Engine:
+    """The engine of a name, or one that is given; None is the one in memory."""
+    if engine is None:
+        return in_memory
+    if isinstance(engine, str):
+        if engine not in ENGINES:
+            raise UnknownNameError("engine", engine, ENGINES)
+        return ENGINES[engine]
+    if not callable(engine):
+        raise SettingError(
+            f"an engine is a name ({', '.join(ENGINES)}) or a function of a table, a kind and a prior that "
+            f"returns statistics, not {type(engine).__name__}"
+        )
+    return engine

@@ -1,0 +1,43 @@
+"""Refusals of tables that statistics cannot be made of."""
+
+from __future__ import annotations
+
+from bayescout.data.table import Table
+from bayescout.errors import DataError
+from bayescout.spelling import setting
+from bayescout.statistics.engine import Kind
+
+
+def require_kind(table: Table, kind: Kind) -> None:
+    """Refuse a table that has columns of another kind."""
+    if kind == "discrete":
+        require_discrete(table)
+    else:
+        require_continuous(table)
+
+
+def require_discrete(table: Table) -> None:
+    """Refuse a table with continuous columns."""
+    if not table.is_discrete:
+        names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is None]
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        column, are = ("columns", "are") if len(names) > 1 else ("column", "is")
+        raise DataError(
+            f"{column} {shown} {are} continuous, and "
+            f"counting needs discrete columns: "
+            f"{setting('bins', 3)} cuts them into intervals, {setting('kinds', 'discrete')} takes each value "
+            f"for a state; or use a Gaussian score such as bge, on continuous columns only"
+        )
+
+
+def require_continuous(table: Table) -> None:
+    """Refuse a table with discrete columns."""
+    if not table.is_continuous:
+        names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is not None]
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        column, are = ("columns", "are") if len(names) > 1 else ("column", "is")
+        raise DataError(
+            f"{column} {shown} {are} discrete, and a "
+            f"Gaussian score needs continuous columns: "
+            f"{setting('kinds', 'continuous')} makes them so; or {setting('bins', 3)} and a discrete score"
+        )

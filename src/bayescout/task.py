@@ -1,0 +1,181 @@
+"""What is to be learned: data, score, knowledge and search, brought together and checked before any work."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+from bayescout.checks import generator
+from bayescout.data import as_table
+from bayescout.data.table import Table
+from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
+from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
+from bayescout.graph.dag import Dag
+from bayescout.result import LISTED, Result, Settings
+from bayescout.scores import SCORES, Formula, ScoreLike, bind
+from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
+from bayescout.search.frame.canonical import canonical_order
+from bayescout.search.frame.checkpoint import Checkpoint
+from bayescout.search.frame.knowledge import Rules
+from bayescout.search.frame.problem import Generator, ParentSets
+from bayescout.search.frame.run import Limits, Outcome
+from bayescout.search.frame.watch import compiling_seconds
+from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
+from bayescout.settings import Named
+from bayescout.statistics.engine import Engine
+
+DEFAULT_SCORE = "bic"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem in integers, the search for it, and what names come back with.
+
+    table   its columns in canonical order, which the problem's positions refer to
+    names   the columns as they were given
+    listed  the scored parent sets that stand in for data, where they do
+    clock   when learning began, by `time.perf_counter`, less what compiling took by then
+    """
+
+    search: Search
+    problem: Problem
+    rng: Generator
+    limits: Limits
+    table: Table
+    names: tuple[Any, ...]
+    settings: Settings
+    listed: ScoredSets | None
+    begin: float
+    clock: float
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        search: str | Search = "hill-climb",
+        score: ScoreLike | None = None,
+        knowledge: Knowledge | None = None,
+        start: Any = None,
+        seed: int = 0,
+        max_time: float | None = None,
+        max_steps: int | None = None,
+        top: int = 1,
+        workers: int | None = None,
+        engine: str | Engine | None = None,
+    ) -> Task:
+        """The task of `learn` with the same arguments."""
+        begin = time.perf_counter()
+        method = search_named(search) if isinstance(search, str) else _instance(search)
+        limits = Limits(max_time, max_steps, top)
+        rng = generator(seed)
+        knowledge = Knowledge() if knowledge is None else knowledge
+        if not isinstance(knowledge, Knowledge):
+            raise SettingError(
+                f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
+            )
+        listed = _scored_sets(data, score)
+        chosen = ListedScore(listed) if listed is not None else DEFAULT_SCORE if score is None else score
+        given = as_table(data) if listed is None else without_rows(listed)
+        from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
+
+        clock = time.perf_counter() - compiling_seconds()
+        table = _canonical(given, chosen)
+        rules = _rules(knowledge, table, listed)
+        scorer = bind(chosen, table, workers, engine)
+        problem = Problem(scorer, rules, _start(start, table, rules))
+        searching = Named.of(method, SEARCHES)
+        scoring = Named(LISTED, None) if listed is not None else Named.of(chosen, SCORES)
+        settings = Settings(
+            search=searching.name,
+            search_settings=searching.settings or {},
+            score_name=scoring.name,
+            score_settings=scoring.settings,
+            knowledge=knowledge,
+            start="empty" if start is None else start if isinstance(start, str) else "given",
+            seed=seed,
+        )
+        return cls(method, problem, rng, limits, table, given.names, settings, listed, begin, clock)
+
+    def rules(self, knowledge: Knowledge) -> Rules:
+        """Other knowledge as rules of this task's problem."""
+        return _rules(knowledge, self.table, self.listed)
+
+    def checkpoint(self, path: str | PathLike[str]) -> Checkpoint:
+        """The file that a run of this task is saved to and resumed from."""
+        data = self.table.fingerprint if self.listed is None else self.listed.fingerprint
+        more = {"data": data, "start": repr(self.problem.start), "top": self.limits.top}
+        return Checkpoint(path, self.settings.to_json() | more)
+
+    def result(self, outcome: Outcome, seconds: float) -> Result:
+        """What a run came to, with names; a warning says what was left out."""
+        if outcome.too_large:
+            warnings.warn(f"parent sets were left out: {outcome.too_large}", BayescoutWarning, stacklevel=3)
+        result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
+        return result if self.listed is None else replace(result, table=None, scores=None)
+
+
+def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
+    """The scored parent sets that stand in for data, where that is what was given."""
+    if isinstance(data, str | PathLike) and is_jkl(data):
+        data = read_jkl(data)
+    if not isinstance(data, ScoredSets):
+        return None
+    if not data.names:
+        raise DataError("the list of parent sets has no variables; there is nothing to learn")
+    if score is not None:
+        raise SettingError(f"scored parent sets have their scores with them; leave out the score {score!r}")
+    return data
+
+
+def _rules(knowledge: Knowledge, table: Table, listed: ScoredSets | None) -> Rules:
+    rules = knowledge.compile(table.names)
+    return rules if listed is None else narrowed(rules, listed)
+
+
+def _instance(search: Any) -> Search:
+    if isinstance(search, type):
+        raise SettingError(f"give an instance of the search, {search.__name__}(), not the class")
+    if not (hasattr(search, "start") and hasattr(search, "advance")):
+        raise SettingError(f"a search is a name or has start and advance, not {type(search).__name__}")
+    found: Search = search
+    return found
+
+
+def _canonical(table: Table, score: ScoreLike) -> Table:
+    """The table with its columns in canonical order.
+
+    A user's own score object knows the columns by their position, so for it they stay where they are.
+    """
+    if table.n_columns == 0:
+        raise DataError("the table has no columns; there is nothing to learn")
+    if not isinstance(score, (str, Formula)) and hasattr(score, "local"):
+        return table
+    return table.select([table.names[i] for i in canonical_order(table)])
+
+
+def _start(start: Any, table: Table, rules: Rules) -> ParentSets | str:
+    """Where to begin, in positions of the table; a graph must keep the knowledge."""
+    if start is None:
+        return "empty"
+    if isinstance(start, str):
+        if start not in ("empty", "random"):
+            raise SettingError(f'start must be "empty", "random" or a graph, not {start!r}')
+        return start
+    dag: Dag = getattr(start, "dag", start)
+    if set(dag.nodes) != set(table.names):
+        odd = set(dag.nodes) ^ set(table.names)
+        raise GraphError(f"the start graph and the table differ in {sorted(map(str, odd))[0]!r}")
+    parents = dag.reordered(table.names).parents
+    broken = rules.broken_by(parents)
+    if broken:
+        raise GraphError(f"the start graph breaks the knowledge: it {_named(broken, table.names)}")
+    return parents
+
+
+def _named(message: str, names: Sequence[Any]) -> str:
+    """A message of `Rules.broken_by` with labels for positions."""
+    return message.format(*names)
