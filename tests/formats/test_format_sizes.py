@@ -11,6 +11,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork
 
 from bayescout.errors import FormatError, NetworkError, TooLargeError
 from bayescout.formats import (
@@ -28,7 +29,6 @@ from bayescout.formats import (
 )
 from bayescout.formats.jkl import read_jkl
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork
 from bayescout.network.random import random_network
 
 SIZE = 300_000

@@ -11,12 +11,12 @@ import numpy as np
 from bayescout.errors import CycleError, FormatError, NetworkError
 from bayescout.formats.json_document import Part
 from bayescout.graph.dag import Dag
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network import GaussianNetwork, Network
 
 INTERCEPT = "(Intercept)"
 
 
-def read_document(document: Part) -> GaussianNetwork:
+def read_document(document: Part) -> Network:
     """The network of a document that has already been parsed."""
     names = [str(label) for label in document.get("nodes").labels()]
     cpds = document.get("cpds")
