@@ -41,7 +41,9 @@ def require_networks(truth: Any, learned: Any) -> None:
                 f"estimate them with bayescout.fit(graph, data)"
             )
     if truth.kind != learned.kind:
-        raise NetworkError("one network is discrete and the other Gaussian; they have no common scale")
+        names = ("Gaussian" if network.is_gaussian else network.kind for network in (truth, learned))
+        one, other = sorted(names, reverse=True)
+        raise NetworkError(f"one network is {one} and the other {other}; they have no common scale")
     check_same_nodes(learned.nodes, truth.nodes, "the learned network", "the truth")
 
 

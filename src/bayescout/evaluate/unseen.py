@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,19 +18,16 @@ from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import Network, Tabular, fit
 from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
-from bayescout.network.likelihood import counted_rows, row_terms, summed, warn_impossible
+from bayescout.network.likelihood import LogLikelihood, counted_rows, row_terms, summed, warn_impossible
 from bayescout.network.node import Mask
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
 
 
 @dataclass(frozen=True, repr=False)
-class HeldOut:
+class HeldOut(LogLikelihood):
     """The log-likelihood of held-out rows, in nats; `float()` gives the total.
 
-    total            the weighted sum over rows; minus infinity only where a row is impossible
-    finite_total     the same over the rows that are possible
-    rows, weight     the number of rows, and the sum of their weights
     unseen           for each node with any, how many rows have parents' values that never occurred in
                      training; there the node counts as uniform over its states, or as the prior has it
     unseen_rows      rows in which at least one node does
@@ -39,27 +36,13 @@ class HeldOut:
     prior            what the parameters were estimated with; None for a network's own
     """
 
-    total: float
-    finite_total: float
-    rows: int
-    weight: float
-    unseen: Mapping[Label, int]
-    unseen_rows: int
-    impossible_rows: int
-    prior: str | None
-
-    @property
-    def mean(self) -> float:
-        """The log-likelihood of a row on average; 0 for no rows."""
-        return self.total / self.weight if self.weight else 0.0
+    unseen: Mapping[Label, int] = field(default_factory=dict)
+    prior: str | None = None
 
     @property
     def n_unseen(self) -> int:
         """Lookups, of a node in a row, that met parents' values never seen in training."""
         return sum(self.unseen.values())
-
-    def __float__(self) -> float:
-        return self.total
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: minus infinity as null."""
@@ -165,16 +148,7 @@ def _measured(
     found = summed(rows, matched.weights, any_unseen)
     if warn:
         warn_impossible(model, matched, rows)
-    return HeldOut(
-        total=found.total,
-        finite_total=found.finite_total,
-        rows=found.rows,
-        weight=found.weight,
-        unseen=unseen,
-        unseen_rows=found.unseen_rows,
-        impossible_rows=found.impossible_rows,
-        prior=prior,
-    )
+    return HeldOut(**vars(found), unseen=unseen, prior=prior)
 
 
 # ---- two tables that speak of the same states

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
-from bayescout.errors import BayescoutWarning, CycleError, FormatError, TooLargeError, UnknownNameError
+from bayescout.errors import BayescoutWarning, FormatError, TooLargeError, UnknownNameError
 from bayescout.formats.bif_grammar import Block, Document, Entry, Variable, parse
 from bayescout.formats.labels import decode_label, distinct_texts, encode_label
-from bayescout.formats.text import Source, quote
+from bayescout.formats.text import Source, cycles_of, quote
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted
 from bayescout.network import DiscreteNetwork, Network
@@ -158,10 +158,8 @@ def _dag(blocks: list[Block], variables: dict[str, int], labels: list[Label], so
     if len(set(labels)) < len(labels):
         raise FormatError("two variables have the same bayescout_label", source.path)
     parents = tuple(tuple(variables[parent] for parent in block.parents) for block in blocks)
-    try:
+    with cycles_of(f"{source.path}: the network"):
         return Dag(tuple(labels), parents)
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{source.path}: the network") from None
 
 
 def _located(error: Exception, source: Source, at: int) -> FormatError:

@@ -20,11 +20,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutError, CycleError, FormatError
+from bayescout.errors import BayescoutError, FormatError
 from bayescout.formats import linear_gaussian_json
 from bayescout.formats.json_document import Part, load
 from bayescout.formats.labels import encode_label
-from bayescout.formats.text import check_number_of_nodes
+from bayescout.formats.text import check_number_of_nodes, cycles_of
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
 from bayescout.network import DiscreteNetwork, GaussianNetwork, LinearGaussian, Network, Tabular
@@ -76,10 +76,8 @@ def _graph(nodes: list[Part], path: str) -> tuple[Dag, list[list[int]]]:
             if label not in positions:
                 item.fail(f"names {label!r}, which is not a node")
         parents.append([positions[label] for label in listed.labels()])
-    try:
+    with cycles_of(f"{path}: the network"):
         return Dag(tuple(positions), tuple(map(tuple, parents))), parents
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{path}: the network") from None
 
 
 def _read_structure(nodes: list[Part], name: str, path: str) -> Dag:

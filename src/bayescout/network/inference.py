@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayescout.data.table import Label
 from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.graph.labels import quoted
+from bayescout.graph.orders import reach
 from bayescout.network.distribution import Distribution
 from bayescout.network.elimination import (
     BATCH,
@@ -59,14 +60,7 @@ class Component:
 
 def ancestral(network: Network, nodes: Iterable[int]) -> list[int]:
     """The nodes and all their ancestors, ascending."""
-    seen = set(nodes)
-    stack = list(seen)
-    while stack:
-        for parent in network.dag.parents[stack.pop()]:
-            if parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
-    return sorted(seen)
+    return [node for node, reached in enumerate(reach(network.dag.parents, nodes)) if reached]
 
 
 def with_constants(network: Network, nodes: Iterable[int], evidence: Codes) -> dict[int, Any]:

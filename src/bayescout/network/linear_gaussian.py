@@ -37,10 +37,6 @@ class LinearGaussian(NodeDistribution):
             object.__setattr__(self, field, float(as_array(getattr(self, field), np.float64, field)))
         lock(self.coefficients)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.coefficients)
-
     @property
     def n_parameters(self) -> int:
         """An intercept, a variance and one coefficient per parent."""

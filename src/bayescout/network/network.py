@@ -104,16 +104,14 @@ class Network:
     def _all(self, kind: type[Kind]) -> tuple[Kind, ...]:
         """The distributions where all are of this kind: the one place where other networks are refused."""
         if self.kind != kind.kind:
-            others = [label for label, one in self._labelled() if one.kind != kind.kind]
+            pairs = zip(self.nodes, self.distributions, strict=True)
+            others = [label for label, one in pairs if one.kind != kind.kind]
             raise WrongKindError(
                 f"this needs a network whose nodes are all {kind.kind}, and this one is {self.kind}"
                 f"{': see ' if others else ''}{quoted(others, 3)}; networks of every kind have sample, "
                 f"log_likelihood and parameters"
             )
         return tuple(one for one in self.distributions if isinstance(one, kind))
-
-    def _labelled(self) -> list[tuple[Label, NodeDistribution]]:
-        return list(zip(self.nodes, self.distributions, strict=True))
 
     # ---- of discrete networks
 
@@ -147,10 +145,6 @@ class Network:
         i = self.dag.index(node)
         return self._all(Tabular)[i].parameters(node, self._given(i))
 
-    def state_index(self, node: int, state: Any) -> int:
-        """The code of a state of a node, by the state's value."""
-        return self._all(Tabular)[node].encode(self.nodes[node], state)
-
     def marginals(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Distribution]:
         """P(node | evidence) of every node, all in one pass."""
         return inference.all_marginals(self, self._observed(evidence))
@@ -170,7 +164,7 @@ class Network:
         and a warning counts such rows.
         """
         node = self.dag.index(target)
-        return inference.predict_rows(self, node, match_evidence(self.dag, data, self.states, node))
+        return inference.predict_rows(self, node, self.matched(data, node))
 
     # ---- of Gaussian networks
 
@@ -214,9 +208,8 @@ class Network:
             )
         values = {i: self.distributions[i].encode(self.nodes[i], value) for i, value in given.items()}
         total = 0.0
-        for i, (label, distribution) in enumerate(self._labelled()):
-            parents = [values[parent] for parent in self.dag.parents[i]]
-            total += distribution.log_density(label, values[i], parents)
+        for i, parents in enumerate(self.dag.parents):
+            total += self.distributions[i].log_density(self.nodes[i], values[i], [values[p] for p in parents])
         return total
 
     def row_log_likelihood(self, data: Any) -> NDArray[np.float64]:
@@ -234,9 +227,12 @@ class Network:
         likelihood.warn_impossible(self, matched, rows)
         return likelihood.summed(rows, matched.weights, unseen)
 
-    def matched(self, data: Any) -> Matched:
-        """The codes or numbers of every node's column; one that is absent is refused."""
-        return match_nodes(self.dag, data, [distribution.states for distribution in self.distributions])
+    def matched(self, data: Any, target: int | None = None) -> Matched:
+        """The codes or numbers of every node's column, or of all that there are but the target's."""
+        states = [distribution.states for distribution in self.distributions]
+        if target is None:
+            return match_nodes(self.dag, data, states)
+        return match_evidence(self.dag, data, states, target)
 
     # ---- samples
 
@@ -273,8 +269,7 @@ class Network:
         """
         node = self.dag.index(target)
         if self.is_gaussian:
-            none = (None,) * len(self.dag)
-            return conditioning.predict_rows(self, node, match_evidence(self.dag, data, none, node))
+            return conditioning.predict_rows(self, node, self.matched(data, node))
         states = self.states[node]
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.table import Label, States
+from bayescout.data.table import Label, States, lock
 from bayescout.errors import NetworkError
 
 Array = NDArray[np.float64]
@@ -59,12 +59,16 @@ class NodeDistribution(ABC):
     (`network.fit`), how it is kept in files (`formats.native_json`), and exact inference, which networks
     of one kind have (`Network.query`).
 
-    kind    one word, the same for all nodes of the class
+    kind    one word, which no other class has
     states  the node's states in order, or None where its values are numbers
     """
 
     kind: ClassVar[str]
     states: States | None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(*(value for value in state.values() if isinstance(value, np.ndarray)))
 
     @property
     @abstractmethod

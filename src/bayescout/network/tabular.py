@@ -53,14 +53,10 @@ class Tabular(NodeDistribution):
         object.__setattr__(self, "undefined", as_array(mask, np.bool_, "mask of undefined rows"))
         lock(self.table, self.undefined)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        lock(self.table, self.undefined)
-
     @property
     def n_parameters(self) -> int:
         """For each parent configuration one less than the node's states."""
-        return math.prod(self.table.shape[:-1]) * (self.table.shape[-1] - 1)
+        return self.undefined.size * (len(self.states) - 1)
 
     @property
     def n_undefined(self) -> int:
