@@ -17,7 +17,8 @@ LAYERS = [
     {"data", "graph"},
     {"statistics"},
     {"scores"},
-    {"network", "formats"},
+    {"network"},
+    {"formats"},
     {"search"},
     {"explain"},
     {"result"},
@@ -32,9 +33,10 @@ LAYERS = [
 REACHING_UP = {
     *(
         (module, f"bayescout.plots.{name}")
-        for module in ("graph.dag", "graph.pdag", "network.discrete", "network.gaussian", "result")
+        for module in ("graph.dag", "graph.pdag", "network.network", "result")
         for name in ("figures", "notebook")
     ),
+    ("network.network", "bayescout.formats"),
     ("result", "bayescout.report.page"),
 }
 """The few conveniences that reach up from inside a method, as (module, imported module)."""

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from bayescout.graph.random import random_dag as random_dag
     from bayescout.network import DiscreteNetwork as DiscreteNetwork
     from bayescout.network import GaussianNetwork as GaussianNetwork
+    from bayescout.network import Network as Network
     from bayescout.network import fit as fit
     from bayescout.network import random_network as random_network
     from bayescout.result import Result as Result
@@ -67,7 +68,7 @@ _HOMES = {
     "bayescout.graph.dag": ("Dag",),
     "bayescout.graph.pdag": ("Pdag",),
     "bayescout.graph.random": ("random_dag",),
-    "bayescout.network": ("DiscreteNetwork", "GaussianNetwork", "fit", "random_network"),
+    "bayescout.network": ("DiscreteNetwork", "GaussianNetwork", "Network", "fit", "random_network"),
     "bayescout.result": ("Result",),
     "bayescout.scores.network_score": ("score", "score_parts"),
     "bayescout.search.frame.knowledge": ("Knowledge",),

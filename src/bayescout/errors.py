@@ -120,6 +120,10 @@ class NetworkError(BayescoutError, ValueError):
     """A network that is inconsistent, or does not match the data or the question."""
 
 
+class WrongKindError(NetworkError, AttributeError):
+    """Something that networks of one kind have, asked of one of another kind."""
+
+
 class TooLargeError(BayescoutError, MemoryError):
     """A table or factor that would not fit; the message gives its size and the limit."""
 

@@ -84,7 +84,7 @@ def test_too_large_a_table_is_averaged_over_draws(monkeypatch):
     for dysp, xray in product(*(truth.states[truth.dag.index(label)] for label in ("dysp", "xray"))):
         at = truth.query(["lung", "bronc"], {"dysp": dysp, "xray": xray}).probabilities
         value = float(np.sum(at * np.log(at / (at.sum(axis=1, keepdims=True) * at.sum(axis=0)))))
-        index = tuple(truth.state_index(truth.dag.index(k), v) for k, v in (("dysp", dysp), ("xray", xray)))
+        index = tuple(truth.states[truth.dag.index(k)].index(v) for k, v in (("dysp", dysp), ("xray", xray)))
         spread += float(truth.query(["dysp", "xray"]).probabilities[index]) * (value - exact.value) ** 2
     assert drawn.standard_error == pytest.approx(math.sqrt(spread / 3000), rel=0.1)
     assert abs(drawn.value - exact.value) < 4 * drawn.standard_error

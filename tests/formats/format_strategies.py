@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network import DiscreteNetwork, GaussianNetwork
 
 NASTY = [
     "",

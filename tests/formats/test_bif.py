@@ -10,8 +10,7 @@ import pytest
 from bayescout.errors import BayescoutError, BayescoutWarning, CycleError, FormatError, TooLargeError
 from bayescout.formats import bif
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network import DiscreteNetwork, GaussianNetwork
 
 RAIN = """network unknown {
 }

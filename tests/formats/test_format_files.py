@@ -21,8 +21,7 @@ from bayescout.formats import (
     write_structure,
 )
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network import DiscreteNetwork, GaussianNetwork
 
 CHAIN = Dag(("b", "a"), ((1,), ()))
 NETWORK = DiscreteNetwork(

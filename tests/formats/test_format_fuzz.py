@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from bayescout.errors import BayescoutError
 from bayescout.formats import FORMATS, bif, dot, modelstring, native_json, structure_file
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network import DiscreteNetwork, GaussianNetwork
 
 GRAPH = Dag(("a", "b c", "d"), ((), (0,), (0, 1)))
 PLAIN = Dag(("a", "b", "d"), ((), (0,), (0, 1)))

@@ -27,7 +27,7 @@ from bayescout.formats import bif, dot, modelstring, native_json, structure_file
 from bayescout.formats.labels import decode_label, encode_label
 from bayescout.formats.registry import FORMATS, read_structure, write_structure
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network import DiscreteNetwork
 
 
 @settings(deadline=None)

@@ -28,8 +28,9 @@ from bayescout.formats import (
 )
 from bayescout.formats.jkl import read_jkl
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork
+from bayescout.network import DiscreteNetwork
 from bayescout.network.random import random_network
+from bayescout.network.tabular import MAX_PARENTS
 
 SIZE = 300_000
 MANY = 50_000

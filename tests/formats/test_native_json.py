@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from bayescout.errors import CycleError, FormatError
 from bayescout.formats import native_json
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network import DiscreteNetwork
 
 SCHEMA = json.loads((files("bayescout.formats") / "network.schema.json").read_text(encoding="utf-8"))
 TYPES = {

@@ -25,8 +25,7 @@ from bayescout.formats import (
 )
 from bayescout.formats.text import decode
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network import DiscreteNetwork, GaussianNetwork
 from tests.fuzz.damage import damaged_bytes, damaged_text
 from tests.fuzz.same import check_no_nan, parts
 from tests.fuzz.target import Target, hold, must, written

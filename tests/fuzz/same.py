@@ -8,7 +8,7 @@ from typing import Any
 
 from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network import DiscreteNetwork
 from tests.fuzz.target import hold
 
 

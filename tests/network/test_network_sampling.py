@@ -11,7 +11,9 @@ from scipy import stats
 from bayescout.errors import BayescoutWarning, SettingError, TooLargeError
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, random_network, sampling
-from bayescout.network.sampling import CHUNK, MAX_SAMPLE, _draw, _limits
+from bayescout.network.node import CHUNK
+from bayescout.network.sampling import MAX_SAMPLE
+from bayescout.network.tabular import draw_states, limits
 from tests.network.asia_network import asia
 from tests.network.drawn_networks import discrete_networks
 from tests.reference import networks as reference
@@ -41,8 +43,8 @@ def test_only_possible_rows_are_drawn(network, seed):
 
 def test_a_state_of_probability_zero_is_not_drawn_even_at_the_ends():
     out = np.empty(2, dtype=np.uint8)
-    limits = _limits(np.array([0.0, 0.5, 0.5, 0.0]))
-    _draw(np.array([0.0, np.nextafter(1.0, 0.0)]), limits, np.zeros(2, dtype=np.intp), out)
+    ends = limits(np.array([0.0, 0.5, 0.5, 0.0]))
+    draw_states(np.array([0.0, np.nextafter(1.0, 0.0)]), ends, np.zeros(2, dtype=np.intp), out)
     assert out.tolist() == [1, 2]
 
 

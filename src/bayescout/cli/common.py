@@ -16,12 +16,9 @@ from bayescout.data.table import Table
 from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, GaussianNetwork
 from bayescout.scores.network_score import aligned
+from bayescout.network import Network
 from bayescout.statistics.alignment import refuse_missing_nodes
-
-Network = DiscreteNetwork | GaussianNetwork
-
 
 KINDS = ("discrete", "continuous")
 
@@ -133,7 +130,7 @@ def open_aligned(
     dag = graph if isinstance(graph, Dag) else graph.dag
     refuse_missing_nodes(dag, names_in(data, options.get("separator")))
     chosen: dict[str, Any] = {"columns": list(dag.nodes)}
-    if bins is None and isinstance(graph, DiscreteNetwork):
+    if bins is None and isinstance(graph, Network) and graph.is_discrete:
         chosen["states"] = dict(zip(graph.nodes, graph.states, strict=True))
     return aligned(graph, open_table(data, bins, {**options, **chosen}))
 

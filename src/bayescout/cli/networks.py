@@ -14,7 +14,6 @@ from bayescout.cli.common import (
     Missing,
     MissingOption,
     MissingValues,
-    Network,
     OutputOption,
     Seed,
     Separator,
@@ -39,7 +38,7 @@ from bayescout.formats import check_can_hold, format_of, open_network, write_net
 from bayescout.formats import networks as shipped
 from bayescout.graph.compare import compare as compare_graphs
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import Network
 from bayescout.network import fit as fit_network
 from bayescout.network.fit import check_prior
 
@@ -235,47 +234,36 @@ COMMANDS = (fit, sample, query, compare, convert, show, networks)
 def _show(model: Network, nodes: list[Any]) -> None:
     from rich.text import Text
 
-    from bayescout.cli.render import console, cpt_grids, equations_grid
+    from bayescout.cli.render import console, equations_grid, parameter_grids
 
     out = console()
     out.print(Text(model.summary()))
     out.print()
-    if isinstance(model, GaussianNetwork):
+    if model.is_gaussian:
         out.print(equations_grid(model, nodes or list(model.nodes)))
         return
     if not nodes and len(model.nodes) > MANY_NODES:
         out.print("bayescout show NETWORK NODE ... shows the tables of its nodes", markup=False)
     for node in nodes or (model.nodes if len(model.nodes) <= MANY_NODES else ()):
-        for part in cpt_grids(model, node, out.width):
+        for part in parameter_grids(model.parameters(node), out.width):
             out.print(part)
 
 
 def _table_of(model: Network, node: Any) -> dict[str, Any]:
     """One node's parameters as JSON; probabilities are null where they are undefined."""
-    if isinstance(model, GaussianNetwork):
-        i = model.dag.index(node)
-        parents = model.dag.parents_of(node)
-        return {
-            "node": node,
-            "intercept": float(model.intercepts[i]),
-            "coefficients": [[p, float(w)] for p, w in zip(parents, model.coefficients[i], strict=True)],
-            "variance": float(model.variances[i]),
-        }
-    cpt = model.cpt(node)
-    rows = [{"given": list(given.values()), "probabilities": shown} for given, shown in cpt.rows()]
-    return {"node": node, "parents": list(cpt.parents), "states": list(cpt.states), "rows": rows}
+    return {"node": node, **model.parameters(node).to_dict()}
 
 
 def _described(model: Network) -> dict[str, Any]:
     """A network as JSON: graph and size."""
     described: dict[str, Any] = {
         "name": model.name,
-        "kind": "discrete" if isinstance(model, DiscreteNetwork) else "gaussian",
+        "kind": model.kind,
         "nodes": list(model.nodes),
         "arcs": [list(arc) for arc in model.dag.arcs()],
         "parameters": model.n_parameters,
     }
-    if isinstance(model, DiscreteNetwork):
+    if model.is_discrete:
         described["undefined_rows"] = model.n_undefined
     return described
 

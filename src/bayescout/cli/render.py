@@ -13,7 +13,8 @@ from rich.text import Text
 
 from bayescout.errors import printable
 from bayescout.graph.compare import Comparison
-from bayescout.network import DiscreteNetwork, Distribution, GaussianDistribution, GaussianNetwork
+from bayescout.network import Distribution, GaussianDistribution, Network
+from bayescout.network.node import Parameters
 
 PLAIN_WIDTH = 10_000
 """The width for tables when the output is not a terminal: nothing is cut or wrapped."""
@@ -47,31 +48,28 @@ def probability(value: float | None) -> str:
     return f"{value:.4f}" if value == 0 or value >= 0.00005 else f"{value:.1e}"
 
 
-def cpt_grids(network: DiscreteNetwork, node: Any, width: int) -> list[Group]:
-    """P(node | parents), one row a parent configuration; in several tables where the states do not fit."""
-    cpt = network.cpt(node)
-    given = ", ".join(map(str, cpt.parents))
-    title = f"P({node} | {given})" if given else f"P({node})"
-    labels = [printable(parent) for parent in cpt.parents]
-    rows = [([printable(state) for state in assignment.values()], shown) for assignment, shown in cpt.rows()]
+def parameter_grids(found: Parameters, width: int) -> list[Group]:
+    """The parameters of one node, one row per parent configuration; in several tables where they are wide."""
+    labels = [printable(label) for label in found.columns[: found.leading]]
+    states = found.columns[found.leading :]
+    rows = [([printable(v) for v in row[: found.leading]], row[found.leading :]) for row in found.lines()]
     left = sum(max([len(label), *(len(row[i]) for row, _ in rows)]) + 3 for i, label in enumerate(labels))
-    each = max(6, *(len(printable(state)) for state in cpt.states)) + 3
+    each = max(6, *(len(printable(state)) for state in states)) + 3
     fit = max(1, (width - left) // each)
     grids = []
-    for begin in range(0, len(cpt.states), fit):
+    for begin in range(0, len(states), fit):
         some = slice(begin, begin + fit)
-        names = [str(state) for state in cpt.states[some]]
-        lines = [
-            [*row, *(probability(p) for p in ([None] * len(names) if shown is None else shown[some]))]
-            for row, shown in rows
-        ]
-        part = f"{title}, states {begin + 1} to {begin + len(names)}" if fit < len(cpt.states) else title
+        names = [str(state) for state in states[some]]
+        lines = [[*row, *(probability(p) for p in numbers[some])] for row, numbers in rows]
+        part = (
+            f"{found.title}, states {begin + 1} to {begin + len(names)}" if fit < len(states) else found.title
+        )
         grids.append(grid(part, [*labels, *names], lines, numbers=len(names)))
     return grids
 
 
-def equations_grid(network: GaussianNetwork, nodes: Sequence[Any]) -> Group:
-    """One linear equation a node."""
+def equations_grid(network: Network, nodes: Sequence[Any]) -> Group:
+    """One linear equation per node."""
     rows = [
         (node, network.equation(node), f"{float(network.variances[network.dag.index(node)]):.4g}")
         for node in nodes

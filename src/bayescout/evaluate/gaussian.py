@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescout.errors import NetworkError
 from bayescout.evaluate.kullback_leibler import Divergence, Impossible
 from bayescout.graph.labels import quoted
-from bayescout.network import GaussianNetwork
+from bayescout.network import GaussianNetwork, Network
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 """A residual below this share of its terms is taken as none."""
 
 
-def gaussian_divergence(truth: GaussianNetwork, learned: GaussianNetwork) -> Divergence:
+def gaussian_divergence(truth: Network, learned: Network) -> Divergence:
     r"""By families of the learned network, with its residual $r_i$ and variance $v_i$, the truth's $v^0_i$:
 
     $$ KL = \tfrac12 \sum_i \log\frac{v_i}{v^0_i} + \frac{E[r_i^2]}{v_i} - 1 $$
@@ -45,7 +45,7 @@ def gaussian_divergence(truth: GaussianNetwork, learned: GaussianNetwork) -> Div
     return Divergence(max(math.fsum(terms.tolist()), 0.0), exact=True)
 
 
-def gaussian_sampled(truth: GaussianNetwork, learned: GaussianNetwork, samples: int, seed: int) -> Divergence:
+def gaussian_sampled(truth: Network, learned: Network, samples: int, seed: int) -> Divergence:
     """The mean log-ratio of the densities over rows drawn from the truth."""
     rows = truth.sample(samples, seed)
     ratios = truth.row_log_likelihood(rows) - learned.row_log_likelihood(rows)
@@ -53,7 +53,7 @@ def gaussian_sampled(truth: GaussianNetwork, learned: GaussianNetwork, samples: 
     return Divergence(math.fsum(ratios.tolist()) / samples, False, error, samples)
 
 
-def aligned(network: GaussianNetwork, truth: GaussianNetwork) -> GaussianNetwork:
+def aligned(network: Network, truth: Network) -> Network:
     """The network with its nodes in the truth's order."""
     dag = network.dag.reordered(truth.nodes)
     old = [network.dag.index(label) for label in truth.nodes]
@@ -64,7 +64,7 @@ def aligned(network: GaussianNetwork, truth: GaussianNetwork) -> GaussianNetwork
     return GaussianNetwork(dag, network.intercepts[old], tuple(coefficients), network.variances[old])
 
 
-def _residuals(truth: GaussianNetwork, learned: GaussianNetwork) -> tuple[Floats, NDArray[np.bool_]]:
+def _residuals(truth: Network, learned: Network) -> tuple[Floats, NDArray[np.bool_]]:
     """E[r_i^2] in truth for each residual of the learned network, and which are none but for rounding.
 
     A row of truth is mean + L z with independent standard normal z, so a residual a·x has the variance
@@ -90,6 +90,6 @@ def _residuals(truth: GaussianNetwork, learned: GaussianNetwork) -> tuple[Floats
     return squares, np.asarray(squares <= ROUNDING**2 * sizes)
 
 
-def _infinite(truth: GaussianNetwork, nodes: NDArray[np.intp]) -> Divergence:
+def _infinite(truth: Network, nodes: NDArray[np.intp]) -> Divergence:
     causes = tuple(Impossible(truth.nodes[i], None, (), 1.0, is_noise=True) for i in nodes.tolist())
     return Divergence(math.inf, exact=True, impossible=causes)

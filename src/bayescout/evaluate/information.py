@@ -18,14 +18,12 @@ from bayescout.evaluate.plain import plain, plain_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, check_same_nodes, counted
 from bayescout.graph.separation import d_separated
-from bayescout.network import DiscreteNetwork, GaussianNetwork, inference
+from bayescout.network import Network, inference, sampling
 from bayescout.network.conditioning import condition
 from bayescout.network.fit import as_dag
-from bayescout.network.sampling import discrete_codes
 from bayescout.statistics.independence import Finding, Question
 
 Floats = NDArray[np.float64]
-Network = DiscreteNetwork | GaussianNetwork
 
 MAX_JOINT = 2**24
 """The most table entries, in all, that one exact conditional mutual information may take."""
@@ -77,7 +75,7 @@ def mutual_information(
 
 
 def _check(network: Any, samples: int) -> None:
-    if not isinstance(network, DiscreteNetwork | GaussianNetwork):
+    if not isinstance(network, Network):
         raise NetworkError(
             f"a network with parameters is needed, not {type(network).__name__}; "
             f"estimate them with bayescout.fit(graph, data)"
@@ -89,7 +87,7 @@ def _information(network: Network, question: Question, samples: int, seed: int) 
     a, b, given = question
     if d_separated(network.dag, [a], [b], given):
         return Information(0.0)
-    if isinstance(network, GaussianNetwork):
+    if network.is_gaussian:
         return Information(_gaussian(network, a, b, given))
     scope = (a, b, *given)
     if len(scope) <= inference.MAX_TARGETS and marginals.cost(network, scope) <= MAX_JOINT:
@@ -109,10 +107,10 @@ def _of_table(joint: Floats) -> float:
     return max(math.fsum((joint[used] * ratio[used]).tolist()), 0.0)
 
 
-def _over_draws(network: DiscreteNetwork, question: Question, samples: int, seed: int) -> Information:
+def _over_draws(network: Network, question: Question, samples: int, seed: int) -> Information:
     """The mean of I(a; b | z) over drawn z; each distinct z is asked once."""
     a, b, given = question
-    codes, _ = discrete_codes(network, samples, seed)
+    codes = sampling.draw(network, samples, seed)[0]
     distinct, counts = np.unique(codes[list(given)].T, axis=0, return_counts=True)
     values = np.array(
         [
@@ -125,7 +123,7 @@ def _over_draws(network: DiscreteNetwork, question: Question, samples: int, seed
     return Information(mean, False, math.sqrt(spread / samples), samples)
 
 
-def _gaussian(network: GaussianNetwork, a: int, b: int, given: Sequence[int]) -> float:
+def _gaussian(network: Network, a: int, b: int, given: Sequence[int]) -> float:
     """-1/2 log(1 - rho^2): the variance of b that a takes away."""
     whole, before, after = (
         float(condition(network, (b,), evidence).covariance[0, 0]) for evidence in ((), given, (*given, a))

@@ -16,9 +16,7 @@ from bayescout.evaluate import marginals
 from bayescout.evaluate.matching import FamilyTable, families, require_networks
 from bayescout.evaluate.plain import plain, plain_label
 from bayescout.graph.labels import Label
-from bayescout.network import DiscreteNetwork, GaussianNetwork
-from bayescout.network.inference import warn_undefined
-from bayescout.network.sampling import discrete_codes
+from bayescout.network import Network
 
 Floats = NDArray[np.float64]
 Method = Literal["auto", "exact", "sampled"]
@@ -119,8 +117,8 @@ class Divergence:
 
 
 def divergence(
-    truth: DiscreteNetwork | GaussianNetwork,
-    learned: DiscreteNetwork | GaussianNetwork,
+    truth: Network,
+    learned: Network,
     samples: int = 100_000,
     seed: int = 0,
     method: Method = "auto",
@@ -139,7 +137,7 @@ def divergence(
     if method not in METHODS:
         raise SettingError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     require_count("samples", samples, 2)
-    if isinstance(truth, GaussianNetwork) and isinstance(learned, GaussianNetwork):
+    if truth.is_gaussian:
         from bayescout.evaluate.gaussian import gaussian_divergence, gaussian_sampled
 
         return (
@@ -147,8 +145,6 @@ def divergence(
             if method == "sampled"
             else gaussian_divergence(truth, learned)
         )
-    assert isinstance(truth, DiscreteNetwork)
-    assert isinstance(learned, DiscreteNetwork)
     mine = families(truth, truth.states, truth.nodes)
     others = families(learned, truth.states, truth.nodes)
     if method != "sampled":
@@ -163,7 +159,7 @@ def divergence(
 # ---- exact
 
 
-def _exact(truth: DiscreteNetwork, mine: list[FamilyTable], others: list[FamilyTable]) -> Divergence:
+def _exact(truth: Network, mine: list[FamilyTable], others: list[FamilyTable]) -> Divergence:
     signed: dict[tuple[int, ...], list[tuple[int, FamilyTable]]] = {}
     for sign, some in ((1, mine), (-1, others)):
         for family in some:
@@ -192,7 +188,7 @@ def _expected_logs(weights: Floats, table: Floats) -> list[float]:
     return list(products.tolist())
 
 
-def _ruled_out(truth: DiscreteNetwork, family: FamilyTable, masses: Floats) -> list[Impossible]:
+def _ruled_out(truth: Network, family: FamilyTable, masses: Floats) -> list[Impossible]:
     """The events of a family that happen in truth and not in the learned network; the largest `LISTED`."""
     found: list[Impossible] = []
     if not masses.any():
@@ -218,10 +214,9 @@ def _worst(causes: Sequence[Impossible]) -> tuple[Impossible, ...]:
 
 
 def _sampled(
-    truth: DiscreteNetwork, mine: list[FamilyTable], others: list[FamilyTable], samples: int, seed: int
+    truth: Network, mine: list[FamilyTable], others: list[FamilyTable], samples: int, seed: int
 ) -> Divergence:
-    codes, undefined = discrete_codes(truth, samples, seed)
-    warn_undefined(truth, undefined, "the sample")
+    codes = truth.sample(samples, seed).codes
     ratios = np.zeros(samples)
     for family in mine:
         ratios += np.log(_looked_up(family.table, family, codes))

@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import TooLargeError
-from bayescout.network import DiscreteNetwork, inference
+from bayescout.network import Network, inference
 from bayescout.network.elimination import plan
 
 MAX_COST = 2**28
 """The most table entries, in all, that an exact answer may take: some seconds."""
 
 
-def cost(network: DiscreteNetwork, scope: Sequence[int]) -> int:
+def cost(network: Network, scope: Sequence[int]) -> int:
     """The entries of all tables that P(scope) takes."""
     nodes = inference.ancestral(network, scope)
     scopes = [tuple(sorted((*network.dag.parents[node], node))) for node in nodes]
     return plan(scopes, network.sizes, scope).total
 
 
-def refuse_costly(network: DiscreteNetwork, scopes: Sequence[Sequence[int]], what: str) -> None:
+def refuse_costly(network: Network, scopes: Sequence[Sequence[int]], what: str) -> None:
     """Raise `TooLargeError` where the exact joint probabilities of these scopes are out of reach."""
     spent = 0
     for scope in scopes:
@@ -33,6 +33,6 @@ def refuse_costly(network: DiscreteNetwork, scopes: Sequence[Sequence[int]], wha
             )
 
 
-def joint(network: DiscreteNetwork, scope: Sequence[int]) -> NDArray[np.float64]:
+def joint(network: Network, scope: Sequence[int]) -> NDArray[np.float64]:
     """P(scope), one axis a variable."""
     return inference.query(network, scope, {})

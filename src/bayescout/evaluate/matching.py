@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescout.errors import NetworkError
 from bayescout.graph.labels import check_same_nodes, quoted
-from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import Network
 
 Floats = NDArray[np.float64]
 
@@ -35,19 +35,19 @@ class FamilyTable:
 def require_networks(truth: Any, learned: Any) -> None:
     """Two networks with parameters, of one kind, over the same labels."""
     for role, network in (("the truth", truth), ("the learned network", learned)):
-        if not isinstance(network, DiscreteNetwork | GaussianNetwork):
+        if not isinstance(network, Network):
             raise NetworkError(
                 f"{role} must be a network with parameters, not {type(network).__name__}; "
                 f"estimate them with bayescout.fit(graph, data)"
             )
-    if isinstance(truth, DiscreteNetwork) != isinstance(learned, DiscreteNetwork):
-        raise NetworkError("one network is discrete and the other Gaussian; they have no common scale")
+    if truth.kind != learned.kind:
+        names = ("Gaussian" if network.is_gaussian else network.kind for network in (truth, learned))
+        one, other = sorted(names, reverse=True)
+        raise NetworkError(f"one network is {one} and the other {other}; they have no common scale")
     check_same_nodes(learned.nodes, truth.nodes, "the learned network", "the truth")
 
 
-def families(
-    network: DiscreteNetwork, states: Sequence[Sequence[Any]], nodes: Sequence[Any]
-) -> list[FamilyTable]:
+def families(network: Network, states: Sequence[Sequence[Any]], nodes: Sequence[Any]) -> list[FamilyTable]:
     """The network's tables in the order of `nodes`, over these states of theirs.
 
     A state the network does not know has probability 0 as a child. As a parent it is taken to leave

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescout.data.encode import as_table
 from bayescout.data.table import States, Table
@@ -16,30 +15,19 @@ from bayescout.errors import DataError, NetworkError, SettingError
 from bayescout.evaluate.plain import plain, plain_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
-from bayescout.network import DiscreteNetwork, GaussianNetwork, fit
-from bayescout.network.encode import match_nodes
+from bayescout.network import Network, Tabular, fit
 from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
-from bayescout.network.likelihood import (
-    configurations,
-    discrete_rows,
-    gaussian_rows,
-    summed,
-    warn_impossible,
-)
+from bayescout.network.likelihood import LogLikelihood, counted_rows, row_terms, summed, warn_impossible
+from bayescout.network.node import Mask
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
 
-Masks = list[NDArray[np.bool_]]
-
 
 @dataclass(frozen=True, repr=False)
-class HeldOut:
+class HeldOut(LogLikelihood):
     """The log-likelihood of held-out rows, in nats; `float()` gives the total.
 
-    total            the weighted sum over rows; minus infinity only where a row is impossible
-    finite_total     the same over the rows that are possible
-    rows, weight     the number of rows, and the sum of their weights
     unseen           for each node with any, how many rows have parents' values that never occurred in
                      training; there the node counts as uniform over its states, or as the prior has it
     unseen_rows      rows in which at least one node does
@@ -48,27 +36,13 @@ class HeldOut:
     prior            what the parameters were estimated with; None for a network's own
     """
 
-    total: float
-    finite_total: float
-    rows: int
-    weight: float
-    unseen: Mapping[Label, int]
-    unseen_rows: int
-    impossible_rows: int
-    prior: str | None
-
-    @property
-    def mean(self) -> float:
-        """The log-likelihood of a row on average; 0 for no rows."""
-        return self.total / self.weight if self.weight else 0.0
+    unseen: Mapping[Label, int] = field(default_factory=dict)
+    prior: str | None = None
 
     @property
     def n_unseen(self) -> int:
         """Lookups, of a node in a row, that met parents' values never seen in training."""
         return sum(self.unseen.values())
-
-    def __float__(self) -> float:
-        return self.total
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: minus infinity as null."""
@@ -127,12 +101,11 @@ def fitted_and_held_out(
     """For tables whose columns are the nodes, in order, with the same states."""
     prior = prior or default_prior(train)
     model = fit(dag, train, prior, **options)
-    if isinstance(model, GaussianNetwork):
-        return _gaussian(model, test, prior)
-    never = [
-        dense_counts(train, child, parents).sum(axis=1) == 0 for child, parents in enumerate(dag.parents)
-    ]
-    return _discrete(model, test, never, prior, warn)
+
+    def never(child: int, _: Tabular) -> Mask:
+        return np.asarray(dense_counts(train, child, dag.parents[child]).sum(axis=1) == 0)
+
+    return _measured(model, test, never, prior, warn)
 
 
 def default_prior(table: Table) -> str:
@@ -148,49 +121,34 @@ def check_prior(prior: str, table: Table) -> None:
 
 
 def _own_parameters(structure: Any, test: Any) -> HeldOut:
-    if isinstance(structure, GaussianNetwork):
-        return _gaussian(structure, test, None)
-    if not isinstance(structure, DiscreteNetwork):
+    if not isinstance(structure, Network):
         raise NetworkError(
             f"without training data the structure must be a network with parameters, not "
             f"{type(structure).__name__}; give the rows to fit it to"
         )
-    return _discrete(structure, test, [mask.ravel() for mask in structure.undefined], None, warn=True)
+    return _measured(structure, test, lambda _, node: node.undefined.ravel(), None, warn=True)
 
 
-def _gaussian(model: GaussianNetwork, test: Any, prior: str | None) -> HeldOut:
-    matched = match_nodes(model.dag, test, None)
-    rows = gaussian_rows(model, matched.columns)
-    found = summed(rows, matched.weights, np.zeros(len(rows), dtype=bool))
-    return HeldOut(found.total, found.finite_total, found.rows, found.weight, {}, 0, 0, prior)
-
-
-def _discrete(model: DiscreteNetwork, test: Any, never: Masks, prior: str | None, warn: bool) -> HeldOut:
-    """`never` marks, for each node, the parent configurations that training did not show."""
-    matched = match_nodes(model.dag, test, model.states)
-    rows, _ = discrete_rows(model, matched.columns)
-    counted_rows = np.ones(len(rows), dtype=bool) if matched.weights is None else matched.weights > 0
+def _measured(
+    model: Network, test: Any, never: Callable[[int, Tabular], Mask], prior: str | None, warn: bool
+) -> HeldOut:
+    """`never` marks, for a discrete node, the parent configurations that training did not show."""
+    matched = model.matched(test)
+    rows, _ = row_terms(model, matched.columns)
+    used = counted_rows(rows, matched.weights)
     any_unseen = np.zeros(len(rows), dtype=bool)
     unseen: dict[Label, int] = {}
-    for node, mask in enumerate(never):
-        if mask.any():
-            met = mask[configurations(model, node, matched.columns)] & counted_rows
+    for i, node in enumerate(model.distributions):
+        if isinstance(node, Tabular) and (mask := never(i, node)).any():
+            given = [matched.columns[parent] for parent in model.dag.parents[i]]
+            met = mask[node.configurations(given, len(rows))] & used
             any_unseen |= met
             if met.any():
-                unseen[model.nodes[node]] = int(met.sum())
+                unseen[model.nodes[i]] = int(met.sum())
     found = summed(rows, matched.weights, any_unseen)
-    if found.impossible_rows and warn:
-        warn_impossible(model, matched.columns, np.flatnonzero(np.isneginf(rows) & counted_rows), len(rows))
-    return HeldOut(
-        total=found.total,
-        finite_total=found.finite_total,
-        rows=found.rows,
-        weight=found.weight,
-        unseen=unseen,
-        unseen_rows=found.unseen_rows,
-        impossible_rows=found.impossible_rows,
-        prior=prior,
-    )
+    if warn:
+        warn_impossible(model, matched, rows)
+    return HeldOut(**vars(found), unseen=unseen, prior=prior)
 
 
 # ---- two tables that speak of the same states

@@ -77,13 +77,11 @@ def cpt_tables(dag: Dag, table: Table) -> tuple[tuple[Any, SummaryTable], ...]:
     network = fit(dag, table, prior="mle")
     found = []
     for node in dag.nodes:
-        cpt = network.cpt(node)  # type: ignore[union-attr]
-        given = ", ".join(map(str, cpt.parents))
-        title = f"P({node} | {given})" if given else f"P({node})"
+        cpt = network.cpt(node)
         rows: list[tuple[Cell, ...]] = []
         for assignment, row in cpt.rows():
             cells = [UNDEFINED] * len(cpt.states) if row is None else [f"{p:.3f}" for p in row]
             rows.append((*map(str, assignment.values()), *cells))
         columns = (*map(str, cpt.parents), *map(str, cpt.states))
-        found.append((node, SummaryTable(f"cpt-{node}", title, columns, tuple(rows))))
+        found.append((node, SummaryTable(f"cpt-{node}", cpt.title, columns, tuple(rows))))
     return tuple(found)

@@ -27,7 +27,7 @@ from bayescout.graph.dag import Dag
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
-    from bayescout.network import DiscreteNetwork, GaussianNetwork
+    from bayescout.network import Network
     from bayescout.result import Result
     from bayescout.scores import Formula
     from bayescout.search import Search
@@ -103,7 +103,7 @@ def names_file(text: str) -> bool:
     return os.path.isfile(text) and all(text != info.name for info in networks())
 
 
-def network_of(data: Declared, name: str = "network") -> DiscreteNetwork | GaussianNetwork:
+def network_of(data: Declared, name: str = "network") -> Network:
     """The network that data are sampled from, or that is declared under another name."""
     if name in data:
         from bayescout.formats import open_network
@@ -132,7 +132,7 @@ def truth_of(run: Declared) -> Dag | None:
 
 
 @lru_cache(maxsize=KEPT)
-def _network_file(path: str, digest: str) -> DiscreteNetwork | GaussianNetwork:
+def _network_file(path: str, digest: str) -> Network:
     from bayescout.formats import open_network
 
     network = open_network(path)
@@ -177,7 +177,7 @@ def _table(text: str) -> Table:
 
 
 @lru_cache(maxsize=KEPT)
-def _random_network(text: str) -> DiscreteNetwork | GaussianNetwork:
+def _random_network(text: str) -> Network:
     import json
 
     from bayescout.network import random_network

@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
-from bayescout.errors import BayescoutWarning, CycleError, FormatError, TooLargeError, UnknownNameError
+from bayescout.errors import BayescoutWarning, FormatError, TooLargeError, UnknownNameError
 from bayescout.formats.bif_grammar import Block, Document, Entry, Variable, parse
 from bayescout.formats.labels import decode_label, distinct_texts, encode_label
-from bayescout.formats.text import Source, quote
+from bayescout.formats.text import Source, cycles_of, quote
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted
-from bayescout.network.discrete import MAX_PARENTS, ROW_SUM_TOLERANCE, DiscreteNetwork, too_many_parents
+from bayescout.network import DiscreteNetwork, Network
+from bayescout.network.tabular import MAX_PARENTS, ROW_SUM_TOLERANCE, too_many_parents
 
 Array = NDArray[np.float64]
 
@@ -63,7 +64,7 @@ _RESERVED = {
 # ---- reading
 
 
-def read(text: str, path: str) -> DiscreteNetwork:
+def read(text: str, path: str) -> Network:
     """The network a BIF text holds."""
     source = Source(text, path)
     document = parse(source)
@@ -157,10 +158,8 @@ def _dag(blocks: list[Block], variables: dict[str, int], labels: list[Label], so
     if len(set(labels)) < len(labels):
         raise FormatError("two variables have the same bayescout_label", source.path)
     parents = tuple(tuple(variables[parent] for parent in block.parents) for block in blocks)
-    try:
+    with cycles_of(f"{source.path}: the network"):
         return Dag(tuple(labels), parents)
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{source.path}: the network") from None
 
 
 def _located(error: Exception, source: Source, at: int) -> FormatError:
@@ -353,14 +352,14 @@ def _decoded(value: Any, key: str, at: int, source: Source) -> Label:
 
 def write(network: object) -> str:
     """The BIF text of a discrete network; what BIF cannot hold is refused."""
-    if not isinstance(network, DiscreteNetwork):
+    if not isinstance(network, Network) or not network.is_discrete:
         raise FormatError("BIF holds discrete networks only; write a Gaussian network as .json")
     if not len(network.dag):
         raise FormatError("a network without nodes cannot be written as BIF; write it as .json")
     return "".join(_chunks(network))
 
 
-def _chunks(network: DiscreteNetwork) -> Iterator[str]:
+def _chunks(network: Network) -> Iterator[str]:
     nodes = distinct_texts(network.dag.nodes)
     states = [distinct_texts(labels) for labels in network.states]
     yield f"network {_network_name(network.name)} {{\n"
@@ -382,7 +381,7 @@ def _chunks(network: DiscreteNetwork) -> Iterator[str]:
         yield "}\n"
 
 
-def _entries_of(network: DiscreteNetwork, child: int, parent_states: list[list[str]]) -> Iterator[str]:
+def _entries_of(network: Network, child: int, parent_states: list[list[str]]) -> Iterator[str]:
     table = network.tables[child]
     rows = table.reshape(-1, table.shape[-1]).tolist()
     for row, codes in zip(rows, np.ndindex(table.shape[:-1]), strict=True):
@@ -394,7 +393,7 @@ def _entries_of(network: DiscreteNetwork, child: int, parent_states: list[list[s
         yield _property("bayescout_undefined", undefined.tolist())
 
 
-def _is_rough(network: DiscreteNetwork) -> bool:
+def _is_rough(network: Network) -> bool:
     """Whether a row is far enough from one that reading would normalise it."""
     return any(np.any(np.abs(table.sum(axis=-1) - 1) > ROUNDING_TOLERANCE / 2) for table in network.tables)
 

@@ -12,9 +12,9 @@ from array import array
 from collections.abc import Hashable
 from typing import NoReturn
 
-from bayescout.errors import CycleError, FormatError
+from bayescout.errors import FormatError
 from bayescout.formats.labels import decode_label, distinct_texts, encode_label
-from bayescout.formats.text import Source, check_number_of_nodes, quote, unquote
+from bayescout.formats.text import Source, check_number_of_nodes, cycles_of, quote, unquote
 from bayescout.graph.dag import Dag
 
 Label = Hashable
@@ -45,10 +45,8 @@ def read(text: str, path: str) -> Dag:
     parents: list[array[int]] = [array("q") for _ in labels]
     for parent, child in zip(parser.parents, parser.children, strict=True):
         parents[child].append(parent)
-    try:
+    with cycles_of(f"{path}: the graph"):
         return Dag(labels, tuple(map(tuple, parents)))
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{path}: the graph") from None
 
 
 class _Parser:

@@ -16,10 +16,7 @@ from bayescout.errors import UnknownNameError
 from bayescout.formats import bif, native_json
 from bayescout.formats.text import unpack
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
-
-Network = DiscreteNetwork | GaussianNetwork
+from bayescout.network import Network
 
 FOLDER = files("bayescout.network") / "library"
 INDEX = "INDEX.tsv"
@@ -45,12 +42,12 @@ def describe(network: Network, name: str, source: str) -> NetworkInfo:
     dag = network.dag
     return NetworkInfo(
         name=name,
-        kind="discrete" if isinstance(network, DiscreteNetwork) else "gaussian",
+        kind="discrete" if network.is_discrete else "gaussian",
         nodes=len(dag),
         arcs=dag.n_arcs,
         parameters=network.n_parameters,
         max_in_degree=max(map(len, dag.parents)),
-        max_cardinality=max(network.sizes) if isinstance(network, DiscreteNetwork) else None,
+        max_cardinality=max(network.sizes) if network.is_discrete else None,
         source=source,
     )
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayescout.errors import CycleError, FormatError, NetworkError
+from bayescout.errors import FormatError, NetworkError
 from bayescout.formats.json_document import Part
+from bayescout.formats.text import cycles_of
 from bayescout.graph.dag import Dag
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network import GaussianNetwork, Network
 
 INTERCEPT = "(Intercept)"
 
 
-def read_document(document: Part) -> GaussianNetwork:
+def read_document(document: Part) -> Network:
     """The network of a document that has already been parsed."""
     names = [str(label) for label in document.get("nodes").labels()]
     cpds = document.get("cpds")
@@ -59,10 +60,8 @@ def _dag(document: Part, names: list[str], parents: dict[str, tuple[str, ...]]) 
         listed = [tuple(item.labels()) for item in document.get("arcs").items()]
         if set(listed) != set(arcs):
             document.get("arcs").fail("do not agree with the parents listed in 'cpds'")
-    try:
+    with cycles_of(f"{document.file}: the network"):
         return Dag.from_arcs(arcs, names)
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{document.file}: the network") from None
 
 
 def _one(value: Part) -> float:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from bayescout.errors import CycleError, FormatError
-from bayescout.formats.text import check_number_of_nodes
+from bayescout.errors import FormatError
+from bayescout.formats.text import check_number_of_nodes, cycles_of
 from bayescout.graph.dag import Dag
 
 _BLOCK = re.compile(r"\[[^\]]*\]")
@@ -21,9 +21,8 @@ def read(text: str, path: str) -> Dag:
         raise FormatError("the file is empty; a modelstring is text such as [A][B|A]", path)
     check_number_of_nodes(text.count("["), path)
     try:
-        return Dag.from_modelstring(text)
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{path}: the structure") from None
+        with cycles_of(f"{path}: the structure"):
+            return Dag.from_modelstring(text)
     except FormatError as error:
         raise FormatError(str(error), path) from None
 

@@ -14,23 +14,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutError, CycleError, FormatError
+from bayescout.errors import BayescoutError, FormatError
 from bayescout.formats import linear_gaussian_json
 from bayescout.formats.json_document import Part, load
 from bayescout.formats.labels import encode_label
-from bayescout.formats.text import check_number_of_nodes
+from bayescout.formats.text import check_number_of_nodes, cycles_of
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
-from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork, too_many_parents
-from bayescout.network.gaussian import GaussianNetwork
-
-Network = DiscreteNetwork | GaussianNetwork
+from bayescout.network import DiscreteNetwork, GaussianNetwork, LinearGaussian, Network, Tabular
+from bayescout.network.tabular import MAX_PARENTS, too_many_parents
 
 Built = TypeVar("Built")
 
@@ -78,17 +76,15 @@ def _graph(nodes: list[Part], path: str) -> tuple[Dag, list[list[int]]]:
             if label not in positions:
                 item.fail(f"names {label!r}, which is not a node")
         parents.append([positions[label] for label in listed.labels()])
-    try:
+    with cycles_of(f"{path}: the network"):
         return Dag(tuple(positions), tuple(map(tuple, parents))), parents
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{path}: the network") from None
 
 
 def _read_structure(nodes: list[Part], name: str, path: str) -> Dag:
     return _graph(nodes, path)[0]
 
 
-def _read_discrete(nodes: list[Part], name: str, path: str) -> DiscreteNetwork:
+def _read_discrete(nodes: list[Part], name: str, path: str) -> Network:
     dag, parents = _graph(nodes, path)
     states = tuple(node.get("states").labels() for node in nodes)
     for node, labels in zip(nodes, states, strict=True):
@@ -124,7 +120,7 @@ def _read_undefined(node: Part, rows: int) -> NDArray[np.bool_]:
     return mask
 
 
-def _read_gaussian(nodes: list[Part], name: str, path: str) -> GaussianNetwork:
+def _read_gaussian(nodes: list[Part], name: str, path: str) -> Network:
     dag, parents = _graph(nodes, path)
     intercepts = np.array([node.get("intercept").number() for node in nodes], dtype=np.float64)
     variances = np.array([node.get("variance").number() for node in nodes], dtype=np.float64)
@@ -148,10 +144,8 @@ def _checked(build: Callable[[], Built], path: str) -> Built:
 
 def write(value: object) -> str:
     """The JSON text of a network or structure, one node a line."""
-    if isinstance(value, DiscreteNetwork):
-        kind, name, nodes = "discrete", value.name, _discrete_nodes(value)
-    elif isinstance(value, GaussianNetwork):
-        kind, name, nodes = "gaussian", value.name, _gaussian_nodes(value)
+    if isinstance(value, Network):
+        kind, name, nodes = value.kind, value.name, _network_nodes(value)
     elif isinstance(value, Dag):
         kind, name, nodes = "structure", "", _structure_nodes(value)
     else:
@@ -172,21 +166,36 @@ def _structure_nodes(dag: Dag) -> list[dict[str, Any]]:
     ]
 
 
-def _discrete_nodes(network: DiscreteNetwork) -> Sequence[dict[str, Any]]:
+def _network_nodes(network: Network) -> list[dict[str, Any]]:
+    """The nodes with their parameters; what no reader would know is refused."""
+    if network.kind not in MEMBERS:
+        raise FormatError(
+            f"a network of kind {network.kind!r} cannot be kept in a file, only one whose nodes are all "
+            f"{' or all '.join(MEMBERS)}; pickle it, or write its graph alone"
+        )
     nodes = _structure_nodes(network.dag)
-    for child, node in enumerate(nodes):
-        table = network.tables[child]
-        node["states"] = [encode_label(state) for state in network.states[child]]
-        node["table"] = table.reshape(-1, table.shape[-1]).tolist()
-        if network.undefined[child].any():
-            node["undefined"] = np.flatnonzero(network.undefined[child]).tolist()
+    for node, distribution in zip(nodes, network.distributions, strict=True):
+        node |= MEMBERS[network.kind](distribution)
     return nodes
 
 
-def _gaussian_nodes(network: GaussianNetwork) -> Sequence[dict[str, Any]]:
-    nodes = _structure_nodes(network.dag)
-    for child, node in enumerate(nodes):
-        node["intercept"] = float(network.intercepts[child])
-        node["coefficients"] = network.coefficients[child].tolist()
-        node["variance"] = float(network.variances[child])
-    return nodes
+def _tabular_members(node: Tabular) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "states": [encode_label(state) for state in node.states],
+        "table": node.table.reshape(-1, node.table.shape[-1]).tolist(),
+    }
+    if node.undefined.any():
+        members["undefined"] = np.flatnonzero(node.undefined).tolist()
+    return members
+
+
+def _linear_gaussian_members(node: LinearGaussian) -> dict[str, Any]:
+    coefficients = node.coefficients.tolist()
+    return {"intercept": node.intercept, "coefficients": coefficients, "variance": node.variance}
+
+
+MEMBERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    Tabular.kind: _tabular_members,
+    LinearGaussian.kind: _linear_gaussian_members,
+}
+"""What a file keeps of a node, by the kind of the network; `read` has the reader of each kind."""

@@ -20,10 +20,7 @@ from bayescout.formats import bif, dot, modelstring, native_json, structure_file
 from bayescout.formats.library import load_network, networks
 from bayescout.formats.text import PathLike, read_text, write_text
 from bayescout.graph.dag import Dag
-from bayescout.network.discrete import DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
-
-Network = DiscreteNetwork | GaussianNetwork
+from bayescout.network import LinearGaussian, Network, Tabular
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ _NO_PARAMETERS = "holds a structure without parameters; fit it to data first, or
 def write_network(network: Network, path: PathLike) -> None:
     """Write a network so that reading it gives the same one, or refuse before writing."""
     entry = format_of(path)
-    if not isinstance(network, DiscreteNetwork | GaussianNetwork):
+    if not isinstance(network, Network):
         raise FormatError(
             f"a {type(network).__name__} is not a network; write a graph with write_structure", path
         )
@@ -157,14 +154,16 @@ def check_can_hold(
 
 def _without_arcs(dag: Dag, states: Sequence[States | None]) -> Network | None:
     """A network of unconnected nodes, or None where such columns make no network, as learning will say."""
-    discrete = [own for own in states if own]
-    if len(discrete) == len(states):
-        tables = tuple(np.full(len(own), 1 / len(own)) for own in discrete)
-        return DiscreteNetwork(dag, tuple(discrete), tables)
-    if all(own is None for own in states):
-        none = tuple(np.zeros(0) for _ in states)
-        return GaussianNetwork(dag, np.zeros(len(none)), none, np.ones(len(none)))
-    return None
+    if () in states:
+        return None
+    made = [
+        LinearGaussian(0.0, np.zeros(0), 1.0)
+        if own is None
+        else Tabular(own, np.full(len(own), 1 / len(own)))
+        for own in states
+    ]
+    network = Network(dag, tuple(made))
+    return None if network.kind == "mixed" else network
 
 
 # ---- what a user types

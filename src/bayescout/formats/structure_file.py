@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from bayescout.errors import CycleError, FormatError, UnknownNameError
-from bayescout.formats.text import Source, check_number_of_nodes
+from bayescout.errors import FormatError, UnknownNameError
+from bayescout.formats.text import Source, check_number_of_nodes, cycles_of
 from bayescout.graph.dag import Dag
 
 
@@ -35,10 +35,8 @@ def read(text: str, path: str) -> Dag:
             if parent not in places:
                 error = UnknownNameError("parent", parent, parents, f"the line of {node!r}")
                 raise source.error(f"{error}; every node needs a line of its own, '{parent} []'", lines[node])
-    try:
+    with cycles_of(f"{path}: the structure"):
         return Dag(tuple(parents), tuple(tuple(places[p] for p in listed) for listed in parents.values()))
-    except CycleError as error:
-        raise CycleError(error.cycle, f"{path}: the structure") from None
 
 
 def _parse(line: str, source: Source, at: int) -> tuple[str, list[str]]:

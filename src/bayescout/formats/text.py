@@ -6,11 +6,13 @@ import gzip
 import os
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
 from bayescout.data.files import atomic_write
-from bayescout.errors import FormatError
+from bayescout.errors import CycleError, FormatError
 
 PathLike = str | os.PathLike[str]
 
@@ -40,6 +42,15 @@ class Source:
         """A FormatError that names the line of the character at position `at`."""
         one_line = " ".join(message.splitlines())
         return FormatError(one_line, self.path, self.text.count("\n", 0, at) + 1)
+
+
+@contextmanager
+def cycles_of(where: str) -> Iterator[None]:
+    """A cycle found inside is said to be one of the file."""
+    try:
+        yield
+    except CycleError as error:
+        raise CycleError(error.cycle, where) from None
 
 
 def check_number_of_nodes(count: int, path: object) -> None:

@@ -1,12 +1,15 @@
 """Networks: a graph with parameters, that is fitted, sampled, asked and saved."""
 
+from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
 from bayescout.network.cpt import Cpt
-from bayescout.network.discrete import DiscreteNetwork
 from bayescout.network.distribution import Distribution, GaussianDistribution
 from bayescout.network.fit import fit
-from bayescout.network.gaussian import GaussianNetwork
 from bayescout.network.likelihood import LogLikelihood
+from bayescout.network.linear_gaussian import LinearGaussian, Regression
+from bayescout.network.network import Network
+from bayescout.network.node import NodeDistribution
 from bayescout.network.random import random_network
+from bayescout.network.tabular import Tabular
 
 __all__ = [
     "Cpt",
@@ -14,7 +17,12 @@ __all__ = [
     "Distribution",
     "GaussianDistribution",
     "GaussianNetwork",
+    "LinearGaussian",
     "LogLikelihood",
+    "Network",
+    "NodeDistribution",
+    "Regression",
+    "Tabular",
     "fit",
     "random_network",
 ]

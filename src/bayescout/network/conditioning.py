@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import NetworkError
+from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.network.distribution import GaussianDistribution
+from bayescout.network.encode import Matched
+from bayescout.network.node import Array
 
 if TYPE_CHECKING:
-    from bayescout.network.gaussian import GaussianNetwork
-
-Array = NDArray[np.float64]
+    from bayescout.network.network import Network
 
 CONTRADICTION = 1e-6
 """How far, in standard deviations, evidence may lie outside what determined variables allow."""
 
 
-def joint(network: GaussianNetwork) -> tuple[Array, Array]:
+def joint(network: Network) -> tuple[Array, Array]:
     """Mean and covariance, node by node in topological order.
 
     For node i with parents P and weights w: the mean is b + w·mean[P], the covariance with what
@@ -72,7 +74,7 @@ class Conditional:
         return np.asarray((~(np.abs(distance) <= CONTRADICTION)).any(axis=0))
 
 
-def condition(network: GaussianNetwork, targets: Sequence[int], evidence: Sequence[int]) -> Conditional:
+def condition(network: Network, targets: Sequence[int], evidence: Sequence[int]) -> Conditional:
     """The conditional distribution of some nodes given others.
 
     The evidence covariance is scaled to correlations and taken apart by eigenvalues; those that are zero to
@@ -93,3 +95,42 @@ def condition(network: GaussianNetwork, targets: Sequence[int], evidence: Sequen
     rest = (rest + rest.T) / 2
     rest[np.diag_indices_from(rest)] = np.maximum(np.diagonal(rest), 0.0)
     return Conditional(mean[t], loads @ half.T / scale, mean[e], rest, vectors[:, ~free].T / scale)
+
+
+def answer(network: Network, targets: Sequence[int], evidence: Mapping[int, float]) -> GaussianDistribution:
+    """The distribution of the targets given the evidence, with its labels.
+
+    Evidence that variables without noise of their own rule out is refused.
+    """
+    found = condition(network, targets, list(evidence))
+    column = np.array(list(evidence.values()), dtype=np.float64)[:, None]
+    if found.contradicts(column).any():
+        shown = ", ".join(f"{network.nodes[node]}={value:g}" for node, value in evidence.items())
+        raise NetworkError(
+            f"the evidence has density zero: {shown} cannot happen together, as some of these variables "
+            f"determine one another; correct a value or leave one out"
+        )
+    given = tuple((network.nodes[node], value) for node, value in evidence.items())
+    variables = tuple(network.nodes[i] for i in targets)
+    return GaussianDistribution(variables, found.mean(column)[:, 0], found.covariance, given)
+
+
+def predict_rows(network: Network, target: int, matched: Matched) -> Array:
+    """The mean of the target given the row's evidence, for each row.
+
+    A row whose values rule one another out is predicted from the combinations that can vary, and a warning
+    counts such rows.
+    """
+    found = condition(network, (target,), list(matched.columns))
+    evidence = np.stack(list(matched.columns.values()))
+    wrong = found.contradicts(evidence)
+    if wrong.any():
+        warnings.warn(
+            f"{int(wrong.sum()):,} of {matched.n_rows:,} rows have density zero in the network, the "
+            f"first is row {int(np.argmax(wrong))} (counting from 0); {network.nodes[target]!r} is predicted "
+            f"there from what can vary",
+            BayescoutWarning,
+            stacklevel=3,
+        )
+    means: Array = found.mean(evidence)[0]
+    return means

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,21 @@ class Cpt:
     undefined: NDArray[np.bool_]
 
     @property
+    def title(self) -> str:
+        """`P(node | parents)`."""
+        given = ", ".join(str(parent) for parent in self.parents)
+        return f"P({self.node}{' | ' + given if given else ''})"
+
+    @property
+    def columns(self) -> tuple[Label, ...]:
+        """The parents, then the states."""
+        return (*self.parents, *self.states)
+
+    @property
+    def leading(self) -> int:
+        return len(self.parents)
+
+    @property
     def n_rows(self) -> int:
         """The number of parent configurations."""
         return prod(len(states) for states in self.parent_states)
@@ -45,17 +61,22 @@ class Cpt:
             assignment = dict(zip(self.parents, values, strict=True))
             yield assignment, None if masked else tuple(row.tolist())
 
-    def __str__(self) -> str:
-        given = ", ".join(str(parent) for parent in self.parents)
-        head = printable(f"P({self.node}{' | ' + given if given else ''})")
-        lines = [[printable(label) for label in (*self.parents, *self.states)]]
+    def lines(self) -> Iterator[tuple[Any, ...]]:
+        """The parents' values and the probabilities, None where undefined."""
         for assignment, row in self.rows():
-            if len(lines) > MAX_TEXT_ROWS:
-                break
-            cells = ["---"] * len(self.states) if row is None else [f"{p:.4f}" for p in row]
-            lines.append([printable(value) for value in assignment.values()] + cells)
+            yield (*assignment.values(), *((None,) * len(self.states) if row is None else row))
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = [{"given": list(given.values()), "probabilities": row} for given, row in self.rows()]
+        return {"parents": list(self.parents), "states": list(self.states), "rows": rows}
+
+    def __str__(self) -> str:
+        lines = [[printable(label) for label in self.columns]]
+        for line in islice(self.lines(), MAX_TEXT_ROWS):
+            cells = ["---" if p is None else f"{p:.4f}" for p in line[self.leading :]]
+            lines.append([printable(value) for value in line[: self.leading]] + cells)
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-        text = [head, *(_aligned(line, widths, len(self.parents)) for line in lines)]
+        text = [printable(self.title), *(_aligned(line, widths, len(self.parents)) for line in lines)]
         if self.n_rows > MAX_TEXT_ROWS:
             text.append(f"  ... {self.n_rows - MAX_TEXT_ROWS:,} more rows")
         return "\n".join(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.encode import as_table, column_names, same_states
-from bayescout.data.table import Label, States, Table, narrowest
+from bayescout.data.table import Kind, Label, States, Table, narrowest
 from bayescout.errors import NetworkError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
@@ -27,13 +27,13 @@ class Matched:
     n_rows: int
 
 
-def match_nodes(dag: Dag, data: Any, states: Sequence[States] | None) -> Matched:
-    """Every node's column, in the network's states or, without states, as numbers."""
+def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
+    """Every node's column: codes of its states or, where these are None, numbers."""
     refuse_missing_nodes(dag, column_names(data))
     return _matched(dag, data, states, dag.nodes)
 
 
-def match_evidence(dag: Dag, data: Any, states: Sequence[States] | None, target: int) -> Matched:
+def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target: int) -> Matched:
     """The columns of the nodes other than the target; without any there is nothing to predict from."""
     names = column_names(data)
     known = set(names)
@@ -47,23 +47,24 @@ def match_evidence(dag: Dag, data: Any, states: Sequence[States] | None, target:
     return _matched(dag, data, states, found)
 
 
-def _matched(dag: Dag, data: Any, states: Sequence[States] | None, labels: Sequence[Label]) -> Matched:
+def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Sequence[Label]) -> Matched:
     """What the network does not use is not looked at: it may be an identifier, or have gaps."""
-    nodes = [dag.index(label) for label in labels]
-    table = _table_of(data, labels, None if states is None else [states[node] for node in nodes])
-    columns: dict[int, NDArray[Any]] = {}
-    for node, label in zip(nodes, labels, strict=True):
-        columns[node] = _numbers(table, label) if states is None else _recoded(table, label, states[node])
+    known = {label: states[dag.index(label)] for label in labels}
+    table = _table_of(data, known)
+    columns = {
+        dag.index(label): _numbers(table, label) if own is None else _recoded(table, label, own)
+        for label, own in known.items()
+    }
     return Matched(columns, table.weights, table.n_rows)
 
 
-def _table_of(data: Any, labels: Sequence[Label], states: Sequence[States] | None) -> Table:
+def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
     """A table as it is; other data with what the network knows of the columns declared."""
     if isinstance(data, Table):
         return data
-    if states is None:
-        return as_table(data, kinds=dict.fromkeys(labels, "continuous"), columns=labels)
-    return as_table(data, states=dict(zip(labels, states, strict=True)), columns=labels)
+    declared = {label: own for label, own in known.items() if own is not None}
+    kinds: dict[Any, Kind] = {label: "continuous" for label, own in known.items() if own is None}
+    return as_table(data, kinds=kinds or None, states=declared or None, columns=list(known))
 
 
 def _numbers(table: Table, label: Label) -> NDArray[Any]:

@@ -22,8 +22,9 @@ from bayescout.errors import (
 )
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
-from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
+from bayescout.network.network import Network
+from bayescout.network.tabular import MAX_PARENTS
 from bayescout.spelling import setting
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
@@ -49,7 +50,7 @@ def fit(
     ess: float = 1.0,
     states: Mapping[Label, Sequence[Any]] | None = None,
     missing: MissingPolicy = "error",
-) -> DiscreteNetwork | GaussianNetwork:
+) -> Network:
     r"""The network of a graph with parameters estimated from data.
 
     For N_ijk rows with the node in state k of r and its parents in configuration j of q:
@@ -67,7 +68,7 @@ def fit(
     """
     graph = as_dag(dag)
     check_prior(prior, ess)
-    if states is None and isinstance(dag, DiscreteNetwork):
+    if states is None and isinstance(dag, Network) and dag.is_discrete:
         states = dict(zip(graph.nodes, dag.states, strict=True))
     table = _table_of(graph, data, states, missing)
     if table.is_discrete:
@@ -126,7 +127,7 @@ def _mixed(table: Table) -> NetworkError:
 # ---- discrete
 
 
-def fit_discrete(dag: Dag, table: Table, prior: str, ess: float) -> DiscreteNetwork:
+def fit_discrete(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     """Tables of a discrete network; the table's columns are the nodes, in order."""
     cards = [int(card) for card in table.cardinalities]
     for child in range(len(dag)):
@@ -171,7 +172,7 @@ def estimate(
 # ---- Gaussian
 
 
-def fit_gaussian(dag: Dag, table: Table) -> GaussianNetwork:
+def fit_gaussian(dag: Dag, table: Table) -> Network:
     """Regressions of a Gaussian network; the table's columns are the nodes, in order."""
     _require_range(table)
     share = (

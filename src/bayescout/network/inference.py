@@ -10,14 +10,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.table import Label
 from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.graph.labels import quoted
-from bayescout.network.discrete import DiscreteNetwork
+from bayescout.graph.orders import reach
+from bayescout.network.distribution import Distribution
 from bayescout.network.elimination import (
     BATCH,
     Array,
@@ -30,6 +32,10 @@ from bayescout.network.elimination import (
     plan,
     sum_product,
 )
+from bayescout.network.encode import Matched
+
+if TYPE_CHECKING:
+    from bayescout.network.network import Network
 
 MAX_TARGETS = 64
 """The answer has one axis a target; NumPy allows 64."""
@@ -52,30 +58,23 @@ class Component:
 # ---- the parts of a problem
 
 
-def ancestral(network: DiscreteNetwork, nodes: Iterable[int]) -> list[int]:
+def ancestral(network: Network, nodes: Iterable[int]) -> list[int]:
     """The nodes and all their ancestors, ascending."""
-    seen = set(nodes)
-    stack = list(seen)
-    while stack:
-        for parent in network.dag.parents[stack.pop()]:
-            if parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
-    return sorted(seen)
+    return [node for node, reached in enumerate(reach(network.dag.parents, nodes)) if reached]
 
 
-def with_constants(network: DiscreteNetwork, nodes: Iterable[int], evidence: Codes) -> dict[int, Any]:
+def with_constants(network: Network, nodes: Iterable[int], evidence: Codes) -> dict[int, Any]:
     """The evidence, and nodes of a single state with it: they cannot be otherwise."""
     fixed = {node: 0 for node in nodes if len(network.states[node]) == 1}
     return {**fixed, **evidence}
 
 
-def free_scope(network: DiscreteNetwork, node: int, evidence: Codes) -> Scope:
+def free_scope(network: Network, node: int, evidence: Codes) -> Scope:
     """The unobserved variables of the node's table, ascending."""
     return tuple(v for v in sorted((*network.dag.parents[node], node)) if v not in evidence)
 
 
-def components(network: DiscreteNetwork, nodes: Sequence[int], evidence: Codes) -> list[Component]:
+def components(network: Network, nodes: Sequence[int], evidence: Codes) -> list[Component]:
     """The nodes' tables grouped by shared unobserved variables; observed-only tables stand alone."""
     home: dict[int, int] = {}
     members: list[list[int]] = []
@@ -102,7 +101,7 @@ def components(network: DiscreteNetwork, nodes: Sequence[int], evidence: Codes) 
     ]
 
 
-def reduced(network: DiscreteNetwork, node: int, evidence: Codes) -> Factor:
+def reduced(network: Network, node: int, evidence: Codes) -> Factor:
     """The node's table at the evidence, as a factor over its unobserved variables.
 
     Codes that are arrays, one a row, give the factor a leading batch axis.
@@ -117,7 +116,7 @@ def reduced(network: DiscreteNetwork, node: int, evidence: Codes) -> Factor:
     return Factor((BATCH, *scope) if batched else scope, values, network.log_floors[node])
 
 
-def meets_undefined(network: DiscreteNetwork, node: int, evidence: Codes) -> bool:
+def meets_undefined(network: Network, node: int, evidence: Codes) -> bool:
     """Whether a row that maximum likelihood left undefined agrees with the evidence."""
     mask = network.undefined[node]
     if not mask.any():
@@ -129,7 +128,7 @@ def meets_undefined(network: DiscreteNetwork, node: int, evidence: Codes) -> boo
     return bool(np.any(mask.transpose(*observed, *others)[codes]))
 
 
-def warn_undefined(network: DiscreteNetwork, nodes: Iterable[int], what: str) -> None:
+def warn_undefined(network: Network, nodes: Iterable[int], what: str) -> None:
     """One warning that names the nodes whose undefined rows take part."""
     names = [network.dag.nodes[node] for node in nodes]
     if names:
@@ -141,7 +140,7 @@ def warn_undefined(network: DiscreteNetwork, nodes: Iterable[int], what: str) ->
         )
 
 
-def planned(network: DiscreteNetwork, part: Component, evidence: Codes, keep: Scope) -> Plan:
+def planned(network: Network, part: Component, evidence: Codes, keep: Scope) -> Plan:
     """The elimination order of a component, refused where its largest table is over `MAX_FACTOR`."""
     scopes = [free_scope(network, node, evidence) for node in part.nodes]
     found = plan(scopes, network.sizes, keep)
@@ -157,7 +156,22 @@ def planned(network: DiscreteNetwork, part: Component, evidence: Codes, keep: Sc
 # ---- queries
 
 
-def query(network: DiscreteNetwork, targets: Sequence[int], evidence: Mapping[int, int]) -> Array:
+def answer(network: Network, targets: Sequence[int], evidence: Mapping[int, int]) -> Distribution:
+    """P(targets | evidence), with its labels."""
+    return Distribution(
+        variables=tuple(network.nodes[i] for i in targets),
+        states=tuple(network.states[i] for i in targets),
+        probabilities=query(network, targets, evidence),
+        evidence=shown(network, evidence),
+    )
+
+
+def shown(network: Network, evidence: Mapping[int, int]) -> tuple[tuple[Label, Any], ...]:
+    """The evidence in labels and states."""
+    return tuple((network.nodes[node], network.states[node][code]) for node, code in evidence.items())
+
+
+def query(network: Network, targets: Sequence[int], evidence: Mapping[int, int]) -> Array:
     """P(targets | evidence), one axis a target in the order asked.
 
     Evidence of probability zero is refused. The parts of the evidence that do not bear on the
@@ -184,7 +198,7 @@ def query(network: DiscreteNetwork, targets: Sequence[int], evidence: Mapping[in
     return _arranged(network, values / values.sum(), free, targets, fixed)
 
 
-def _is_possible(network: DiscreteNetwork, part: Component, evidence: Codes) -> bool:
+def _is_possible(network: Network, part: Component, evidence: Codes) -> bool:
     """Whether the component's evidence has a probability above zero."""
     factors = [reduced(network, node, evidence) for node in part.nodes]
     if all(factor.values.all() for factor in factors):
@@ -196,14 +210,14 @@ def _is_possible(network: DiscreteNetwork, part: Component, evidence: Codes) -> 
     return bool(sum_product(factors, order, ()) > 0)
 
 
-def is_possible(network: DiscreteNetwork, evidence: Mapping[int, int]) -> bool:
+def is_possible(network: Network, evidence: Mapping[int, int]) -> bool:
     """Whether the evidence has a probability above zero (taken as so where that is too large to find)."""
     nodes = ancestral(network, evidence)
     fixed = with_constants(network, nodes, evidence)
     return all(_is_possible(network, part, fixed) for part in components(network, nodes, fixed))
 
 
-def impossible(network: DiscreteNetwork, evidence: Mapping[int, int]) -> NetworkError:
+def impossible(network: Network, evidence: Mapping[int, int]) -> NetworkError:
     """The error that names a smallest part of the evidence which alone is impossible."""
     conflict = dict(evidence)
     for node in sorted(evidence, reverse=True):
@@ -217,9 +231,7 @@ def impossible(network: DiscreteNetwork, evidence: Mapping[int, int]) -> Network
     )
 
 
-def _arranged(
-    network: DiscreteNetwork, values: Array, free: Scope, targets: Sequence[int], fixed: Codes
-) -> Array:
+def _arranged(network: Network, values: Array, free: Scope, targets: Sequence[int], fixed: Codes) -> Array:
     """The answer with its axes as asked; an observed target gets all its mass on its state."""
     shape = tuple(network.sizes[t] for t in targets)
     answer = np.zeros(shape)
@@ -228,7 +240,17 @@ def _arranged(
     return answer
 
 
-def marginals(network: DiscreteNetwork, evidence: Mapping[int, int]) -> list[Array]:
+def all_marginals(network: Network, evidence: Mapping[int, int]) -> dict[Label, Distribution]:
+    """P(node | evidence) of every node, with its labels."""
+    given = shown(network, evidence)
+    found = marginals(network, evidence)
+    return {
+        label: Distribution((label,), (states,), values, given)
+        for label, states, values in zip(network.nodes, network.states, found, strict=True)
+    }
+
+
+def marginals(network: Network, evidence: Mapping[int, int]) -> list[Array]:
     """P(node | evidence) of every node, by two passes over a tree of clusters for each component."""
     nodes = range(len(network.dag))
     fixed = with_constants(network, nodes, evidence)
@@ -250,7 +272,7 @@ def marginals(network: DiscreteNetwork, evidence: Mapping[int, int]) -> list[Arr
 
 
 def _component_marginals(
-    network: DiscreteNetwork, part: Component, factors: list[Factor], evidence: Codes
+    network: Network, part: Component, factors: list[Factor], evidence: Codes
 ) -> dict[int, Array]:
     """Two passes over the clusters, or one query a node where they would not fit or could underflow."""
     found = planned(network, part, evidence, ())
@@ -263,7 +285,7 @@ def _component_marginals(
     return {v: sum_product(factors, order, (v,)) for v, order in orders.items()}
 
 
-def most_probable(network: DiscreteNetwork, evidence: Mapping[int, int]) -> list[int]:
+def most_probable(network: Network, evidence: Mapping[int, int]) -> list[int]:
     """The complete assignment of largest probability that agrees with the evidence."""
     nodes = range(len(network.dag))
     fixed = with_constants(network, nodes, evidence)
@@ -290,8 +312,22 @@ BATCH_ENTRIES = 2**21
 """Entries of the largest table while rows are answered together: about what a cache holds."""
 
 
+def predict_rows(network: Network, target: int, matched: Matched) -> Array:
+    """P(target | the row's evidence) for each row, (n, r), with a warning where evidence is impossible."""
+    answers, impossible = predict(network, target, matched.columns, matched.n_rows)
+    if impossible.any():
+        warnings.warn(
+            f"{int(impossible.sum()):,} of {matched.n_rows:,} rows have evidence of probability zero, "
+            f"the first is row {int(np.argmax(impossible))} (counting from 0); {network.nodes[target]!r} is "
+            f"predicted there without evidence: fit with prior='laplace' to leave nothing impossible",
+            BayescoutWarning,
+            stacklevel=3,
+        )
+    return answers
+
+
 def predict(
-    network: DiscreteNetwork, target: int, columns: Mapping[int, NDArray[Any]], n_rows: int
+    network: Network, target: int, columns: Mapping[int, NDArray[Any]], n_rows: int
 ) -> tuple[Array, NDArray[np.bool_]]:
     """P(target | the row's evidence) for each row, (n, r), and which rows are impossible.
 
@@ -321,7 +357,7 @@ def predict(
 
 
 def _normalised(
-    network: DiscreteNetwork, target: int, answers: Array, inverse: NDArray[np.intp]
+    network: Network, target: int, answers: Array, inverse: NDArray[np.intp]
 ) -> tuple[Array, NDArray[np.bool_]]:
     totals = answers.sum(axis=1, keepdims=True)
     impossible_rows = totals[:, 0] == 0

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.errors import BayescoutWarning
+from bayescout.network.encode import Matched
+from bayescout.network.node import Array, Mask
 
 if TYPE_CHECKING:
-    from bayescout.network.discrete import DiscreteNetwork
-    from bayescout.network.gaussian import GaussianNetwork
-
-Array = NDArray[np.float64]
+    from bayescout.network.network import Network
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,14 @@ class LogLikelihood:
         return self.total
 
 
-def summed(rows: Array, weights: Array | None, unseen: NDArray[np.bool_]) -> LogLikelihood:
-    """Add up the rows; a row of weight zero is as good as absent."""
-    counted = np.ones(len(rows), dtype=bool) if weights is None else weights > 0
+def counted_rows(rows: Array, weights: Array | None) -> Mask:
+    """The rows of weight above zero: one of weight zero is as good as absent."""
+    return np.ones(len(rows), dtype=bool) if weights is None else weights > 0
+
+
+def summed(rows: Array, weights: Array | None, unseen: Mask) -> LogLikelihood:
+    """Add up the rows that count."""
+    counted = counted_rows(rows, weights)
     finite = counted & np.isfinite(rows)
     terms = rows[finite] if weights is None else rows[finite] * weights[finite]
     finite_total = math.fsum(terms.tolist())
@@ -66,78 +70,34 @@ def summed(rows: Array, weights: Array | None, unseen: NDArray[np.bool_]) -> Log
     )
 
 
-# ---- discrete
-
-
-def configurations(
-    network: DiscreteNetwork, node: int, columns: Mapping[int, NDArray[Any]] | NDArray[Any]
-) -> NDArray[np.int64]:
-    """For each row the number of the node's parent configuration, the last parent varying fastest.
-
-    `columns` has the codes of the node and its parents, by index.
-    """
-    parents = network.dag.parents[node]
-    config = np.zeros(len(columns[node]), dtype=np.int64)
-    for parent in parents:
-        config *= network.sizes[parent]
-        config += columns[parent]
-    return config
-
-
-def discrete_rows(
-    network: DiscreteNetwork, columns: Mapping[int, NDArray[Any]]
-) -> tuple[Array, NDArray[np.bool_]]:
-    """log P(row) for each row, and which rows meet an undefined parent configuration."""
+def row_terms(network: Network, columns: Mapping[int, NDArray[Any]]) -> tuple[Array, Mask]:
+    """The log-density of each row, and which rows met parents' values for which a node has no estimate."""
     n_rows = len(columns[0]) if columns else 0
     total = np.zeros(n_rows)
     unseen = np.zeros(n_rows, dtype=bool)
-    for node, table in enumerate(network.tables):
-        config = configurations(network, node, columns)
-        if network.undefined[node].any():
-            unseen |= network.undefined[node].ravel()[config]
-        with np.errstate(divide="ignore"):
-            logs = np.log(table).ravel()
-        config *= network.sizes[node]
-        config += columns[node]
-        total += logs[config]
+    for node, distribution in enumerate(network.distributions):
+        given = [columns[parent] for parent in network.dag.parents[node]]
+        logs, met = distribution.log_densities(network.nodes[node], columns[node], given)
+        total += logs
+        if met is not None:
+            unseen |= met
     return total, unseen
 
 
-def warn_impossible(
-    network: DiscreteNetwork, columns: Mapping[int, NDArray[Any]], rows: NDArray[np.intp], n_rows: int
-) -> None:
-    """Say how many rows are impossible, and the first of them with the node that makes it so."""
-    row = int(rows[0])
-    node = next(
-        n
-        for n, table in enumerate(network.tables)
-        if table[tuple(int(columns[v][row]) for v in (*network.dag.parents[n], n))] == 0
-    )
-    state = network.states[node][int(columns[node][row])]
-    warnings.warn(
-        f"{len(rows):,} of {n_rows:,} rows have probability zero, so the log-likelihood is minus "
-        f"infinity; the first is row {row} (counting from 0), where {network.dag.nodes[node]!r} is "
-        f"{state!r}: fit with prior='laplace' to leave nothing impossible, or use finite_total",
-        BayescoutWarning,
-        stacklevel=3,
-    )
-
-
-# ---- Gaussian
-
-
-def gaussian_rows(network: GaussianNetwork, columns: Mapping[int, Array]) -> Array:
-    """The log-density of each row: the sum over nodes of log N(residual; 0, variance)."""
-    total = np.zeros(len(columns[0]) if columns else 0)
-    for node, label in enumerate(network.dag.nodes):
-        variance = float(network.variances[node])
-        if variance == 0:
-            raise NetworkError(
-                f"node {label!r} has variance 0 (a point mass), so rows have no density; leave the node out, "
-                f"or give it a positive variance"
+def warn_impossible(network: Network, matched: Matched, rows: Array) -> None:
+    """Say how many rows are impossible, if any, and the first of them with the node that makes it so."""
+    found = np.flatnonzero(np.isneginf(rows) & counted_rows(rows, matched.weights))
+    for node, distribution in enumerate(network.distributions if len(found) else ()):
+        row = int(found[0])
+        own, *given = (matched.columns[v][row] for v in (node, *network.dag.parents[node]))
+        label = network.nodes[node]
+        if distribution.states is not None and distribution.log_density(label, own, given) == -math.inf:
+            warnings.warn(
+                f"{len(found):,} of {len(rows):,} rows have probability zero, so the log-likelihood is minus "
+                f"infinity; the first is row {row} (counting from 0), where {label!r} is "
+                f"{distribution.states[own]!r}: fit with prior='laplace' to leave nothing impossible, or use "
+                f"finite_total",
+                BayescoutWarning,
+                stacklevel=3,
             )
-        residual = columns[node] - network.intercepts[node]
-        for parent, weight in zip(network.dag.parents[node], network.coefficients[node], strict=True):
-            residual -= weight * columns[parent]
-        total -= 0.5 * (math.log(2 * math.pi * variance) + residual * residual / variance)
-    return total
+            return

@@ -14,9 +14,9 @@ from bayescout.data.table import MAX_STATES, Label
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import random_dag
-from bayescout.network.discrete import DiscreteNetwork
+from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
 from bayescout.network.fit import as_dag, is_number, refuse_large
-from bayescout.network.gaussian import GaussianNetwork
+from bayescout.network.network import Network
 
 PARAMETERS = 1
 """Added to the seed's entropy, so that parameters and graph use unrelated random numbers."""
@@ -34,7 +34,7 @@ def random_network(
     variances: float | tuple[float, float] = 1.0,
     seed: int = 0,
     dag: Any = None,
-) -> DiscreteNetwork | GaussianNetwork:
+) -> Network:
     """A random network; `dag` gives the graph, or else `random_dag` draws it with this seed.
 
     nodes, arcs, density, max_parents
@@ -70,7 +70,7 @@ def _graph(dag: Any, seed: int, **settings: Any) -> Dag:
 
 def _discrete(
     dag: Dag, states: int | Sequence[int], concentration: float | None, rng: np.random.Generator
-) -> DiscreteNetwork:
+) -> Network:
     if concentration is not None and not (is_number(concentration) and concentration > 0):
         raise SettingError(f"concentration must be a positive number or None, not {concentration!r}")
     sizes = _sizes(len(dag), states, rng)
@@ -122,7 +122,7 @@ def _gaussian(
     coefficients: tuple[float, float],
     variances: float | tuple[float, float],
     rng: np.random.Generator,
-) -> GaussianNetwork:
+) -> Network:
     weights = tuple(_uniform("coefficients", coefficients, len(parents), rng) for parents in dag.parents)
     noise = _uniform("variances", variances, len(dag), rng)
     if (noise < 0).any():

@@ -15,6 +15,7 @@ from bayescout.errors import GraphError, SettingError
 from bayescout.experiments.summary import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Series
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
+from bayescout.network import Network
 from bayescout.plots.canvas import Canvas
 from bayescout.plots.charts import draw_boxes, draw_histograms, draw_lines, draw_strengths
 from bayescout.plots.drawing import Drawing, draw_graph
@@ -42,7 +43,7 @@ def as_drawing(source: Any, truth: Any = None, strengths: Any = None, cpts: bool
     real = None if truth is None else _graph(truth, "the truth")
     tables = None
     if cpts:
-        if not hasattr(source, "cpt") and not hasattr(source, "coefficients"):
+        if not isinstance(source, Network):
             raise SettingError("only a network with parameters has tables to draw; fit one first")
         tables = {node: cpt_table(source, node) for node in graph.nodes}
     return draw_graph(graph, real, strengths, tables)

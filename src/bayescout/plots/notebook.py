@@ -8,6 +8,7 @@ from typing import Any
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted
 from bayescout.graph.pdag import Pdag
+from bayescout.network import Network
 from bayescout.plots.drawing import draw_graph
 from bayescout.plots.svg import to_svg
 from bayescout.plots.text import plain
@@ -22,13 +23,11 @@ def graph_html(graph: Dag | Pdag) -> str:
     return _page(graph, _size(graph))
 
 
-def network_html(model: Any) -> str:
-    """A discrete or Gaussian network."""
+def network_html(model: Network) -> str:
     facts = [("network", plain(model.name))] if model.name else []
     facts += [*_size(model.dag), ("parameters", f"{model.n_parameters:,}")]
-    undefined = getattr(model, "n_undefined", 0)
-    if undefined:
-        facts.append(("undefined rows", f"{undefined:,}"))
+    if model.n_undefined:
+        facts.append(("undefined rows", f"{model.n_undefined:,}"))
     return _page(model.dag, facts)
 
 

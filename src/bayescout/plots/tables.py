@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import islice
 
+from bayescout.network import Network
 from bayescout.plots.text import plain, shortened, text_width
 
 TABLE_FONT = 9.0
@@ -61,18 +62,9 @@ def _cell(value: object) -> str:
     return shortened(plain(value), MAX_CELL)
 
 
-def cpt_table(model: Any, node: object) -> NodeTable:
-    """The conditional probabilities of a discrete node, or the regression of a Gaussian one."""
-    if hasattr(model, "cpt"):
-        table = model.cpt(node)
-        rows: list[tuple[Any, ...]] = []
-        for values, row in table.rows():
-            if len(rows) < MAX_ROWS:
-                rows.append((*values.values(), *((None,) * len(table.states) if row is None else row)))
-        shown = NodeTable.of((*table.parents, *table.states), rows, len(table.parents))
-        return NodeTable(shown.columns, shown.rows, shown.leading, max(0, table.n_rows - len(rows)))
-    i = model.dag.index(node)
-    parents = [model.dag.nodes[p] for p in model.dag.parents[i]]
-    terms = [("intercept", float(model.intercepts[i]))]
-    terms += [(parent, float(w)) for parent, w in zip(parents, model.coefficients[i], strict=True)]
-    return NodeTable.of(("term", "value"), [*terms, ("variance", float(model.variances[i]))], 1)
+def cpt_table(model: Network, node: object) -> NodeTable:
+    """The parameters of one node: conditional probabilities, or a regression."""
+    found = model.parameters(node)
+    rows = list(islice(found.lines(), MAX_ROWS))
+    shown = NodeTable.of(found.columns, rows, found.leading)
+    return replace(shown, more=found.n_rows - len(rows))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from itertools import islice
 
 from bayescout.errors import BayescoutError, BayescoutWarning, GraphError, NetworkError
 from bayescout.graph.labels import check_same_nodes, counted
-from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import Network, Regression
+from bayescout.network.node import Parameters
 from bayescout.report.markup import Html, grid, join, probability, short, shown, tag, text
 from bayescout.result import Result
 
@@ -16,8 +18,6 @@ MOST_ROWS = 64
 
 MOST_STATES = 24
 MOST_CELLS_IN_ALL = 60_000
-
-Network = DiscreteNetwork | GaussianNetwork
 
 
 def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
@@ -32,11 +32,11 @@ def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayescoutWarning)
-            found: Network = result.fit()
+            found = result.fit()
     except BayescoutError as error:
         return None, f"No parameters could be fitted: {error}."
     how = "Fitted to the data by maximum likelihood."
-    if isinstance(found, DiscreteNetwork) and found.n_undefined:
+    if found.n_undefined:
         how += (
             f" {counted(found.n_undefined, 'row')} marked --- cannot be estimated, as the data never show "
             f'those values of the parents; result.fit(prior="bdeu") fills them in.'
@@ -46,7 +46,7 @@ def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
 
 def _checked(result: Result, model: Network) -> Network:
     """The model, if it is one of the learned graph."""
-    if not isinstance(model, (DiscreteNetwork, GaussianNetwork)):
+    if not isinstance(model, Network):
         raise NetworkError(f"model must be a network with parameters, not {type(model).__name__}")
     check_same_nodes(model.nodes, result.dag.nodes, "the model", "the result")
     if model.dag.reordered(result.dag.nodes) != result.dag:
@@ -59,49 +59,50 @@ def parameter_tables(network: Network, nodes: tuple[object, ...], names: tuple[s
     room = MOST_CELLS_IN_ALL
     blocks = []
     for i, node in enumerate(nodes):
-        if isinstance(network, GaussianNetwork):
-            title, body = f"{names[i]}, given its parents", _equation(network, node)
+        found = network.parameters(node)
+        if isinstance(found, Regression):
+            title, body = f"{names[i]}, given its parents", _regression(found)
         else:
-            title, body, cells = _cpt(network, node, room)
+            title, body, cells = _table(found, node, network.dag.parents_of(node), room)
             room -= cells
         blocks.append(tag("details", tag("summary", title), body, id=f"parameters-{i}", class_="parameters"))
     return blocks
 
 
-def _cpt(network: DiscreteNetwork, node: object, room: int) -> tuple[str, Html, int]:
-    cpt = network.cpt(node)
-    given = ", ".join(shown(cpt.parents))
+def _table(found: Parameters, node: object, parents: Sequence[object], room: int) -> tuple[str, Html, int]:
+    """A title, one line per configuration of the parents, and how many cells that takes."""
+    given = ", ".join(shown(parents))
     title = short(text(node)) or repr(node)
     title = f"P({title} | {given})" if given else f"P({title})"
-    states = shown(cpt.states)[:MOST_STATES]
-    rows = min(cpt.n_rows, MOST_ROWS)
-    cells = rows * (len(cpt.parents) + len(states))
+    leading, states = found.columns[: found.leading], found.columns[found.leading :]
+    heads = shown(states)[:MOST_STATES]
+    rows = min(found.n_rows, MOST_ROWS)
+    cells = rows * (len(leading) + len(heads))
     call = f"model.cpt({short(repr(node))})"
     if cells > room:
-        note = f"{cpt.n_rows:,} rows by {len(cpt.states):,} states; the page is full: {call} shows it."
+        note = f"{found.n_rows:,} rows by {len(states):,} states; the page is full: {call} shows it."
         return title, tag("p", note, class_="note"), 0
     lines = []
-    for assignment, values in islice(cpt.rows(), rows):
-        said = ["---"] * len(states) if values is None else [probability(p) for p in values[: len(states)]]
-        lines.append([*(short(text(value)) for value in assignment.values()), *said])
-    parts = [grid([*shown(cpt.parents), *states], lines, numbers=len(states))]
-    if rows < cpt.n_rows or len(states) < len(cpt.states):
+    for line in islice(found.lines(), rows):
+        numbers = line[found.leading :][: len(heads)]
+        said = ["---" if p is None else probability(p) for p in numbers]
+        lines.append([*(short(text(value)) for value in line[: found.leading]), *said])
+    parts = [grid([*shown(leading), *heads], lines, numbers=len(heads))]
+    if rows < found.n_rows or len(heads) < len(states):
         note = (
-            f"{rows:,} of {cpt.n_rows:,} rows and {len(states)} of {len(cpt.states):,} states are shown; "
+            f"{rows:,} of {found.n_rows:,} rows and {len(heads)} of {len(states):,} states are shown; "
             f"{call} has all."
         )
         parts.append(tag("p", note, class_="note"))
     return title, join(parts), cells
 
 
-def _equation(network: GaussianNetwork, node: object) -> Html:
+def _regression(found: Regression) -> Html:
     """Intercept, coefficients and variance of one regression."""
-    i = network.dag.index(node)
-    parents = shown([network.nodes[p] for p in network.dag.parents[i]])
-    rows: list[tuple[object, str]] = [("intercept", f"{network.intercepts[i]:.6g}")]
+    rows: list[tuple[object, str]] = [("intercept", f"{found.intercept:.6g}")]
     rows += [
         (join(["coefficient of ", tag("b", parent)]), f"{weight:.6g}")
-        for parent, weight in zip(parents, network.coefficients[i].tolist(), strict=True)
+        for parent, weight in zip(shown(found.parents), found.coefficients, strict=True)
     ]
-    rows.append(("variance of the noise", f"{network.variances[i]:.6g}"))
+    rows.append(("variance of the noise", f"{found.variance:.6g}"))
     return grid(["parameter", "value"], rows, numbers=1)

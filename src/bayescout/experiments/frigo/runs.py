@@ -13,7 +13,7 @@ from bayescout.experiments.study import Declared, Measures
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
-    from bayescout.network import DiscreteNetwork, GaussianNetwork
+    from bayescout.network import Network
     from bayescout.result import Result
 
 ROWS = (100, 200, 400, 800, 1000, 2000, 4000, 8000)
@@ -56,18 +56,18 @@ def require_sizes(study: Any, counts: Iterable[str], lists: Iterable[str]) -> No
 
 
 def compared(
-    truth: DiscreteNetwork | GaussianNetwork, table: Table, searches: Sequence[str], score: Declared | str
+    truth: Network, table: Table, searches: Sequence[str], score: Declared | str
 ) -> tuple[Measures, dict[str, Result]]:
     """Each search on the same table: adjacency F, arc ratio, divergence, score; and the results."""
     from bayescout.evaluate import divergence
     from bayescout.experiments.tools import score_of, search_of
     from bayescout.graph.compare import compare
     from bayescout.learn import learn
-    from bayescout.network import DiscreteNetwork, fit
+    from bayescout.network import fit
 
     found: Measures = {}
     results = {}
-    prior = "laplace" if isinstance(truth, DiscreteNetwork) else "mle"
+    prior = "laplace" if truth.is_discrete else "mle"
     for name in searches:
         result = learn(table, search_of(name), score_of(score), workers=1)
         how = compare(result.dag, truth.dag)
@@ -82,7 +82,7 @@ def compared(
     return found, results
 
 
-def rates_of(result: Result, truth: DiscreteNetwork | GaussianNetwork) -> Measures:
+def rates_of(result: Result, truth: Network) -> Measures:
     """False discovery and false acceptance of the tests that a search made; None where nothing was found."""
     from bayescout.evaluate import error_rates
     from bayescout.statistics.independence import Question

@@ -18,7 +18,7 @@ from bayescout.experiments.study import Declared
 from bayescout.experiments.tools import data_of, file_data, structure_of
 from bayescout.formats import load_network
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork
+from bayescout.network import DiscreteNetwork, Network
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
@@ -28,7 +28,7 @@ SEED_A, SEED_B = 1, 0
 
 
 @lru_cache(maxsize=1)
-def robot() -> DiscreteNetwork:
+def robot() -> Network:
     """Nilsson's block-lifting robot (Artificial Intelligence: A New Synthesis, 1998)."""
     dag = Dag.from_arcs([("B", "G"), ("B", "M"), ("L", "M")], nodes=["G", "B", "M", "L"])
     gauge = np.array([[0.95, 0.05], [0.10, 0.90]])

@@ -1,0 +1,332 @@
+"""Bayesian networks: a graph whose every node has a distribution given its parents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Label, States, Table, lock
+from bayescout.errors import NetworkError, WrongKindError, printable
+from bayescout.graph.dag import Dag
+from bayescout.graph.labels import counted, graph_size, quoted
+from bayescout.network import conditioning, inference, likelihood, sampling
+from bayescout.network.cpt import Cpt
+from bayescout.network.distribution import Distribution, GaussianDistribution
+from bayescout.network.encode import Matched, match_evidence, match_nodes
+from bayescout.network.likelihood import LogLikelihood
+from bayescout.network.linear_gaussian import LinearGaussian
+from bayescout.network.node import NodeDistribution, Parameters
+from bayescout.network.question import read_question
+from bayescout.network.tabular import Tabular
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+Kind = TypeVar("Kind", bound=NodeDistribution)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Network:
+    """A DAG with the distribution of each node given its parents.
+
+    distributions  one per node, in the order of `dag.nodes`: `Tabular` for a discrete node,
+                   `LinearGaussian` for a continuous one, or another `NodeDistribution`
+
+    Samples and likelihoods are there for nodes of any kind. What is exact, and the parameters by name, is
+    there where every node is a table (`is_discrete`) or every one a regression (`is_gaussian`).
+    `DiscreteNetwork` and `GaussianNetwork` make such networks from arrays.
+    """
+
+    dag: Dag
+    distributions: tuple[NodeDistribution, ...]
+    name: str = ""
+
+    kind_without_nodes: ClassVar[str] = Tabular.kind
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distributions", tuple(self.distributions))
+        if len(self.dag) != len(self.distributions):
+            raise NetworkError(
+                f"{counted(len(self.dag), 'node')} but {counted(len(self.distributions), 'distribution')}; "
+                f"give one per node"
+            )
+        for i, (label, distribution) in enumerate(zip(self.nodes, self.distributions, strict=True)):
+            distribution.check(label, self._given(i))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"dag": self.dag, "distributions": self.distributions, "name": self.name}
+
+    # ---- size and names
+
+    @property
+    def nodes(self) -> tuple[Label, ...]:
+        return self.dag.nodes
+
+    @cached_property
+    def kind(self) -> str:
+        """The kind of all nodes, "discrete" or "gaussian", or "mixed"."""
+        kinds = {distribution.kind for distribution in self.distributions} or {self.kind_without_nodes}
+        return kinds.pop() if len(kinds) == 1 else "mixed"
+
+    @property
+    def is_discrete(self) -> bool:
+        return self.kind == Tabular.kind
+
+    @property
+    def is_gaussian(self) -> bool:
+        return self.kind == LinearGaussian.kind
+
+    @property
+    def n_parameters(self) -> int:
+        """The free parameters of all nodes."""
+        return sum(distribution.n_parameters for distribution in self.distributions)
+
+    @property
+    def n_undefined(self) -> int:
+        """Parent configurations of all nodes that the data left undefined."""
+        return sum(distribution.n_undefined for distribution in self.distributions)
+
+    def parameters(self, node: Label) -> Parameters:
+        """The parameters of one node with their labels, to be shown."""
+        i = self.dag.index(node)
+        return self.distributions[i].parameters(node, self._given(i))
+
+    def _given(self, i: int) -> dict[Label, NodeDistribution]:
+        """The parents of a node and their distributions."""
+        return {self.nodes[parent]: self.distributions[parent] for parent in self.dag.parents[i]}
+
+    def _all(self, kind: type[Kind]) -> tuple[Kind, ...]:
+        """The distributions where all are of this kind: the one place where other networks are refused."""
+        if self.kind != kind.kind:
+            pairs = zip(self.nodes, self.distributions, strict=True)
+            others = [label for label, one in pairs if one.kind != kind.kind]
+            raise WrongKindError(
+                f"this needs a network whose nodes are all {kind.kind}, and this one is {self.kind}"
+                f"{': see ' if others else ''}{quoted(others, 3)}; networks of every kind have sample, "
+                f"log_likelihood and parameters"
+            )
+        return tuple(one for one in self.distributions if isinstance(one, kind))
+
+    # ---- of discrete networks
+
+    @cached_property
+    def states(self) -> tuple[States, ...]:
+        """For each node its states, in order."""
+        return tuple(node.states for node in self._all(Tabular))
+
+    @cached_property
+    def tables(self) -> tuple[NDArray[np.float64], ...]:
+        """For each node P(node | parents): one axis per parent, then the node's own states."""
+        return tuple(node.table for node in self._all(Tabular))
+
+    @cached_property
+    def undefined(self) -> tuple[NDArray[np.bool_], ...]:
+        """For each node a mask over its parent configurations, true where the data showed none."""
+        return tuple(node.undefined for node in self._all(Tabular))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of states of each node."""
+        return tuple(len(states) for states in self.states)
+
+    @cached_property
+    def log_floors(self) -> tuple[float, ...]:
+        """For each table the logarithm of its smallest entry above zero."""
+        return tuple(node.log_floor for node in self._all(Tabular))
+
+    def cpt(self, node: Label) -> Cpt:
+        """The table of one node, to be read: `print(model.cpt("lung"))`."""
+        i = self.dag.index(node)
+        return self._all(Tabular)[i].parameters(node, self._given(i))
+
+    def marginals(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Distribution]:
+        """P(node | evidence) of every node, all in one pass."""
+        return inference.all_marginals(self, self._observed(evidence))
+
+    def most_probable(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
+        """The complete assignment of largest probability that agrees with the evidence."""
+        codes = inference.most_probable(self, self._observed(evidence))
+        return {
+            label: states[code] for label, states, code in zip(self.nodes, self.states, codes, strict=True)
+        }
+
+    def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
+        """P(target | the row's other columns), one row of the answer a row of data.
+
+        Nodes without a column are summed out; columns that are no node's are left out, with a warning. A
+        row whose evidence is impossible in the network gets the target's distribution without evidence,
+        and a warning counts such rows.
+        """
+        node = self.dag.index(target)
+        return inference.predict_rows(self, node, self.matched(data, node))
+
+    # ---- of Gaussian networks
+
+    @cached_property
+    def intercepts(self) -> NDArray[np.float64]:
+        """(p,) the intercept of each node."""
+        return _locked([node.intercept for node in self._all(LinearGaussian)])
+
+    @cached_property
+    def variances(self) -> NDArray[np.float64]:
+        """(p,) the variance of each node's noise."""
+        return _locked([node.variance for node in self._all(LinearGaussian)])
+
+    @cached_property
+    def coefficients(self) -> tuple[NDArray[np.float64], ...]:
+        """For each node one number per parent, in the order of `dag.parents[i]`."""
+        return tuple(node.coefficients for node in self._all(LinearGaussian))
+
+    def equation(self, node: Label) -> str:
+        """`y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`."""
+        i = self.dag.index(node)
+        return str(self._all(LinearGaussian)[i].parameters(node, self._given(i)))
+
+    def joint(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The mean vector and the covariance matrix of all nodes, in the order of `nodes`."""
+        return conditioning.joint(self)
+
+    # ---- probabilities
+
+    def probability(self, assignment: Mapping[Label, Any]) -> float:
+        """The probability, or density, of a value for every node."""
+        return math.exp(self.log_probability(assignment))
+
+    def log_probability(self, assignment: Mapping[Label, Any]) -> float:
+        """Its logarithm in nats; minus infinity where the assignment is impossible."""
+        given = {self.dag.index(label): value for label, value in assignment.items()}
+        absent = [label for i, label in enumerate(self.nodes) if i not in given]
+        if absent:
+            raise NetworkError(
+                f"the assignment has no value for node {absent[0]!r}; give one for every node, or use query()"
+            )
+        values = {i: self.distributions[i].encode(self.nodes[i], value) for i, value in given.items()}
+        total = 0.0
+        for i, parents in enumerate(self.dag.parents):
+            total += self.distributions[i].log_density(self.nodes[i], values[i], [values[p] for p in parents])
+        return total
+
+    def row_log_likelihood(self, data: Any) -> NDArray[np.float64]:
+        """The log-probability, or log-density, of each row in nats; minus infinity where it is impossible.
+
+        A parent configuration that maximum likelihood left undefined counts as uniform;
+        `log_likelihood` says how many rows meet one.
+        """
+        return likelihood.row_terms(self, self.matched(data).columns)[0]
+
+    def log_likelihood(self, data: Any) -> LogLikelihood:
+        """The log-likelihood of the data in nats, rows weighted, with unseen and impossible rows counted."""
+        matched = self.matched(data)
+        rows, unseen = likelihood.row_terms(self, matched.columns)
+        likelihood.warn_impossible(self, matched, rows)
+        return likelihood.summed(rows, matched.weights, unseen)
+
+    def matched(self, data: Any, target: int | None = None) -> Matched:
+        """The codes or numbers of every node's column, or of all that there are but the target's."""
+        states = [distribution.states for distribution in self.distributions]
+        if target is None:
+            return match_nodes(self.dag, data, states)
+        return match_evidence(self.dag, data, states, target)
+
+    # ---- samples
+
+    def sample(self, n: int, seed: int = 0) -> Table:
+        """n rows drawn from the network; the same seed gives the same rows everywhere."""
+        codes, values, undefined = sampling.draw(self, n, seed)
+        inference.warn_undefined(self, undefined, "the sample")
+        return Table(self.nodes, tuple(one.states for one in self.distributions), codes, values)
+
+    # ---- questions
+
+    def query(
+        self, targets: Any, evidence: Mapping[Label, Any] | None = None
+    ) -> Distribution | GaussianDistribution:
+        """The distribution of the targets given the evidence, exactly.
+
+        `targets` is a label, a list of labels, or text: `model.query("lung | smoke=yes, xray=no")`,
+        `model.query("y | x=1.5, z=0")`. In text, labels and states are matched as they print; a name with a
+        comma, bar or equals sign goes in double quotes. Evidence that cannot be is refused.
+        """
+        nodes, observed = read_question(self.dag, targets, evidence)
+        values = {
+            node: self.distributions[node].encode(self.nodes[node], value, is_text)
+            for node, (value, is_text) in observed.items()
+        }
+        answer = conditioning.answer if self.is_gaussian else inference.answer
+        return answer(self, nodes, values)
+
+    def predict(self, data: Any, target: Label) -> Any:
+        """For each row the most probable state of the target, or its mean, given the other columns.
+
+        Of equally probable states the one listed first. Nodes without a column are summed out; columns that
+        are no node's are left out, with a warning; a warning counts rows whose evidence cannot be.
+        """
+        node = self.dag.index(target)
+        if self.is_gaussian:
+            return conditioning.predict_rows(self, node, self.matched(data, node))
+        states = self.states[node]
+        return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
+
+    def _observed(self, evidence: Mapping[Label, Any] | None) -> dict[int, Any]:
+        pairs = [(self.dag.index(label), value) for label, value in (evidence or {}).items()]
+        return {node: self.distributions[node].encode(self.nodes[node], value) for node, value in pairs}
+
+    # ---- files and text
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the network; the ending of the path chooses the format (.bif, .json, ...)."""
+        from bayescout.formats import write_network
+
+        write_network(self, path)
+
+    def equals(self, other: object, tolerance: float = 0.0) -> bool:
+        """Return True if graph, kind and states are the same and no parameter differs by more."""
+        return (
+            isinstance(other, Network)
+            and self.dag == other.dag
+            and self.kind == other.kind
+            and all(
+                a.equals(b, tolerance) for a, b in zip(self.distributions, other.distributions, strict=True)
+            )
+        )
+
+    def summary(self) -> str:
+        """Size, parameters and undefined rows in a few lines."""
+        kind = "Gaussian" if self.is_gaussian else self.kind
+        lines = [f"{printable(self.name) or f'{kind} network'}: {graph_size(len(self.dag), self.dag.n_arcs)}"]
+        if self.is_discrete:
+            low, high = min(self.sizes, default=0), max(self.sizes, default=0)
+            lines.append(f"  states        {low}{f' to {high}' if high > low else ''} a node")
+        lines.append(f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}")
+        lines.append(f"  parameters    {self.n_parameters:,}")
+        if self.is_discrete:
+            lines.append(f"  undefined     {self.n_undefined:,} rows of the tables")
+        return "\n".join(lines)
+
+    def plot(self, cpts: bool = False, truth: Any = None, strengths: Any = None) -> Any:
+        """A matplotlib figure of the network, with the parameters of each node in its box where asked."""
+        from bayescout.plots.figures import plot_network
+
+        return plot_network(self, truth, strengths, cpts)
+
+    def _repr_html_(self) -> str:
+        from bayescout.plots.notebook import network_html
+
+        return network_html(self)
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        size = graph_size(len(self.dag), self.dag.n_arcs)
+        return f"<{type(self).__name__}{name}: {size}, {counted(self.n_parameters, 'parameter')}>"
+
+
+def _locked(numbers: list[float]) -> NDArray[np.float64]:
+    found = np.array(numbers, dtype=np.float64)
+    lock(found)
+    return found

@@ -1,0 +1,120 @@
+"""What every node of a network has: a conditional distribution given its parents."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Label, States, lock
+from bayescout.errors import NetworkError
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Columns = Sequence[NDArray[Any]]
+"""One column per parent, in the order of the graph: codes of a discrete one, numbers of a continuous one."""
+
+Draw = Callable[[np.random.Generator, Columns, NDArray[Any]], bool]
+"""Fill the column given last; True if a row met parents' values for which there is no estimate."""
+
+CHUNK = 2**14
+"""Rows drawn together: few enough for the columns in use to stay in a cache.
+
+The order of the random numbers follows from it, so changing it changes every sample.
+"""
+
+
+class Parameters(Protocol):
+    """The parameters of one node with their labels, as a table to be shown."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def columns(self) -> tuple[Label, ...]:
+        """The heads; the first `leading` columns say what a line is about, the others are numbers."""
+
+    @property
+    def leading(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def lines(self) -> Iterator[tuple[Any, ...]]:
+        """One value per column; None for a number that could not be estimated."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON."""
+
+
+class NodeDistribution(ABC):
+    """The distribution of one node given its parents, without labels: those are the network's.
+
+    A new kind of node is one subclass: a frozen dataclass of its parameters that gives what is abstract
+    here. `Network` samples it, measures rows with it and shows it, beside nodes of any other kind.
+    Three things are chosen by kind outside of the class, each in one place: how it is estimated
+    (`network.fit`), how it is kept in files (`formats.native_json`), and exact inference, which networks
+    of one kind have (`Network.query`).
+
+    kind    one word, which no other class has
+    states  the node's states in order, or None where its values are numbers
+    """
+
+    kind: ClassVar[str]
+    states: States | None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        lock(*(value for value in state.values() if isinstance(value, np.ndarray)))
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """The number of free parameters."""
+
+    @property
+    def n_undefined(self) -> int:
+        """The parent configurations that the data left without an estimate."""
+        return 0
+
+    @abstractmethod
+    def check(self, label: Label, given: Mapping[Label, NodeDistribution]) -> None:
+        """Refuse parameters that do not fit the node, or its parents, which are `given` in order."""
+
+    @abstractmethod
+    def encode(self, label: Label, value: Any, is_text: bool = False) -> Any:
+        """An observed value as a column has it: a code or a number; refused where the node has no such."""
+
+    @abstractmethod
+    def sampler(self) -> Draw:
+        """A function that draws the node given its parents; what it prepares serves every call."""
+
+    @abstractmethod
+    def log_densities(self, label: Label, own: NDArray[Any], given: Columns) -> tuple[Array, Mask | None]:
+        """The log-density of each row in nats, and which rows met parents' values without an estimate.
+
+        The second is None where no parents' values are without one.
+        """
+
+    def log_density(self, label: Label, own: Any, given: Sequence[Any]) -> float:
+        """The log-density of one row."""
+        return float(self.log_densities(label, np.array([own]), [np.array([value]) for value in given])[0][0])
+
+    @abstractmethod
+    def equals(self, other: NodeDistribution, tolerance: float) -> bool:
+        """Return True if `other` is of the same kind and no parameter differs by more."""
+
+    @abstractmethod
+    def parameters(self, label: Label, given: Mapping[Label, NodeDistribution]) -> Parameters:
+        """The parameters with the labels of the node and its parents, to be shown."""
+
+
+def as_array(values: Any, kind: type[Any], what: str) -> NDArray[Any]:
+    """A copy of the values as an array, so that nobody else can change it."""
+    try:
+        return np.array(values, dtype=kind, order="C")
+    except (TypeError, ValueError):
+        raise NetworkError(f"a {what} of the network is not numbers in rows of equal length") from None

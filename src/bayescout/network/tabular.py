@@ -1,0 +1,181 @@
+"""A discrete node: P(node | parents) as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.encode import same_states
+from bayescout.data.table import Label, States, lock
+from bayescout.errors import NetworkError, UnknownNameError
+from bayescout.graph.labels import is_hashable
+from bayescout.network.cpt import Cpt
+from bayescout.network.node import Array, Columns, Draw, Mask, NodeDistribution, as_array
+from bayescout.network.question import match_text
+
+ROW_SUM_TOLERANCE = 1e-6
+"""How far from one a row of a conditional probability table may sum."""
+
+MAX_PARENTS = 63
+"""A table has one axis a parent and one for the node; NumPy allows 64."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tabular(NodeDistribution):
+    """P(node | parents), one row per configuration of discrete parents.
+
+    states     of the node, in order
+    table      one axis per parent, in the order of the graph, and the node's states on the last
+               axis, which sums to one
+    undefined  shape `table.shape[:-1]`, true where maximum likelihood has no data to estimate from; such a
+               row holds the uniform distribution and is shown as `---`; by default nowhere
+
+    Arrays, or lists of numbers, are copied; those of the node are read-only.
+    """
+
+    states: States
+    table: Array
+    undefined: Mask = None  # type: ignore[assignment]  # an array once the node is made
+
+    kind = "discrete"
+
+    def __post_init__(self) -> None:
+        table = as_array(self.table, np.float64, "table")
+        mask = np.zeros(table.shape[:-1], dtype=bool) if self.undefined is None else self.undefined
+        object.__setattr__(self, "states", tuple(self.states))
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "undefined", as_array(mask, np.bool_, "mask of undefined rows"))
+        lock(self.table, self.undefined)
+
+    @property
+    def n_parameters(self) -> int:
+        """For each parent configuration one less than the node's states."""
+        return self.undefined.size * (len(self.states) - 1)
+
+    @property
+    def n_undefined(self) -> int:
+        return int(self.undefined.sum())
+
+    @cached_property
+    def log_floor(self) -> float:
+        """The logarithm of the smallest entry above zero."""
+        return float(np.log(self.table[self.table > 0].min())) if self.table.size else 0.0
+
+    def check(self, label: Label, given: Mapping[Label, NodeDistribution]) -> None:
+        known = {parent: other.states for parent, other in given.items()}
+        continuous = next((parent for parent, states in known.items() if states is None), None)
+        if continuous is not None:
+            raise NetworkError(
+                f"node {label!r} has a table, and its parent {continuous!r} is continuous; a table has "
+                f"discrete parents only: discretise {continuous!r}, or reverse the arc"
+            )
+        shape = (*(len(states or ()) for states in known.values()), len(self.states))
+        if self.table.shape != shape or self.undefined.shape != shape[:-1]:
+            raise NetworkError(
+                f"the table of {label!r} has shape {self.table.shape}; its states ask for {shape}"
+            )
+        if len(set(self.states)) != len(self.states):
+            raise NetworkError(f"node {label!r} has a state twice: {self.states}")
+        if not np.all(self.table >= 0):
+            raise NetworkError(f"the table of {label!r} has an entry that is negative or not a number")
+        self._check_sums(label, known)
+
+    def _check_sums(self, label: Label, known: Mapping[Label, States | None]) -> None:
+        sums: NDArray[Any] = self.table.sum(axis=-1)
+        off = np.abs(sums - 1)
+        if off.size and off.max() > ROW_SUM_TOLERANCE:
+            worst = np.unravel_index(int(off.argmax()), off.shape)
+            where = ", ".join(
+                f"{parent}={(states or ())[int(k)]}"
+                for (parent, states), k in zip(known.items(), worst, strict=True)
+            )
+            raise NetworkError(
+                f"P({label}{' | ' + where if where else ''}) sums to {float(sums[worst]):.6g}, not to 1; "
+                f"correct the row or divide it by its sum"
+            )
+
+    def encode(self, label: Label, value: Any, is_text: bool = False) -> int:
+        """The code of a state: by its value, or as text by how it prints."""
+        where = f"node {label!r}"
+        if is_text:
+            return match_text("state", value, self.states, where)
+        if not is_hashable(value) or value not in self.states:
+            raise UnknownNameError("state", value, self.states, where)
+        return self.states.index(value)
+
+    def configurations(self, given: Columns, n_rows: int) -> NDArray[np.int64]:
+        """For each row the number of its parent configuration, the last parent varying fastest."""
+        config = np.zeros(n_rows, dtype=np.int64)
+        for size, codes in zip(self.undefined.shape, given, strict=True):
+            config *= size
+            config += codes
+        return config
+
+    def sampler(self) -> Draw:
+        ends = limits(self.table)
+        unseen = self.undefined.ravel() if self.undefined.any() else None
+
+        def draw(rng: np.random.Generator, given: Columns, out: NDArray[Any]) -> bool:
+            config = self.configurations(given, len(out))
+            draw_states(rng.random(len(out)), ends, config, out)
+            return unseen is not None and bool(unseen[config].any())
+
+        return draw
+
+    def log_densities(self, label: Label, own: NDArray[Any], given: Columns) -> tuple[Array, Mask | None]:
+        config = self.configurations(given, len(own))
+        unseen = self.undefined.ravel()[config] if self.undefined.any() else None
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.table).ravel()
+        config *= len(self.states)
+        config += own
+        return logs[config], unseen
+
+    def log_density(self, label: Label, own: Any, given: Sequence[Any]) -> float:
+        p = float(self.table[(*given, own)])
+        return math.log(p) if p else -math.inf
+
+    def equals(self, other: NodeDistribution, tolerance: float) -> bool:
+        return (
+            isinstance(other, Tabular)
+            and same_states(self.states, other.states)
+            and np.array_equal(self.undefined, other.undefined)
+            and bool(np.all(np.abs(self.table - other.table) <= tolerance))
+        )
+
+    def parameters(self, label: Label, given: Mapping[Label, NodeDistribution]) -> Cpt:
+        return Cpt(
+            node=label,
+            states=self.states,
+            parents=tuple(given),
+            parent_states=tuple(parent.states or () for parent in given.values()),
+            probabilities=self.table,
+            undefined=self.undefined,
+        )
+
+
+def limits(table: Array) -> Array:
+    """(r - 1, q) upper ends of all states but the last; running sums, which every machine rounds alike."""
+    ends = np.cumsum(table.reshape(-1, table.shape[-1]), axis=1)
+    return np.ascontiguousarray((ends[:, :-1] / ends[:, -1:]).T)
+
+
+def draw_states(uniform: Array, ends: Array, config: NDArray[np.int64], out: NDArray[Any]) -> None:
+    """The state drawn is the number of upper ends at or below the uniform number."""
+    out[:] = 0
+    for end in ends:
+        out += uniform >= end[config]
+
+
+def too_many_parents(label: Label, count: int) -> str:
+    """Why a node's table cannot be made, and what to do; parents of one state are the ones to leave out."""
+    return (
+        f"node {label!r} has {count} parents, and a table has room for {MAX_PARENTS}; leave out those of one "
+        f"state, which say nothing"
+    )
