@@ -22,7 +22,7 @@ from bayescout.data.blocks import (
 )
 from bayescout.data.columnar import open_columnar
 from bayescout.data.columns import Column, check_declarations
-from bayescout.data.encode import DeclaredStates, Kinds, chosen, listed, split_weights
+from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed, split_weights
 from bayescout.data.memory import prepare_to_parse
 from bayescout.data.pieces import is_exact, settle_times
 from bayescout.data.seal import Seal

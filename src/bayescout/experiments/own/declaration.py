@@ -37,7 +37,8 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError, BayescoutWarning, FormatError, did_you_mean
-from bayescout.experiments.own.study import Own, label_of, placed
+from bayescout.experiments.own.names import label_of
+from bayescout.experiments.own.study import Own, placed
 from bayescout.experiments.study import canonical
 from bayescout.experiments.tools import (
     data_of,
