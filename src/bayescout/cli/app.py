@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from bayescout.cli import experiments, learning, networks, resampling, scoring
+from bayescout.cli.options import spread
 from bayescout.cli.spelling import as_option
 from bayescout.cli.terminal import say
 from bayescout.spelling import spelled_by
@@ -39,7 +40,7 @@ for command in (
     *scoring.COMMANDS,
     *experiments.COMMANDS,
 ):
-    app.command()(command)
+    app.command()(spread(command))
 
 
 @app.callback(invoke_without_command=True)
