@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "bayescout"
 LAYERS = (
     "errors", "spelling", "checks", "kernels", "graph", "data", "plots", "statistics", "scores", "network",
-    "formats", "search", "explain", "result", "learn", "exact", "evaluate", "__init__", "experiments",
+    "formats", "search", "explain", "result", "learn", "optimality", "evaluate", "__init__", "experiments",
     "report", "cli", "__main__",
 )  # fmt: skip
 """From the lowest: a module may import its own package and those before it."""

@@ -216,7 +216,7 @@ def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> Non
 
 def _gap(result: Any, seconds: float, progress: bool, last: LastSteps) -> Any:
     """How far from optimal the network is, as far as Ctrl-C lets it be found; the network itself is whole."""
-    from bayescout.exact import gap
+    from bayescout.optimality import gap
 
     kept = "the network is whole, the search for its gap was cut short"
     found = last.do(lambda: gap(result, max_time=seconds, progress=progress), kept)
