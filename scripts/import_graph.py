@@ -18,7 +18,7 @@ from bayescout.plots import draw_graph, to_svg
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "bayescout"
 LAYERS = (
-    "errors", "spelling", "checks", "kernels", "graph", "data", "plots", "statistics", "scores", "network",
+    "errors", "wording", "checks", "kernels", "graph", "data", "plots", "statistics", "scores", "network",
     "formats", "search", "explain", "result", "learn", "optimality", "evaluate", "__init__", "experiments",
     "report", "cli", "__main__",
 )  # fmt: skip

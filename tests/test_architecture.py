@@ -138,7 +138,7 @@ def test_drawing_a_graph_loads_graphs_and_plots_only():
         "import sys, bayescout as bs; dag = bs.Dag.from_arcs([('a', 'b')]); dag.plot(); dag._repr_html_();"
         "print(*sorted({name.split('.')[1] for name in sys.modules if name.startswith('bayescout.')}))"
     )
-    assert set(loaded.split()) == {"checks", "errors", "data", "graph", "learn", "plots", "spelling"}
+    assert set(loaded.split()) == {"checks", "errors", "data", "graph", "learn", "plots", "wording"}
 
 
 def test_every_public_name_is_there():

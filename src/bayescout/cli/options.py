@@ -7,6 +7,7 @@ groups, and `spread` puts their options, in the same order, in the place of the 
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import StrEnum
@@ -278,3 +279,31 @@ def _made(name: str, kind: Any, given: Mapping[str, Any]) -> Any:
         return given[name]
     hints = get_type_hints(kind)
     return kind(**{own.name: _made(own.name, hints[own.name], given) for own in fields(kind)})
+
+
+# ---- settings as options
+
+FLAGS = {
+    "missing": "--missing",
+    "missing_values": "--na",
+    "kinds": "--kind",
+    "drop": "--drop",
+    "separator": "--separator",
+    "bins": "--discretise",
+    "order": "--order",
+    "max_parents": "--max-parents",
+    "prior": "--prior",
+}
+"""The options of settings that have one of their own; those of a search are given with --option."""
+
+
+def as_option(name: str, value: Any) -> str:
+    """Such as `--missing drop`, `--kind age=continuous` or `--option parents=greedy`."""
+    own = FLAGS.get(name)
+    if own is None:
+        return f"--option {name}={value}"
+    if value is ...:
+        return f"{own} FILE"
+    values = [f"{key}={item}" for key, item in value.items()] if isinstance(value, Mapping) else value
+    listed = values if isinstance(values, list | tuple) else [values]
+    return " ".join(f"{own} {shlex.quote(str(item))}" for item in listed)

@@ -19,7 +19,7 @@ from bayescout.data.read import names_in, read_table
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
 from bayescout.errors import DataError
 from bayescout.graph.labels import is_hashable
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 Data = Any
 """A `Table`, a pandas, polars or pyarrow frame, a NumPy array, a dict of columns, or a path."""

@@ -29,7 +29,7 @@ from bayescout.data.seal import Seal
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 DATA_FILES = (".dat", ".data", ".txt")

@@ -24,9 +24,9 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.network.discrete import MAX_PARENTS, DiscreteNetwork
 from bayescout.network.gaussian import GaussianNetwork
-from bayescout.spelling import setting
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
+from bayescout.wording import setting
 
 PRIORS = ("mle", "laplace", "bdeu")
 """What the tables of a discrete network can be estimated with."""

@@ -23,10 +23,10 @@ from bayescout.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from bayescout.spelling import setting
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.families import Family, FamilyTables, Floats, Grid, Ints
+from bayescout.wording import setting
 
 Parents = tuple[int, ...]
 Kinds = Literal["discrete", "continuous", "both"]

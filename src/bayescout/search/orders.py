@@ -13,7 +13,7 @@ from bayescout.errors import KnowledgeError, SettingError
 from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.parents import ParentLists, greedy_parents
 from bayescout.search.problem import Generator, ParentSets, Problem, State, random_order
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 Chosen = tuple[tuple[int, ...], float]
 

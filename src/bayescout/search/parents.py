@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescout.errors import TooLargeError
 from bayescout.search.hill_climb import MIN_GAIN
 from bayescout.search.problem import Problem
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 MAX_SETS = 3_000_000
 """Parent sets that are enumerated at most, over all nodes."""

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.kernels.limits import MASKED_CELLS
-from bayescout.spelling import setting
 from bayescout.statistics.families import Family, FamilyTables, Grid, Ints, xlogx_lookup
+from bayescout.wording import setting
 
 BITMAP_STATES = 16
 """A variable with more states than this has no bitmaps: they would outgrow its codes."""

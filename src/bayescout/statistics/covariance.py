@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.graph.labels import quoted
-from bayescout.spelling import setting
 from bayescout.statistics.families import Family, Floats, Ints
+from bayescout.wording import setting
 
 RESIDUAL_FLOOR = 1e-10
 """A residual variance below this share of the variable's own counts as this share: the rest is rounding."""

@@ -50,7 +50,7 @@ from bayescout.experiments.tools import (
     truth_of,
 )
 from bayescout.formats import networks, open_network
-from bayescout.spelling import in_python, spelled_by
+from bayescout.wording import in_python, worded_by
 
 KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
 SOURCES: dict[str, tuple[str, ...]] = {
@@ -98,7 +98,7 @@ def read_study(path: str | Path) -> Own:
     except (OSError, ValueError) as error:
         raise FormatError(f"cannot be read as TOML: {_cut(error)}", path) from None
     try:
-        with spelled_by(in_toml):
+        with worded_by(in_toml):
             return Own(canonical(checked(declared, path)), str(path.parent.resolve()))
     except Wrong as error:
         raise FormatError(_cut(error), path) from None

@@ -6,8 +6,8 @@ import numpy as np
 
 from bayescout.errors import TooLargeError
 from bayescout.search.optimal.parts import Part
-from bayescout.spelling import setting
 from bayescout.statistics.families import Ints
+from bayescout.wording import setting
 
 MOST_BYTES = 1 << 30
 """What the tables of dynamic programming may take: 23 variables."""

@@ -14,8 +14,8 @@ from bayescout.errors import SettingError, TooLargeError
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints, from_hex, to_hex
 from bayescout.search.population.operators import draw_genes, ranking, repair, slices
 from bayescout.search.problem import Generator, ParentSets, Problem, State
-from bayescout.spelling import setting
 from bayescout.statistics.families import Family
+from bayescout.wording import setting
 
 MOST_GENES, COPIES = 1 << 29, 6
 """Genes of a whole population, one byte each, and how often they are in memory while the next is made."""
