@@ -106,10 +106,9 @@ def worth(pdag, table, score):
     """The score of a member, where what a peer found has any."""
     import bayescout as bs
     from bayescout.errors import GraphError
-    from bayescout.graph.equivalence import consistent_extension
 
     try:
-        return bs.score(consistent_extension(pdag), table, score)
+        return bs.score(pdag.to_dag(), table, score)
     except GraphError:
         return None
 

@@ -5,70 +5,99 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "src" / "bayescout"
-LAYERS = [
-    {"errors", "spelling"},
-    {"checks"},
-    {"kernels"},
-    {"data", "graph"},
-    {"statistics"},
-    {"scores"},
-    {"network"},
-    {"formats"},
-    {"search"},
-    {"explain"},
-    {"result"},
-    {"learn"},
-    {"exact"},
-    {"evaluate"},
-    {"experiments"},
-    {"plots", "report"},
-    {"cli"},
-    {"__main__"},
-]
+from scripts.import_graph import LAYERS, imports, modules, part
+
 REACHING_UP = {
-    *(
-        (module, f"bayescout.plots.{name}")
-        for module in ("graph.dag", "graph.pdag", "network.network", "result")
-        for name in ("figures", "notebook")
-    ),
-    ("network.network", "bayescout.formats"),
-    ("result", "bayescout.report.page"),
+    ("graph.dag", "plots.figures"): "Dag.plot",
+    ("graph.dag", "plots.notebook"): "Dag in a notebook",
+    ("graph.pdag", "plots.figures"): "Pdag.plot",
+    ("graph.pdag", "plots.notebook"): "Pdag in a notebook",
+    ("graph.pdag", "graph.dag"): "Pdag.to_dag",
+    ("data.table", "data.write"): "Table.save and other forms of a table",
+    ("network.network", "formats"): "Network.save",
+    ("result", "report.page"): "Result.report",
 }
-"""The few conveniences that reach up from inside a method, as (module, imported module)."""
+"""The few conveniences that reach up from inside a method: (module, imported module) and what for."""
+
+KNOWN_CYCLES: list[set[str]] = []
 
 
-def level(part):
-    return next(i for i, layer in enumerate(LAYERS) if part in layer)
+def reaches_up(one):
+    """Whether an import is one of the named conveniences, or the package of one, loaded with it."""
+    return any(
+        one.source == source and (target == one.target or target.startswith(f"{one.target}."))
+        for source, target in REACHING_UP
+    )
 
 
-def modules():
-    return sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+def level(module):
+    return LAYERS.index(part(module))
 
 
-def imported(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module
+@pytest.mark.parametrize("module", modules())
+def test_imports_go_down(module):
+    """Those inside functions and those of types too."""
+    for one in imports():
+        if one.source == module and not reaches_up(one):
+            assert level(one.target) <= level(module), f"{one.source} imports {one.target} ({one.kind})"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_go_down(path):
-    here = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    for name in imported(path):
-        if name.startswith("bayescout."):
-            there = name.split(".")[1]
-            allowed = (".".join(path.relative_to(PACKAGE).with_suffix("").parts), name) in REACHING_UP
-            assert allowed or level(there) <= level(here), f"{path.name} imports {name}"
-        if name.split(".")[0] in ("numba", "llvmlite"):
-            assert here == "kernels", f"{path.name} imports {name}"
+def test_only_methods_reach_up():
+    listed = set(REACHING_UP)
+    for one in imports():
+        if (one.source, one.target) in REACHING_UP:
+            assert one.kind in ("lazy", "type"), f"{one.source} imports {one.target} when it is loaded"
+            listed -= {(one.source, one.target)} if one.kind == "lazy" else set()
+    assert not listed, "no longer imported: take them off the list"
+
+
+def test_imports_have_no_cycles():
+    """Those of types apart, which nothing loads."""
+    targets = {module: set() for module in modules()}
+    for one in imports():
+        if one.kind != "type" and not reaches_up(one):
+            targets[one.source].add(one.target)
+    assert sorted(map(sorted, cycles(targets))) == sorted(map(sorted, KNOWN_CYCLES))
+
+
+def cycles(targets):
+    """The sets of modules that reach one another: two or more each."""
+    reached = {}
+    for module in targets:
+        seen, waiting = set(), [module]
+        while waiting:
+            for target in targets[waiting.pop()] - seen:
+                seen.add(target)
+                waiting.append(target)
+        reached[module] = seen
+    return {
+        frozenset(other for other in reached[module] if module in reached[other])
+        for module in targets
+        if module in reached[module]
+    }
+
+
+def test_a_cycle_is_seen():
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset("bc")}
+
+
+def test_imports_are_seen_however_they_are_written():
+    found = {(one.source, one.target): one.kind for one in imports()}
+    assert found["report.made", "__init__"] == "lazy"  # from bayescout import __version__
+    assert found["report.reproduce", "scores"] == "top"  # from bayescout import scores
+    assert found["data.columnar", "data.memory"] == "top"  # from bayescout.data import memory
+    assert found["graph.separation", "graph.dag"] == "type"
+
+
+@pytest.mark.parametrize("module", [name for name in modules() if part(name) != "kernels"])
+def test_the_compiler_stays_in_its_folder(module):
+    for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert not {"numba", "llvmlite"} & set(map(part, names)), f"{module} imports {names}"
 
 
 def run_python(code):
@@ -99,6 +128,14 @@ def test_measuring_a_network_does_not_load_the_compiler():
         "print([m for m in ('numba', 'scipy', 'joblib') if m in sys.modules])"
     )
     assert loaded.strip() == "[]"
+
+
+def test_drawing_a_graph_loads_graphs_and_plots_only():
+    loaded = run_python(
+        "import sys, bayescout as bs; dag = bs.Dag.from_arcs([('a', 'b')]); dag.plot(); dag._repr_html_();"
+        "print(*sorted({name.split('.')[1] for name in sys.modules if name.startswith('bayescout.')}))"
+    )
+    assert set(loaded.split()) == {"checks", "errors", "data", "graph", "learn", "plots", "wording"}
 
 
 def test_every_public_name_is_there():

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from bayescout.evaluate import cross_validate as cross_validate
     from bayescout.evaluate import divergence as divergence
     from bayescout.evaluate import held_out as held_out
-    from bayescout.exact import candidate_sets as candidate_sets
-    from bayescout.exact import gap as gap
     from bayescout.formats import load_network as load_network
     from bayescout.formats import networks as networks
     from bayescout.formats import read_network as read_network
@@ -49,6 +47,8 @@ if TYPE_CHECKING:
     from bayescout.network import Network as Network
     from bayescout.network import fit as fit
     from bayescout.network import random_network as random_network
+    from bayescout.optimality import candidate_sets as candidate_sets
+    from bayescout.optimality import gap as gap
     from bayescout.result import Result as Result
     from bayescout.scores.network_score import score as score
     from bayescout.scores.network_score import score_parts as score_parts
@@ -59,7 +59,6 @@ _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
     "bayescout.errors": ("BayescoutError", "BayescoutWarning"),
     "bayescout.evaluate": ("bootstrap", "cross_validate", "divergence", "held_out"),
-    "bayescout.exact": ("candidate_sets", "gap"),
     "bayescout.formats": (
         "load_network", "networks", "read_network", "read_structure", "write_network", "write_structure",
     ),
@@ -69,6 +68,7 @@ _HOMES = {
     "bayescout.graph.pdag": ("Pdag",),
     "bayescout.graph.random": ("random_dag",),
     "bayescout.network": ("DiscreteNetwork", "GaussianNetwork", "Network", "fit", "random_network"),
+    "bayescout.optimality": ("candidate_sets", "gap"),
     "bayescout.result": ("Result",),
     "bayescout.scores.network_score": ("score", "score_parts"),
     "bayescout.search.frame.knowledge": ("Knowledge",),

@@ -16,7 +16,7 @@ from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingErr
 from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
 from bayescout.graph.dag import Dag
 from bayescout.result import LISTED, Result, Settings
-from bayescout.scores import SCORES, Formula, ScoreLike, bind
+from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, bind
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.checkpoint import Checkpoint
@@ -27,8 +27,6 @@ from bayescout.search.frame.watch import compiling_seconds
 from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
 from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
-
-DEFAULT_SCORE = "bic"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import bayescout as bs
 import bayescout.evaluate.resampling as resampling
-import bayescout.exact as exact
+import bayescout.optimality as optimality
 from bayescout.cli.app import app
 from bayescout.errors import Interrupted
 from bayescout.learn import learn
@@ -102,7 +102,7 @@ def test_ctrl_c_in_the_search_for_the_gap_keeps_the_network(asia, tmp_path, monk
         return replace(learn(*arguments, **options), stop_reason="interrupted")
 
     expected = bs.learn(asia)
-    monkeypatch.setattr(exact, "learn", interrupted)
+    monkeypatch.setattr(optimality, "learn", interrupted)
     done = call(
         "learn", asia, "--gap", 20, "--json", "-o", tmp_path / "x.bif", "--report", tmp_path / "x.html"
     )
@@ -127,7 +127,7 @@ def test_no_gap_is_looked_for_once_the_search_was_interrupted(asia, monkeypatch)
         return replace(learn(*arguments, **options), stop_reason="interrupted")
 
     monkeypatch.setattr(sys.modules["bayescout.learn"], "learn", interrupted)
-    monkeypatch.setattr(exact, "learn", None)
+    monkeypatch.setattr(optimality, "learn", None)
     done = call("learn", asia, "--gap", 20, "--json")
     assert done.exit_code == 130
     assert done.stderr == "bayescout: interrupted; this is the best network so far\n"

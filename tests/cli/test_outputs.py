@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import bayescout as bs
 from bayescout.cli import experiments, learning, networks, resampling, scoring
 from bayescout.cli.app import app
+from bayescout.cli.options import spread
 from bayescout.errors import BayescoutError, FormatError, SettingError
 
 READS = {
@@ -74,7 +75,9 @@ def test_every_parameter_that_could_name_a_file_is_known_here():
         read = {text.strip("-") for text in READS.get(name, ())}
         written = {option.strip("-") for writer, option in WRITES if writer == name}
         texts = {
-            parameter for parameter, kind in get_type_hints(command).items() if kind in (str, str | None)
+            parameter
+            for parameter, kind in get_type_hints(spread(command)).items()
+            if kind in (str, str | None)
         }
         assert texts <= read | written | OTHERS | ({"target"} if name == "convert" else set()), name
         assert (name in {writer for writer, _ in WRITES}) == bool(texts & {"output", "target"}), name

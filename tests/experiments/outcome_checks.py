@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from bayescout.experiments.summary import Boxes, Drawings, Histograms, Lines, Outcome
+from bayescout.experiments.summary import Outcome
+from bayescout.plots.values import Boxes, Drawings, Histograms, Lines
 
 
 def tables_of(outcome: Outcome):

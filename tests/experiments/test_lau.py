@@ -14,7 +14,8 @@ from bayescout.errors import SettingError
 from bayescout.experiments import Records
 from bayescout.experiments.lau import Lau, findings
 from bayescout.experiments.lau import data as sets
-from bayescout.experiments.lau.study import ASCENTS, BEST_OF_16, CLIMB, EQUAL_WORK, best_ascent
+from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, EQUAL_WORK
+from bayescout.experiments.lau.study import ASCENTS, best_ascent
 from bayescout.experiments.lau.view import CORRECTED, View
 from bayescout.experiments.runner import keyed
 from tests.experiments.changed_records import changed

@@ -12,7 +12,8 @@ from bayescout.data.write import write_table
 from bayescout.errors import SettingError
 from bayescout.experiments import Records, run_study
 from bayescout.experiments.maua import Maua, findings, tables
-from bayescout.experiments.maua.study import APPROACHES, CLIMBING, HANDCRAFTED, RESTARTS, SAMPLING, on_unseen
+from bayescout.experiments.maua.names import APPROACHES, CLIMBING, HANDCRAFTED, RESTARTS, SAMPLING
+from bayescout.experiments.maua.study import on_unseen
 from bayescout.experiments.maua.view import View, bests, pooled
 from bayescout.report.study import markdown
 from tests.experiments.changed_records import changed

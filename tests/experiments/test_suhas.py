@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as arrays
 import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments.suhas import Suhas, findings
+from bayescout.experiments.suhas.names import ALPHAS, BY_ALPHA, EXTENSIONS, FITNESS
 from bayescout.experiments.suhas.population import Watched, arc_rates, rates
-from bayescout.experiments.suhas.study import ALPHAS, BY_ALPHA, EXTENSIONS, FITNESS
 from bayescout.experiments.suhas.view import View, beats, reached
 from bayescout.experiments.tools import data_of, network_of, score_of
 from bayescout.search.population.generation import living_of

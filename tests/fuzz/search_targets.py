@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import bayescout as bs
-from bayescout.cli.learning import knowledge_given, score_given, search_given
+from bayescout.cli.options import SearchOptions
 from bayescout.data.table import Table
 from bayescout.result import Result
 from bayescout.scores import SCORES
@@ -187,14 +187,13 @@ def _check_knowledge(given: dict[str, Any], folder: Path) -> None:
         if given[key] is not None:
             (folder / key).write_bytes(given[key].encode("utf-8", "surrogatepass"))
             files[key] = str(folder / key)
-    known = knowledge_given(
-        LABELS,
-        given["require"],
-        given["forbid"],
-        files.get("tiers"),
-        files.get("order"),
-        given["max_parents"],
-    )
+    known = SearchOptions(
+        require=given["require"],
+        forbid=given["forbid"],
+        tiers=files.get("tiers"),
+        order=files.get("order"),
+        max_parents=given["max_parents"],
+    ).knowledge(LABELS)
     labels = {label for arc in (*known.required, *known.forbidden) for label in arc}
     hold("labels are those of the table", labels <= set(LABELS), labels)
     rules = known.compile(LABELS)
@@ -259,7 +258,8 @@ def _text(rng: Random, owner: str) -> str:
 def _check_settings(given: Chosen, folder: Path) -> None:
     """Settings that are accepted can be searched with, and give numbers."""
     search, options, score, score_options, numbers = given
-    method, formula = search_given(search, options), score_given(score, score_options)
+    chosen = SearchOptions(search=search, option=options, score=score, score_option=score_options)
+    method, formula = chosen.method(), chosen.formula()
     result = bs.learn(
         continuous() if numbers else discrete(),
         search=method,

@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 
-from bayescout.cli.learning import settings_given
+from bayescout.cli.options import settings_given
 from bayescout.experiments import STUDIES, Ran, run_study, study_named
 from bayescout.experiments.own import read_study
 from bayescout.experiments.store import MANIFEST, RECORDS

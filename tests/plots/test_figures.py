@@ -14,16 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import bayescout as bs
 from bayescout.errors import DataError, GraphError, MissingExtraError, SettingError
-from bayescout.experiments.summary import (
-    Boxes,
-    Drawings,
-    Drawn,
-    Histograms,
-    Lines,
-    Panel,
-    Series,
-    SummaryTable,
-)
 from bayescout.graph.dag import Dag
 from bayescout.plots import (
     draw,
@@ -37,6 +27,7 @@ from bayescout.plots import (
     save,
 )
 from bayescout.plots.charts import bin_edges
+from bayescout.plots.values import Boxes, Drawings, Drawn, Histograms, Lines, Panel, Series, SummaryTable
 
 ARCS = Dag.from_arcs([("a", "b"), ("b", "c"), ("a", "$c_1$ & more")])
 TABLE = SummaryTable("t", "t", ("a", "yes", "no"), (("yes", 0.25, 0.75), ("no", None, None)))

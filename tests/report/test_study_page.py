@@ -15,19 +15,8 @@ from markdown_it import MarkdownIt
 
 import bayescout as bs
 from bayescout.errors import FormatError, MissingExtraError, SettingError
-from bayescout.experiments.summary import (
-    Boxes,
-    Drawings,
-    Drawn,
-    Finding,
-    Histograms,
-    Lines,
-    Outcome,
-    Panel,
-    Section,
-    Series,
-    SummaryTable,
-)
+from bayescout.experiments.summary import Finding, Outcome, Section
+from bayescout.plots.values import Boxes, Drawings, Drawn, Histograms, Lines, Panel, Series, SummaryTable
 from bayescout.report.markup import text as as_shown
 from bayescout.report.study import markdown, write_study
 from tests.report.pages import NASTY, read

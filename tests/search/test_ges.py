@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.checks import generator
 from bayescout.errors import SettingError
-from bayescout.graph.equivalence import consistent_extension, cpdag
 from bayescout.graph.pdag import Pdag
 from bayescout.scores import SCORES, Bic, CustomScorer, Penalised, bind
 from bayescout.search import Knowledge, Problem
@@ -65,9 +64,9 @@ def pdag_of(pattern):
 def test_completing_and_extending_on_bits_are_those_of_graphs(parents):
     dag = bs.Dag(tuple(range(len(parents))), parents)
     pattern = class_of(parents)
-    assert pdag_of(pattern) == cpdag(dag)
+    assert pdag_of(pattern) == dag.cpdag()
     member = extension_of(pattern)
-    assert member.parent_sets() == consistent_extension(cpdag(dag)).parents
+    assert member.parent_sets() == dag.cpdag().to_dag().parents
     assert completed(member) == pattern
     assert Pattern.of_pairs(len(parents), *pattern.pairs()) == pattern
 
@@ -77,8 +76,8 @@ def test_classes_of_more_nodes_than_a_word_has_bits(n):
     for seed, density in enumerate([0.5 / n, 3 / n, 8 / n, 0.3]):
         dag = bs.Dag(tuple(range(n)), bs.random_dag(n, density=density, seed=seed).parents)
         pattern = class_of(dag.parents)
-        assert pdag_of(pattern) == cpdag(dag)
-        assert extension_of(pattern).parent_sets() == consistent_extension(cpdag(dag)).parents
+        assert pdag_of(pattern) == dag.cpdag()
+        assert extension_of(pattern).parent_sets() == dag.cpdag().to_dag().parents
         reach = {node: set() for node in range(n)}
         for node in reversed(dag.order()):
             for child in bits(pattern.children[node]):
@@ -529,7 +528,7 @@ def missed(seed, search, rows=1e9):
     dag = drawn_dag(seed)
     problem = Problem(population_score(dag, seed, rows), Knowledge().compile(dag.nodes))
     score, parents = drive(search, problem, generator(0), Limits()).best
-    if cpdag(bs.Dag(dag.nodes, parents)) == cpdag(dag):
+    if bs.Dag(dag.nodes, parents).cpdag() == dag.cpdag():
         return None
     return (problem.total(dag.parents) - score) / rows
 

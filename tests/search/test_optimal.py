@@ -429,7 +429,7 @@ def test_the_gap_of_a_result_from_a_file_needs_its_data(tmp_path):
 
 
 def test_a_share_is_never_shown_smaller_than_it_is():
-    from bayescout.exact import Gap
+    from bayescout.optimality import Gap
 
     assert "within 0.031% of" in str(Gap(-1000.0, -999.695, None, 1.0))
     assert "within 12% of" in str(Gap(-100.0, -88.5, None, 1.0))
@@ -460,7 +460,7 @@ def test_a_gap_on_other_data_scores_the_network_anew(tmp_path):
 
 
 def test_a_bound_that_says_nothing_says_so():
-    from bayescout.exact import Gap
+    from bayescout.optimality import Gap
 
     assert "no useful bound" in str(Gap(-100.0, -10.0, None, 3.0))
     assert "max_parents" in str(Gap(-100.0, -10.0, None, 3.0))

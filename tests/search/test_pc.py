@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.checks import generator
 from bayescout.errors import SettingError
-from bayescout.graph.equivalence import cpdag
 from bayescout.scores import CustomScorer, Scorer, bind
 from bayescout.search import Knowledge, Problem
 from bayescout.search.classes.patterns import Pattern, bits
@@ -53,7 +52,7 @@ def test_the_true_class_is_found_from_d_separation(search):
     for seed in range(60):
         dag = drawn_dag(seed)
         found, run = found_by(search, OracleScore(dag), dag.nodes)
-        assert cpdag(found) == cpdag(dag), seed
+        assert found.cpdag() == dag.cpdag(), seed
         assert run.trace[-1].facts["conflicts"] == run.trace[-1].facts["ambiguous"] == 0
 
 
@@ -61,7 +60,7 @@ def test_the_true_class_is_found_from_d_separation(search):
 def test_the_true_class_is_found_from_d_separation_on_many_graphs():
     for seed in range(1000, 1500):
         dag = drawn_dag(seed)
-        assert cpdag(found_by(Pc(), OracleScore(dag), dag.nodes)[0]) == cpdag(dag), seed
+        assert found_by(Pc(), OracleScore(dag), dag.nodes)[0].cpdag() == dag.cpdag(), seed
 
 
 @settings(max_examples=40)
@@ -74,7 +73,7 @@ def test_true_knowledge_leaves_the_true_class(parents, data):
     order = dag.order() if data.draw(st.booleans()) else None
     knowledge = Knowledge(required=tuple(required), order=order)
     found, run = found_by(data.draw(st.sampled_from([Pc(), Cpc()])), OracleScore(dag), names, knowledge)
-    assert cpdag(found) == cpdag(dag)
+    assert found.cpdag() == dag.cpdag()
     assert keeps(found, knowledge)
     assert run.trace[-1].facts["conflicts"] == 0
 
@@ -289,7 +288,7 @@ def test_the_rules_agree_with_those_of_graphs_where_nothing_contradicts(parents,
     from bayescout.graph.equivalence import meek
     from bayescout.search.independence.pc import direct_by_rules
 
-    full = cpdag(bs.Dag(tuple(range(len(parents))), parents))
+    full = bs.Dag(tuple(range(len(parents))), parents).cpdag()
     known = [e for e in full.undirected if data.draw(st.booleans())]
     known = [(a, b) if a in parents[b] else (b, a) for a, b in known]
     free = tuple(e for e in full.undirected if e not in known and e[::-1] not in known)

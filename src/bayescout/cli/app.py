@@ -8,9 +8,9 @@ import typer
 from typer.core import TyperGroup
 
 from bayescout.cli import experiments, learning, networks, resampling, scoring
-from bayescout.cli.spelling import as_option
+from bayescout.cli.options import as_option, spread
 from bayescout.cli.terminal import say
-from bayescout.spelling import spelled_by
+from bayescout.wording import worded_by
 
 
 class _Commands(TyperGroup):
@@ -39,7 +39,7 @@ for command in (
     *scoring.COMMANDS,
     *experiments.COMMANDS,
 ):
-    app.command()(command)
+    app.command()(spread(command))
 
 
 @app.callback(invoke_without_command=True)
@@ -47,7 +47,7 @@ def _version(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
 ) -> None:
-    context.with_resource(spelled_by(as_option))
+    context.with_resource(worded_by(as_option))
     if version:
         from bayescout import __version__
 

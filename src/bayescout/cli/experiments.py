@@ -6,13 +6,14 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayescout.cli.common import Json, print_json
-from bayescout.cli.learning import settings_given
+from bayescout.cli.common import print_json
+from bayescout.cli.options import Json, flag, settings_given, switch
 from bayescout.cli.terminal import line, say
 from bayescout.errors import BayescoutError, SettingError
 
@@ -22,30 +23,37 @@ if TYPE_CHECKING:
     from bayescout.experiments.summary import Outcome
 
 
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions:
+    """The size of a study, and how and where it is run."""
+
+    quick: bool = switch("--quick", "A smaller size; --list tells how long either takes.")
+    out: str | None = flag("The folder for records, tables and figures; experiment-NAME by default.")
+    resume: bool = switch("--resume", "Go on in the folder: do only the runs that are missing.")
+    workers: int | None = flag("Processes; all cores by default.", min=1)
+    option: list[str] | None = flag(
+        "A setting of the study, such as repeats=3; may be repeated.", "KEY=VALUE"
+    )
+    retry: bool = switch("--retry", "With --resume, do failed runs again.")
+
+    def folder(self, name: str) -> Path:
+        return Path(self.out or f"experiment-{Path(name).stem}{'-quick' * self.quick}")
+
+    def again(self, name: str, workers: int) -> str:
+        """The command line that goes on."""
+        words = ["bayescout", "experiment", name, *(["--quick"] if self.quick else [])]
+        words += ["--out", str(self.folder(name)), "--resume", "--workers", str(workers)]
+        for pair in self.option or ():
+            words += ["--option", pair]
+        return shlex.join(words)
+
+
 def experiment(
     name: Annotated[
         str | None, typer.Argument(help="A study, or a file such as my-study.toml; none to list the studies.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A smaller size; --list tells how long either takes.")
-    ] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(help="The folder for records, tables and figures; experiment-NAME by default."),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on in the folder: do only the runs that are missing.")
-    ] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option",
-            metavar="KEY=VALUE",
-            help="A setting of the study, such as repeats=3; may be repeated.",
-        ),
-    ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="With --resume, do failed runs again.")] = False,
+    *,
+    run: StudyOptions,
     listed: Annotated[
         bool,
         typer.Option("--list", help="List the studies, their runs and about how long they take, and stop."),
@@ -62,17 +70,17 @@ def experiment(
     from bayescout.report.study import write_study
 
     matplotlib()  # which draws the figures: say now that it is missing, not after the runs
-    folder = Path(out or f"experiment-{Path(name).stem}{'-quick' * quick}")
-    check_folder(folder, resume)
+    folder = run.folder(name)
+    check_folder(folder, run.resume)
     check_folder_writable(folder)
-    study = _study(name, quick, settings_given(option), folder, resume)
+    study = _study(name, run)
     _check_reads(study, name, folder)
-    workers = workers or _cores()
-    again = _again(name, quick, folder, workers, option)
-    ran = _ran(study, folder, resume, workers, retry)
+    workers = run.workers or _cores()
+    ran = _ran(study, folder, run, workers)
     if ran.interrupted:
         done = len(ran.records) + len(ran.failures)
-        say(f"interrupted; {done:,} of {done + ran.missing:,} runs are kept in {folder}; go on with: {again}")
+        kept = f"{done:,} of {done + ran.missing:,} runs are kept in {folder}"
+        say(f"interrupted; {kept}; go on with: {run.again(name, workers)}")
         raise typer.Exit(130)
     outcome = _outcome(study, ran)
     page = write_study(outcome, folder, [*ran.records, *ran.failures])
@@ -114,26 +122,29 @@ def _list(json: bool) -> None:
     console().print(grid(title, ["name", "what it shows", "--quick", "full size"], shown, numbers=2))
 
 
-def _study(name: str, quick: bool, settings: dict[str, Any], folder: Path, resume: bool) -> Study:
+def _study(name: str, run: StudyOptions) -> Study:
     """The study that is meant; one that goes on keeps its settings unless others are given."""
     from bayescout.experiments import study_named
     from bayescout.experiments.store import MANIFEST, holds_study, read_manifest
 
+    settings, folder = settings_given(run.option), run.folder(name)
+    changed = run.quick or bool(settings)
     if name.endswith(".toml"):
         from bayescout.experiments.own import read_study
 
-        if quick or settings:
+        if changed:
             raise SettingError("--quick and --option are for the named studies; say it in the file")
         return read_study(name)
-    saved = read_manifest(folder) if resume and not quick and not settings else None
-    if saved is not None and saved["study"] == name:
-        return study_named(name, **saved["settings"])
-    if resume and not quick and not settings and saved is None and holds_study(folder):
-        say(
-            f"{folder / MANIFEST} is missing: {name} goes on at its full size; "
-            f"give --quick or --option if not"
-        )
-    return study_named(name, "quick" if quick else "full", **settings)
+    if run.resume and not changed:
+        saved = read_manifest(folder)
+        if saved is not None and saved["study"] == name:
+            return study_named(name, **saved["settings"])
+        if saved is None and holds_study(folder):
+            say(
+                f"{folder / MANIFEST} is missing: {name} goes on at its full size; "
+                f"give --quick or --option if not"
+            )
+    return study_named(name, "quick" if run.quick else "full", **settings)
 
 
 def _check_reads(study: Study, name: str, folder: Path) -> None:
@@ -152,12 +163,12 @@ def _check_reads(study: Study, name: str, folder: Path) -> None:
             )
 
 
-def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) -> Ran:
+def _ran(study: Study, folder: Path, run: StudyOptions, workers: int) -> Ran:
     from bayescout.experiments import expected_seconds, run_study
     from bayescout.experiments.runner import left_to_do
     from bayescout.experiments.store import holds_study
 
-    if resume and not holds_study(folder):
+    if run.resume and not holds_study(folder):
         raise SettingError(f"{folder} has no study to go on with; leave out --resume to begin one there")
     left = left_to_do(study, folder)
     if left:
@@ -165,7 +176,7 @@ def _ran(study: Study, folder: Path, resume: bool, workers: int, retry: bool) ->
         many = f"{workers} worker{'s' * (workers != 1)}"
         say(f"{study.name}: {len(left):,} runs with {many}, about {time}; records go to {folder}")
     with _progress(sum(map(study.cost, left))) as advance:
-        return run_study(study, folder, resume, workers, retry, advance, say)
+        return run_study(study, folder, run.resume, workers, run.retry, advance, say)
 
 
 def _outcome(study: Study, ran: Ran) -> Outcome:
@@ -205,15 +216,6 @@ def _facts(study: Study, ran: Ran, outcome: Outcome, folder: Path) -> dict[str, 
         "folder": str(folder),
         "findings": [{"claim": f.claim, "ours": f.ours, "holds": f.holds} for f in outcome.findings],
     }
-
-
-def _again(name: str, quick: bool, folder: Path, workers: int, option: list[str] | None) -> str:
-    """The command line that goes on."""
-    words = ["bayescout", "experiment", name, *(["--quick"] if quick else [])]
-    words += ["--out", str(folder), "--resume", "--workers", str(workers)]
-    for pair in option or ():
-        words += ["--option", pair]
-    return shlex.join(words)
 
 
 @contextmanager

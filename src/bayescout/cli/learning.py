@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
-from pathlib import Path
-from typing import Annotated, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from bayescout.cli.common import (
-    Discretise,
-    Drop,
+from bayescout.cli.common import missing_facts, print_json, say_missing
+from bayescout.cli.options import (
+    BudgetOptions,
+    ColumnOptions,
     Json,
-    KindOption,
     Missing,
-    MissingOption,
-    MissingValues,
     OutputOption,
-    Seed,
-    Separator,
-    as_setting,
-    missing_facts,
-    open_table,
-    print_json,
-    say_missing,
-    split_arc,
-    table_options,
+    Prior,
+    SearchOptions,
+    argument,
+    flag,
 )
 from bayescout.cli.outputs import GRAPH_ENDING, LastSteps, Output, any_ending, check_outputs, page_ending
 from bayescout.cli.terminal import line
@@ -36,172 +26,109 @@ from bayescout.formats import check_can_hold
 from bayescout.graph.dag import Dag
 from bayescout.network.fit import check_prior
 
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        metavar="KEY=VALUE",
-        help="A setting of the search, such as restarts=20; may be repeated.",
-    ),
-]
-ScoreOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--score-option", metavar="KEY=VALUE", help="A setting of the score, such as ess=10; may be repeated."
-    ),
-]
-SearchOption = Annotated[
-    str, typer.Option(help="The search; `bayescout searches` lists them and their settings.")
-]
-ScoreOption = Annotated[
-    str, typer.Option(help="The score; `bayescout scores` lists them and their settings.")
-]
-Require = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ARC", help="An arc that must be there, in quotes: 'a->b'; may be repeated."),
-]
-Forbid = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ARC", help="An arc that must not be there, in quotes: 'a->b'; may be repeated."),
-]
-Tiers = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="One tier a line, names separated by commas, earliest first: no arc leads to an earlier one.",
-    ),
-]
-Order = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="All names, separated by commas or lines, parents before children."),
-]
-MaxParents = Annotated[int | None, typer.Option(metavar="NUMBER", help="The most parents a node may have.")]
-MaxTime = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", help="Stop a search after so long, with the best network so far."),
-]
-MaxSteps = Annotated[
-    int | None,
-    typer.Option(metavar="NUMBER", help="Stop a search after so many steps, with the best network so far."),
-]
-Prior = Annotated[
-    str, typer.Option(help="For the parameters of the network that is written: mle, laplace or bdeu.")
-]
+if TYPE_CHECKING:
+    from bayescout.result import Result
 
 
-def learn(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A data file: csv, tsv, parquet, arrow, or white-space separated; or scored sets, .jkl."
-        ),
-    ],
-    search: SearchOption = "hill-climb",
-    score: ScoreOption = "bic",
-    option: Options = None,
-    score_option: ScoreOptions = None,
-    require: Require = None,
-    forbid: Forbid = None,
-    tiers: Tiers = None,
-    order: Order = None,
-    max_parents: MaxParents = None,
-    start: Annotated[
-        str | None,
-        typer.Option(help="Where to begin: empty (the default), random, or a structure or network file."),
-    ] = None,
-    seed: Seed = 0,
-    max_time: MaxTime = None,
-    max_steps: MaxSteps = None,
-    top: Annotated[int, typer.Option(min=1, help="How many of the best networks to keep and show.")] = 1,
-    workers: Annotated[
-        int | None, typer.Option(min=1, metavar="NUMBER", help="Threads that count; all cores by default.")
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Where the run is kept as it goes; called again, it goes on from there."
-        ),
-    ] = None,
-    prior: Prior = "bdeu",
-    gap: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Find, in so long at most, how far from optimal the network can be."
-        ),
-    ] = None,
-    separator: Separator = None,
-    missing: MissingOption = Missing.error,
-    na: MissingValues = None,
-    kind: KindOption = None,
-    discretise: Discretise = None,
-    drop: Drop = None,
-    output: OutputOption = None,
-    report: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="An HTML page to write, to look at and explore the result with."),
-    ] = None,
-    json: Json = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class LearnRun:
+    """Where a run of `learn` begins and ends, and what is done with its network."""
+
+    start: str | None = flag("Where to begin: empty (the default), random, or a structure or network file.")
+    budget: BudgetOptions
+    top: int = flag("How many of the best networks to keep and show.", default=1, min=1)
+    workers: int | None = flag("Threads that count; all cores by default.", "NUMBER", min=1)
+    checkpoint: str | None = flag(
+        "Where the run is kept as it goes; called again, it goes on from there.", "FILE"
+    )
+    prior: Prior = "bdeu"
+    gap: float | None = flag("Find, in so long at most, how far from optimal the network can be.", "SECONDS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnData(ColumnOptions):
+    """A table, or scored parent sets."""
+
+    data: str = argument(
+        "A data file: csv, tsv, parquet, arrow, or white-space separated; or scored sets, .jkl."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOutputs:
+    """What `learn` writes."""
+
+    output: OutputOption = None
+    report: str | None = flag("An HTML page to write, to look at and explore the result with.", "FILE")
+    json: Json = False
+
+    @property
+    def progress(self) -> bool:
+        return sys.stderr.isatty() and not self.json
+
+
+def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutputs) -> None:
     """Learn the structure of a network from data."""
-    from bayescout.cli.render import console, result_grids
-    from bayescout.formats.jkl import is_jkl, read_jkl
     from bayescout.learn import learn as learn_structure
 
     check_outputs(
         [
-            Output("--output", output, GRAPH_ENDING),
-            Output("--report", report, page_ending),
-            Output("--checkpoint", checkpoint, any_ending),  # read and written: it is the run's own
+            Output("--output", out.output, GRAPH_ENDING),
+            Output("--report", out.report, page_ending),
+            Output("--checkpoint", run.checkpoint, any_ending),  # read and written: it is the run's own
         ],
-        reads=(data, tiers, order, start),
+        reads=(data.data, search.tiers, search.order, run.start),
     )
-    check_prior(prior)
-    if gap is not None and not gap > 0:
-        raise SettingError(f"--gap must be a positive number of seconds, not {gap:g}")
-    method, formula = search_given(search, option), score_given(score, score_option)
-    table: Table | None = None
-    if is_jkl(data):
-        _refuse_for_sets(
-            output,
-            gap is not None and search != "optimal",
-            separator,
-            missing is not Missing.error,
-            na,
-            kind,
-            discretise,
-            drop,
-        )
-        names: tuple[Any, ...] = read_jkl(data).names
-    else:
-        table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
-        names = table.names
-    if output:
-        check_can_hold(output, names, None if table is None else table.states)
+    check_prior(run.prior)
+    if run.gap is not None and not run.gap > 0:
+        raise SettingError(f"--gap must be a positive number of seconds, not {run.gap:g}")
+    method, formula = search.method(), search.formula()
+    table, names = _opened(search, run, data, out)
+    if out.output:
+        check_can_hold(out.output, names, None if table is None else table.states)
     result = learn_structure(
-        data if table is None else table,
+        data.data if table is None else table,
         search=method,
-        score=formula if score_option else score,
-        knowledge=knowledge_given(names, require, forbid, tiers, order, max_parents),
-        start=_start(start),
-        seed=seed,
-        max_time=max_time,
-        max_steps=max_steps,
-        top=top,
-        workers=workers,
-        progress=sys.stderr.isatty() and not json,
-        checkpoint=checkpoint,
+        score=formula if search.score_option else search.score,
+        knowledge=search.knowledge(names),
+        start=_start(run.start),
+        **vars(run.budget),
+        top=run.top,
+        workers=run.workers,
+        progress=out.progress,
+        checkpoint=run.checkpoint,
     )
+    _finish(result, table, run, out)
+
+
+def _opened(
+    search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutputs
+) -> tuple[Table | None, tuple[Any, ...]]:
+    """The table, where there are rows, and the names of the variables."""
+    from bayescout.formats.jkl import is_jkl, read_jkl
+
+    if is_jkl(data.data):
+        _refuse_for_sets(data, out.output, run.gap is not None and search.search != "optimal")
+        return None, read_jkl(data.data).names
+    table = data.open()
+    return table, table.names
+
+
+def _finish(result: Result, table: Table | None, run: LearnRun, out: LearnOutputs) -> None:
+    """Look for the gap, write and print, whatever of it is asked for."""
+    from bayescout.cli.render import console, result_grids
+
     last = LastSteps()
     found = None
     if result.stop_reason == "interrupted":
         last.interrupted.append("this is the best network so far")
-    elif gap is not None:
-        found = _gap(result, gap, sys.stderr.isatty() and not json, last)
+    elif run.gap is not None:
+        found = _gap(result, run.gap, out.progress, last)
     written = {
-        "output": last.write(output, lambda path: write_learned(result.dag, table, path, prior)),
-        "report": last.write(report, result.report),
+        "output": last.write(out.output, lambda path: write_learned(result.dag, table, path, run.prior)),
+        "report": last.write(out.report, result.report),
     }
-    if json:
+    if out.json:
         facts = (
             {} if found is None else {"bound": found.bound, "gap": found.gap, "certificate": found.to_dict()}
         )
@@ -244,74 +171,18 @@ def searches(json: Json = False) -> None:
 COMMANDS = (learn, searches)
 
 
-def settings_given(pairs: list[str] | None) -> dict[str, Any]:
-    """key=value texts as settings."""
-    found = {}
-    for pair in pairs or ():
-        key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
-            raise SettingError(f"an option is key=value, not {pair!r}")
-        found[key.strip().replace("-", "_")] = as_setting(value.strip())
-    return found
-
-
-def search_given(name: str, option: list[str] | None) -> Any:
-    from bayescout.search import search_named
-
-    return search_named(name, **settings_given(option))
-
-
-def score_given(name: str, option: list[str] | None) -> Any:
-    from bayescout.scores import formula_named
-
-    return formula_named(name, **settings_given(option))
-
-
-def knowledge_given(
-    names: tuple[Any, ...],
-    require: list[str] | None,
-    forbid: list[str] | None,
-    tiers: str | None,
-    order: str | None,
-    max_parents: int | None,
-) -> Any:
-    from bayescout.search import Knowledge
-
-    lines = [] if tiers is None else _read(tiers).splitlines()
-    ordered = None if order is None else _read(order).replace("\n", ",").split(",")
-    return Knowledge(
-        required=tuple(split_arc(arc, names) for arc in require or ()),
-        forbidden=tuple(split_arc(arc, names) for arc in forbid or ()),
-        tiers=tuple(_labels(line.split(","), names) for line in lines if line.strip()),
-        order=None if ordered is None else _labels(ordered, names),
-        max_parents=max_parents,
-    )
-
-
-def _labels(texts: list[str], names: tuple[Any, ...]) -> tuple[Any, ...]:
-    from bayescout.cli.common import label_named
-
-    return tuple(label_named(text.strip(), names) for text in texts if text.strip())
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"{path}: cannot be read: {error}") from None
-
-
 def _start(start: str | None) -> Any:
     from bayescout.formats import open_structure
 
     return start if start in (None, "empty", "random") else open_structure(start)
 
 
-def _refuse_for_sets(output: str | None, gap: bool, *given: Any) -> None:
+def _refuse_for_sets(data: LearnData, output: str | None, gap: bool) -> None:
     """Scored parent sets have no rows: nothing to read in another way, nor to estimate parameters from."""
     from bayescout.formats import format_of
 
-    if any(given):
+    other = data.missing is not Missing.error
+    if other or any((data.separator, data.na, data.kind, data.discretise, data.drop)):
         raise SettingError(
             "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise and "
             "--drop are for tables"
@@ -345,7 +216,7 @@ def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> Non
 
 def _gap(result: Any, seconds: float, progress: bool, last: LastSteps) -> Any:
     """How far from optimal the network is, as far as Ctrl-C lets it be found; the network itself is whole."""
-    from bayescout.exact import gap
+    from bayescout.optimality import gap
 
     kept = "the network is whole, the search for its gap was cut short"
     found = last.do(lambda: gap(result, max_time=seconds, progress=progress), kept)

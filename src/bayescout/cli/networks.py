@@ -8,23 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
-    Discretise,
-    Json,
-    KindOption,
-    Missing,
-    MissingOption,
-    MissingValues,
-    OutputOption,
-    Seed,
-    Separator,
     label_named,
     missing_facts,
-    open_aligned,
     open_graph,
     print_json,
     say_missing,
-    table_options,
 )
+from bayescout.cli.options import DataOptions, Json, NetworkArgument, OutputOption, Seed, StructureArgument
 from bayescout.cli.outputs import (
     GRAPH_ENDING,
     TABLE_ENDING,
@@ -42,24 +32,12 @@ from bayescout.network import Network
 from bayescout.network import fit as fit_network
 from bayescout.network.fit import check_prior
 
-StructureArgument = Annotated[
-    str,
-    typer.Argument(
-        help="A network or structure file, a shipped network's name, or a string such as [A][B|A]."
-    ),
-]
-NetworkArgument = Annotated[str, typer.Argument(help="A network file, or a shipped network's name.")]
-DataArgument = Annotated[
-    str, typer.Argument(help="A data file: csv, tsv, parquet, arrow, or white-space separated.")
-]
-
 MANY_NODES = 12
 """A network with more nodes than this shows its tables only when asked for them."""
 
 
 def fit(
     structure: StructureArgument,
-    data: DataArgument,
     output: OutputOption = None,
     prior: Annotated[
         str,
@@ -68,17 +46,14 @@ def fit(
         ),
     ] = "mle",
     ess: Annotated[float, typer.Option(help="Equivalent sample size of the bdeu prior.")] = 1.0,
-    separator: Separator = None,
-    missing: MissingOption = Missing.error,
-    na: MissingValues = None,
-    kind: KindOption = None,
-    discretise: Discretise = None,
+    *,
+    data: DataOptions,
     json: Json = False,
 ) -> None:
     """Estimate the parameters of a given structure from data."""
-    check_outputs([Output("--output", output, network_ending)], reads=(structure, data))
+    check_outputs([Output("--output", output, network_ending)], reads=(structure, data.data))
     check_prior(prior, ess)
-    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
+    dag, table = data.open_for(structure)
     if output:
         check_can_hold(output, table.names, table.states)
     model = fit_network(dag, table, prior=prior, ess=ess)

@@ -4,46 +4,23 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayescout.cli.common import (
-    Discretise,
-    Drop,
+from bayescout.cli.common import missing_facts, print_json, say_missing
+from bayescout.cli.learning import write_learned
+from bayescout.cli.options import (
+    BudgetOptions,
+    ColumnOptions,
     Json,
-    KindOption,
-    Missing,
-    MissingOption,
-    MissingValues,
     OutputOption,
-    Seed,
-    Separator,
-    missing_facts,
-    open_table,
-    print_json,
-    say_missing,
-    table_options,
-)
-from bayescout.cli.learning import (
-    Forbid,
-    MaxParents,
-    MaxSteps,
-    MaxTime,
-    Options,
-    Order,
     Prior,
-    Require,
-    ScoreOption,
-    ScoreOptions,
-    SearchOption,
-    Tiers,
-    knowledge_given,
-    score_given,
-    search_given,
-    write_learned,
+    Processes,
+    SearchOptions,
+    flag,
 )
-from bayescout.cli.networks import DataArgument
 from bayescout.cli.outputs import GRAPH_ENDING, LastSteps, Output, check_outputs, csv_ending
 from bayescout.cli.terminal import line
 from bayescout.errors import Interrupted
@@ -51,64 +28,53 @@ from bayescout.formats import check_can_hold
 from bayescout.network.fit import check_prior
 
 if TYPE_CHECKING:
+    from bayescout.data.table import Table
     from bayescout.evaluate import ArcStrengths, CrossValidation
     from bayescout.graph.dag import Dag
 
-Processes = Annotated[
-    int | None, typer.Option(min=1, metavar="NUMBER", help="Processes; all cores by default.")
-]
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapRun:
+    """Limits of every run of `bootstrap`, and what the runs come to."""
+
+    budget: BudgetOptions
+    threshold: float | None = flag(
+        "Arcs stronger than this make the network; estimated from the strengths if left out.", min=0, max=1
+    )
+    workers: Processes = None
+    prior: Prior = "bdeu"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapOutputs:
+    """What `bootstrap` writes."""
+
+    output: OutputOption = None
+    strengths: str | None = flag("A csv file to write the strengths of the arcs to.", "FILE")
+    json: Json = False
 
 
 def bootstrap(
-    data: DataArgument,
     runs: Annotated[int, typer.Option(min=1, help="How many tables to draw and learn from.")] = 100,
-    search: SearchOption = "hill-climb",
-    score: ScoreOption = "bic",
-    option: Options = None,
-    score_option: ScoreOptions = None,
-    require: Require = None,
-    forbid: Forbid = None,
-    tiers: Tiers = None,
-    order: Order = None,
-    max_parents: MaxParents = None,
-    seed: Seed = 0,
-    max_time: MaxTime = None,
-    max_steps: MaxSteps = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Arcs stronger than this make the network; estimated from the strengths if left out.",
-        ),
-    ] = None,
-    workers: Processes = None,
-    prior: Prior = "bdeu",
-    separator: Separator = None,
-    missing: MissingOption = Missing.error,
-    na: MissingValues = None,
-    kind: KindOption = None,
-    discretise: Discretise = None,
-    drop: Drop = None,
-    output: OutputOption = None,
-    strengths: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A csv file to write the strengths of the arcs to.")
-    ] = None,
-    json: Json = False,
+    *,
+    search: SearchOptions,
+    run: BootstrapRun,
+    data: ColumnOptions,
+    out: BootstrapOutputs,
 ) -> None:
     """Learn from rows drawn again and again: how sure each arc is, and the network most runs agree on."""
     from bayescout.evaluate import ArcStrengths
     from bayescout.evaluate import bootstrap as resample
 
     check_outputs(
-        [Output("--output", output, GRAPH_ENDING), Output("--strengths", strengths, csv_ending)],
-        reads=(data, tiers, order),
+        [Output("--output", out.output, GRAPH_ENDING), Output("--strengths", out.strengths, csv_ending)],
+        reads=(data.data, search.tiers, search.order),
     )
-    check_prior(prior)
-    method, formula = search_given(search, option), score_given(score, score_option)
-    table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
-    if output:
-        check_can_hold(output, table.names, table.states)
+    check_prior(run.prior)
+    method, formula = search.method(), search.formula()
+    table = data.open()
+    if out.output:
+        check_can_hold(out.output, table.names, table.states)
     last = LastSteps()
     try:
         found = resample(
@@ -116,27 +82,32 @@ def bootstrap(
             runs=runs,
             search=method,
             score=formula,
-            seed=seed,
-            workers=workers,
-            progress=sys.stderr.isatty() and not json,
-            knowledge=knowledge_given(table.names, require, forbid, tiers, order, max_parents),
-            max_time=max_time,
-            max_steps=max_steps,
+            workers=run.workers,
+            progress=sys.stderr.isatty() and not out.json,
+            knowledge=search.knowledge(table.names),
+            **vars(run.budget),
         )
     except Interrupted as stopped:
         if not stopped.done:
             raise
         found = ArcStrengths.of_graphs(stopped.done)
         last.interrupted.append(f"this is what the first {len(stopped.done):,} of {runs:,} runs came to")
-    used = found.threshold() if threshold is None else threshold
+    _finish(found, table, run, out, last)
+
+
+def _finish(
+    found: ArcStrengths, table: Table, run: BootstrapRun, out: BootstrapOutputs, last: LastSteps
+) -> None:
+    """Write and print the strengths and the network."""
+    used = found.threshold() if run.threshold is None else run.threshold
     agreed = found.averaged(used)
     written = {
-        "output": last.write(output, lambda path: write_learned(agreed, table, path, prior)),
-        "strengths": last.write(strengths, lambda path: _write_strengths(found, path)),
+        "output": last.write(out.output, lambda path: write_learned(agreed, table, path, run.prior)),
+        "strengths": last.write(out.strengths, lambda path: _write_strengths(found, path)),
     }
-    if json:
+    if out.json:
         network = {"network": [list(arc) for arc in agreed.arcs()], "used_threshold": used}
-        print_json(found.to_dict() | network | {"seed": seed} | missing_facts(table) | written)
+        print_json(found.to_dict() | network | {"seed": run.budget.seed} | missing_facts(table) | written)
     else:
         say_missing(table)
         _show_strengths(found, agreed, used)
@@ -146,20 +117,10 @@ def bootstrap(
 
 
 def cross_validate(
-    data: DataArgument,
     folds: Annotated[int, typer.Option(min=2, help="How many parts, each left out in turn.")] = 10,
-    search: SearchOption = "hill-climb",
-    score: ScoreOption = "bic",
-    option: Options = None,
-    score_option: ScoreOptions = None,
-    require: Require = None,
-    forbid: Forbid = None,
-    tiers: Tiers = None,
-    order: Order = None,
-    max_parents: MaxParents = None,
-    seed: Seed = 0,
-    max_time: MaxTime = None,
-    max_steps: MaxSteps = None,
+    *,
+    search: SearchOptions,
+    budget: BudgetOptions,
     workers: Processes = None,
     prior: Annotated[
         str | None,
@@ -167,12 +128,7 @@ def cross_validate(
             help="For the parameters: mle, laplace or bdeu; by default laplace, mle for continuous data."
         ),
     ] = None,
-    separator: Separator = None,
-    missing: MissingOption = Missing.error,
-    na: MissingValues = None,
-    kind: KindOption = None,
-    discretise: Discretise = None,
-    drop: Drop = None,
+    data: ColumnOptions,
     json: Json = False,
 ) -> None:
     """Learn without one part of the rows after the other: how well networks predict rows not learned from."""
@@ -180,20 +136,18 @@ def cross_validate(
 
     if prior is not None:
         check_prior(prior)
-    method, formula = search_given(search, option), score_given(score, score_option)
-    table = open_table(data, discretise, table_options(data, separator, missing, na, kind, drop))
+    method, formula = search.method(), search.formula()
+    table = data.open()
     found = validate(
         table,
         search=method,
         score=formula,
         folds=folds,
-        seed=seed,
         prior=prior,
         workers=workers,
         progress=sys.stderr.isatty() and not json,
-        knowledge=knowledge_given(table.names, require, forbid, tiers, order, max_parents),
-        max_time=max_time,
-        max_steps=max_steps,
+        knowledge=search.knowledge(table.names),
+        **vars(budget),
     )
     if json:
         print_json(found.to_dict() | missing_facts(table))

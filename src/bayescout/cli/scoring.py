@@ -9,21 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bayescout.cli.common import (
-    Discretise,
-    Json,
-    KindOption,
-    Missing,
-    MissingOption,
-    MissingValues,
-    Separator,
-    missing_facts,
-    open_aligned,
-    print_json,
-    say_missing,
-    table_options,
-)
-from bayescout.cli.networks import DataArgument, StructureArgument
+from bayescout.cli.common import missing_facts, print_json, say_missing
+from bayescout.cli.options import DataOptions, Json, StructureArgument
 from bayescout.errors import SettingError
 
 
@@ -35,18 +22,14 @@ class Base(StrEnum):
 
 def score(
     structure: StructureArgument,
-    data: DataArgument,
     scores: Annotated[
         str,
         typer.Option("--score", help="Names of scores, separated by commas; `bayescout scores` lists them."),
     ] = "bic",
     log_base: Annotated[Base, typer.Option(help="The base of the logarithms shown.")] = Base.e,
     nodes: Annotated[bool, typer.Option("--nodes", help="Show each node's part as well.")] = False,
-    separator: Separator = None,
-    missing: MissingOption = Missing.error,
-    na: MissingValues = None,
-    kind: KindOption = None,
-    discretise: Discretise = None,
+    *,
+    data: DataOptions,
     json: Json = False,
 ) -> None:
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
@@ -58,7 +41,7 @@ def score(
         raise SettingError("--score names no score; such as --score bic,k2,bdeu")
     for name in names:
         formula_named(name)
-    dag, table = open_aligned(structure, data, discretise, table_options(data, separator, missing, na, kind))
+    dag, table = data.open_for(structure)
     found = [score_parts(dag, table, name) for name in names]
     unit = 1.0 if log_base is Base.e else math.log(float(log_base.value))
     if json:

@@ -23,7 +23,7 @@ from bayescout.data.table import (
 )
 from bayescout.errors import BayescoutWarning, DataError, MissingValueError, SettingError
 from bayescout.graph.labels import quoted
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 IDENTIFIER_ROWS = 4
 """With more rows than this, an inferred discrete column of all-distinct values is refused."""

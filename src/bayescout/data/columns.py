@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayescout.data.absent import MISSING, Marks, is_missing, plain
 from bayescout.data.table import MAX_STATES, Kind, Label, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 MAX_INTEGER_STATES = 100
 """An integer column with more distinct values than this is continuous unless declared."""

@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.checks import first_repeated
 from bayescout.data.absent import MISSING, Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.columns import Column, check_declarations
+from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed, split_weights
 from bayescout.data.pieces import add_array, add_categories, add_objects, add_polars, is_exact
+from bayescout.data.read import names_in, read_table
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
-from bayescout.errors import DataError, SettingError, UnknownNameError
+from bayescout.errors import DataError
 from bayescout.graph.labels import is_hashable
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 Data = Any
 """A `Table`, a pandas, polars or pyarrow frame, a NumPy array, a dict of columns, or a path."""
-Kinds = Kind | Mapping[Any, Kind]
-DeclaredStates = Mapping[Any, Sequence[Any]]
 
 
 def as_table(
@@ -52,8 +51,6 @@ def as_table(
     check_policy(missing)
     absent = listed(missing_values)
     if isinstance(data, str | os.PathLike):
-        from bayescout.data.read import read_table
-
         return read_table(data, kinds, states, missing, weights, absent, columns=columns)
     if isinstance(data, Table) and kinds is None and weights is None and not absent and _has(data, states):
         return data if columns is None else data.select(chosen(data.names, columns))
@@ -83,32 +80,10 @@ def column_names(data: Data) -> list[Label]:
     from narwhals import dependencies as kind_of
 
     if isinstance(data, str | os.PathLike):
-        from bayescout.data.read import names_in
-
         return list(names_in(data))
     if kind_of.is_polars_lazyframe(data):
         return list(data.collect_schema().names())
     return [name for name, _ in _checked(_sources(data))]
-
-
-def chosen(names: Sequence[Label], columns: Sequence[Any] | None, weight: Label | None = None) -> list[Label]:
-    """The columns to take, in the order asked for; the weight column is taken in any case."""
-    if columns is None:
-        return list(names)
-    if isinstance(columns, str | bytes | set | frozenset):
-        raise SettingError(f"columns must be a list of names, such as ['a', 'b'], not {columns!r}")
-    wanted = list(columns)
-    known = set(names)
-    strange = [name for name in wanted if not is_hashable(name) or name not in known]
-    if strange:
-        one = len(strange) == 1
-        raise UnknownNameError(
-            "column" if one else "columns", strange[0] if one else tuple(strange), names, "the data"
-        )
-    twice = first_repeated(wanted)
-    if twice is not None:
-        raise SettingError(f"columns names {wanted[twice]!r} twice: name each column once")
-    return wanted if weight is None or weight in wanted else [*wanted, weight]
 
 
 def _kinds_of(table: Table, states: Mapping[Any, Any]) -> dict[Label, Kind]:
@@ -133,13 +108,6 @@ def same_states(one: Sequence[Any], two: Sequence[Any]) -> bool:
     return len(one) == len(two) and all(a == b and type(a) is type(b) for a, b in zip(one, two, strict=True))
 
 
-def listed(missing_values: Any) -> tuple[Any, ...]:
-    """A lone string is one value, not its characters."""
-    if isinstance(missing_values, str) or not hasattr(missing_values, "__iter__"):
-        return (missing_values,)
-    return tuple(missing_values)
-
-
 def _checked(sources: Iterator[tuple[Label, Any]]) -> Iterator[tuple[Label, Any]]:
     """No two columns with the same name, and no name that cannot be looked up."""
     seen: set[Label] = set()
@@ -150,25 +118,6 @@ def _checked(sources: Iterator[tuple[Label, Any]]) -> Iterator[tuple[Label, Any]
             raise DataError(f"column name {name!r} occurs more than once; rename one of the columns")
         seen.add(name)
         yield name, source
-
-
-def split_weights(weights: Any, names: Sequence[Label]) -> tuple[Label | None, NDArray[np.float64] | None]:
-    """The name of the weight column, or the weights themselves."""
-    if weights is None:
-        return None, None
-    try:
-        is_name = weights in set(names)
-    except TypeError:
-        is_name = False
-    if is_name:
-        return weights, None
-    if isinstance(weights, str) or not hasattr(weights, "__len__"):
-        raise UnknownNameError("weight column", weights, names, "the data")
-    try:
-        array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("weights must be numbers, one a row, or the name of a column") from None
-    return None, array
 
 
 def add_source(column: Column, source: Any) -> None:

@@ -22,14 +22,14 @@ from bayescout.data.blocks import (
 )
 from bayescout.data.columnar import open_columnar
 from bayescout.data.columns import Column, check_declarations
-from bayescout.data.encode import DeclaredStates, Kinds, chosen, listed, split_weights
+from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed, split_weights
 from bayescout.data.memory import prepare_to_parse
 from bayescout.data.pieces import is_exact, settle_times
 from bayescout.data.seal import Seal
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 DATA_FILES = (".dat", ".data", ".txt")

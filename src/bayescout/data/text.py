@@ -17,7 +17,7 @@ from bayescout.data.numerals import NUMBER, as_number, is_number, typed
 from bayescout.data.pieces import add_strings
 from bayescout.data.table import MAX_STATES, Kind, Label, States
 from bayescout.errors import BayescoutWarning, DataError
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 if TYPE_CHECKING:
     import polars as pl

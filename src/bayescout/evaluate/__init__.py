@@ -2,6 +2,7 @@
 
 from bayescout.evaluate.bootstrapping import bootstrap
 from bayescout.evaluate.cross_validation import CrossValidation, Fold, cross_validate
+from bayescout.evaluate.distance import Divergence, Impossible
 from bayescout.evaluate.error_rates import ErrorRates, error_rates
 from bayescout.evaluate.information import (
     Information,
@@ -11,7 +12,7 @@ from bayescout.evaluate.information import (
     missed_by_tests,
     mutual_information,
 )
-from bayescout.evaluate.kullback_leibler import Divergence, Impossible, divergence
+from bayescout.evaluate.kullback_leibler import divergence
 from bayescout.evaluate.strengths import ArcStrength, ArcStrengths
 from bayescout.evaluate.structure import adjacency_f, arc_ratio
 from bayescout.evaluate.unseen import HeldOut, held_out

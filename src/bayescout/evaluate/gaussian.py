@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import NetworkError
-from bayescout.evaluate.kullback_leibler import Divergence, Impossible
+from bayescout.evaluate.distance import Divergence, Impossible
 from bayescout.graph.labels import quoted
 from bayescout.network import GaussianNetwork, Network
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayescout.experiments.records import deviation, mean
-from bayescout.experiments.summary import Cell, Drawn, Finding, Series, SummaryTable
+from bayescout.experiments.summary import Finding
 from bayescout.graph.dag import Dag
+from bayescout.plots.values import Cell, Drawn, Series, SummaryTable
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table

@@ -11,8 +11,9 @@ import numpy as np
 
 from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
+from bayescout.graph.equivalence import Pair
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted, shown
-from bayescout.graph.pdag import Pair, Pdag
+from bayescout.graph.pdag import Pdag
 
 Mark = Literal["->", "<-", "-"]
 """The edge between two nodes, read from the lower index to the higher."""

@@ -1,18 +1,28 @@
-"""Graphs in other forms: adjacency matrices, networkx graphs, modelstrings."""
+"""Graphs in other forms: adjacency matrices, networkx graphs, modelstrings.
+
+What is read comes back as plain nodes and parents or pairs; `Dag` and `Pdag` make graphs of them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import FormatError, GraphError, MissingExtraError
-from bayescout.graph.dag import Dag
-from bayescout.graph.labels import Label, check_nodes
-from bayescout.graph.pdag import Pdag
+from bayescout.graph.labels import Arc, Label, check_nodes
+
+if TYPE_CHECKING:
+    from bayescout.graph.dag import Dag
+    from bayescout.graph.pdag import Pdag
+
+Nodes = tuple[Label, ...]
+Families = tuple[Nodes, tuple[tuple[int, ...], ...]]
+"""Nodes and the parents of each."""
+Pairs = tuple[tuple[int, int], ...]
 
 # ---- adjacency matrices
 
@@ -25,11 +35,11 @@ def dag_adjacency(dag: Dag) -> NDArray[np.int8]:
     return matrix
 
 
-def dag_from_adjacency(matrix: object, nodes: Iterable[Label]) -> Dag:
-    """The graph whose adjacency matrix this is; a cycle is refused."""
+def dag_from_adjacency(matrix: object, nodes: Iterable[Label]) -> Families:
+    """The nodes and parents that an adjacency matrix stands for."""
     labels = check_nodes(nodes)
     cells = _as_cells(matrix, labels)
-    return Dag(labels, tuple(tuple(np.flatnonzero(column).tolist()) for column in cells.T))
+    return labels, tuple(tuple(np.flatnonzero(column).tolist()) for column in cells.T)
 
 
 def pdag_adjacency(pdag: Pdag) -> NDArray[np.int8]:
@@ -42,16 +52,16 @@ def pdag_adjacency(pdag: Pdag) -> NDArray[np.int8]:
     return matrix
 
 
-def pdag_from_adjacency(matrix: object, nodes: Iterable[Label]) -> Pdag:
-    """The graph whose adjacency matrix this is."""
+def pdag_from_adjacency(matrix: object, nodes: Iterable[Label]) -> tuple[Nodes, Pairs, Pairs]:
+    """The nodes, directed and undirected pairs that an adjacency matrix stands for."""
     labels = check_nodes(nodes)
     cells = _as_cells(matrix, labels)
     directed = np.argwhere(cells & ~cells.T).tolist()
     undirected = np.argwhere(np.triu(cells & cells.T)).tolist()
-    return Pdag(labels, tuple((i, j) for i, j in directed), tuple((i, j) for i, j in undirected))
+    return labels, tuple((i, j) for i, j in directed), tuple((i, j) for i, j in undirected)
 
 
-def _as_cells(matrix: object, labels: tuple[Label, ...]) -> NDArray[np.bool_]:
+def _as_cells(matrix: object, labels: Nodes) -> NDArray[np.bool_]:
     try:
         cells = np.asarray(matrix)
     except ValueError:
@@ -73,15 +83,15 @@ def _as_cells(matrix: object, labels: tuple[Label, ...]) -> NDArray[np.bool_]:
 # ---- networkx
 
 
-def from_networkx(graph: Any) -> Dag:
-    """The nodes and arcs of a directed networkx graph, in its own node order."""
+def from_networkx(graph: Any) -> tuple[list[Arc], list[Label]]:
+    """The arcs and nodes of a directed networkx graph, in its own node order."""
     try:
         directed, nodes, arcs = graph.is_directed(), list(graph.nodes), [(e[0], e[1]) for e in graph.edges]
     except AttributeError:
         raise GraphError(f"from_networkx needs a networkx graph, not a {type(graph).__name__}") from None
     if not directed:
         raise GraphError("from_networkx needs a directed graph (networkx.DiGraph); this one is undirected")
-    return Dag.from_arcs(arcs, nodes)
+    return arcs, nodes
 
 
 def to_networkx(dag: Dag) -> Any:
@@ -125,7 +135,7 @@ def _block(dag: Dag, child: int) -> str:
     return f"[{dag.nodes[child]}|{parents}]" if parents else f"[{dag.nodes[child]}]"
 
 
-def from_modelstring(text: str) -> Dag:
+def from_modelstring(text: str) -> Families:
     """Read `[A][B|A][C|A:B]`; only white space may stand between the brackets.
 
     Inside them every character counts, blanks too, so that all names survive the journey.
@@ -150,7 +160,7 @@ def from_modelstring(text: str) -> Dag:
     for name, parents in families.items():
         _check_parents(name, parents, families, where[name])
     position = {name: i for i, name in enumerate(families)}
-    return Dag(tuple(families), tuple(tuple(position[p] for p in ps) for ps in families.values()))
+    return tuple(families), tuple(tuple(position[p] for p in ps) for ps in families.values())
 
 
 def _check_parents(name: str, parents: list[str], known: Container[str], place: int) -> None:

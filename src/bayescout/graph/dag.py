@@ -9,14 +9,14 @@ from operator import index as as_index
 from typing import TYPE_CHECKING, Any, cast
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
+from bayescout.graph import equivalence, separation
 from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, check_same_nodes, graph_size, shown
 from bayescout.graph.orders import ParentSets, find_cycle, invert, peel_roots, reach
+from bayescout.graph.pdag import Pdag
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from bayescout.graph.pdag import Pdag
 
 __all__ = ["Arc", "Dag", "Label"]
 
@@ -66,21 +66,21 @@ class Dag:
         """From a square matrix of 0 and 1: a[i, j] = 1 is an arc from node i to node j."""
         from bayescout.graph.convert import dag_from_adjacency
 
-        return dag_from_adjacency(matrix, nodes)
+        return cls(*dag_from_adjacency(matrix, nodes))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Dag:
         """From a directed networkx graph; attributes are left behind."""
         from bayescout.graph.convert import from_networkx
 
-        return from_networkx(graph)
+        return cls.from_arcs(*from_networkx(graph))
 
     @classmethod
     def from_modelstring(cls, text: str) -> Dag:
         """From `[A][B|A][C|A:B]`; nodes in order of appearance, parents may be declared later."""
         from bayescout.graph.convert import from_modelstring
 
-        return from_modelstring(text)
+        return cls(*from_modelstring(text))
 
     # ---- size and names
 
@@ -191,17 +191,13 @@ class Dag:
         self, a: Label | Iterable[Label], b: Label | Iterable[Label], given: Label | Iterable[Label] = ()
     ) -> bool:
         """Whether `given` blocks every trail between a and b; each is a node or a collection of nodes."""
-        from bayescout.graph.separation import d_separated
-
-        return d_separated(self, self.indices(a), self.indices(b), self.indices(given))
+        return separation.d_separated(self, self.indices(a), self.indices(b), self.indices(given))
 
     # ---- equivalence
 
     def is_covered(self, parent: Label, child: Label) -> bool:
         """Whether the child's parents are the parent and the parent's own parents."""
-        from bayescout.graph.equivalence import is_covered
-
-        return is_covered(self, *self._arc(parent, child))
+        return equivalence.is_covered(self.parents, *self._arc(parent, child))
 
     def covered_arcs(self) -> tuple[Arc, ...]:
         """The arcs that can be reversed without leaving the equivalence class, by child then parent."""
@@ -209,34 +205,25 @@ class Dag:
 
     def v_structures(self) -> tuple[tuple[Label, Label, Label], ...]:
         """The unshielded colliders (a, child, b): a -> child <- b, a and b not adjacent."""
-        from bayescout.graph.equivalence import v_structures
-
-        return tuple((self.nodes[a], self.nodes[c], self.nodes[b]) for a, c, b in v_structures(self))
+        found = equivalence.v_structures(self.parents)
+        return tuple((self.nodes[a], self.nodes[c], self.nodes[b]) for a, c, b in found)
 
     def skeleton(self) -> tuple[Arc, ...]:
         """The adjacent pairs, each in node order."""
-        from bayescout.graph.equivalence import skeleton
-
-        return tuple((self.nodes[a], self.nodes[b]) for a, b in skeleton(self))
+        return tuple((self.nodes[a], self.nodes[b]) for a, b in equivalence.skeleton(self.parents))
 
     def moral(self) -> tuple[Arc, ...]:
         """The edges of the moral graph: adjacent pairs and pairs that share a child."""
-        from bayescout.graph.equivalence import moral
-
-        return tuple((self.nodes[a], self.nodes[b]) for a, b in moral(self))
+        return tuple((self.nodes[a], self.nodes[b]) for a, b in equivalence.moral(self.parents))
 
     def cpdag(self) -> Pdag:
         """The equivalence class: directed where all its members agree, undirected elsewhere."""
-        from bayescout.graph.equivalence import cpdag
-
-        return cpdag(self)
+        return Pdag(self.nodes, *equivalence.cpdag(self))
 
     def equivalent(self, other: Dag) -> bool:
         """Whether both graphs, over the same labels, imply the same independences."""
-        from bayescout.graph.equivalence import equivalent
-
         check_same_nodes(other.nodes, self.nodes, "the other graph", "this one")
-        return equivalent(self, other.reordered(self.nodes))
+        return equivalence.equivalent(self.parents, other.reordered(self.nodes).parents)
 
     # ---- new graphs from this one
 

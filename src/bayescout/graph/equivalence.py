@@ -1,54 +1,65 @@
-"""Markov equivalence: v-structures, covered arcs, the CPDAG, Meek's rules, consistent extensions."""
+"""Markov equivalence: v-structures, covered arcs, the CPDAG, Meek's rules, consistent extensions.
+
+`Dag` and `Pdag` stand on this module: it takes parent sets or a graph, and gives back parent sets and pairs.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from bayescout.errors import GraphError
-from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
-from bayescout.graph.pdag import Pair, Pdag
+from bayescout.graph.orders import ParentSets
+
+if TYPE_CHECKING:
+    from bayescout.graph.dag import Dag
+    from bayescout.graph.pdag import Pdag
+
+Pair = tuple[int, int]
+Pairs = tuple[Pair, ...]
 
 
-def skeleton(dag: Dag) -> tuple[Pair, ...]:
+def skeleton(parents: ParentSets) -> Pairs:
     """The adjacent pairs, lower index first, sorted."""
-    return tuple(sorted((min(p, c), max(p, c)) for c, ps in enumerate(dag.parents) for p in ps))
+    return tuple(sorted((min(p, c), max(p, c)) for c, ps in enumerate(parents) for p in ps))
 
 
-def v_structures(dag: Dag) -> tuple[tuple[int, int, int], ...]:
+def v_structures(parents: ParentSets) -> tuple[tuple[int, int, int], ...]:
     """The unshielded colliders (a, c, b): a -> c <- b with a < b not adjacent; by c, a, b."""
-    families = [frozenset(ps) for ps in dag.parents]
+    families = [frozenset(ps) for ps in parents]
     return tuple(
         (a, child, b)
-        for child, ps in enumerate(dag.parents)
+        for child, ps in enumerate(parents)
         for a, b in combinations(ps, 2)
         if a not in families[b] and b not in families[a]
     )
 
 
-def moral(dag: Dag) -> tuple[Pair, ...]:
+def moral(parents: ParentSets) -> Pairs:
     """The skeleton with the parents of every child married: pairs, lower index first, sorted."""
-    married = {pair for ps in dag.parents for pair in combinations(ps, 2)}
-    return tuple(sorted(married.union(skeleton(dag))))
+    married = {pair for ps in parents for pair in combinations(ps, 2)}
+    return tuple(sorted(married.union(skeleton(parents))))
 
 
-def is_covered(dag: Dag, parent: int, child: int) -> bool:
+def is_covered(parents: ParentSets, parent: int, child: int) -> bool:
     """Whether the child's parents are the parent and the parent's own parents.
 
     Exactly such an arc can be reversed within the equivalence class (Chickering 1995).
     """
-    return set(dag.parents[child]) == {parent, *dag.parents[parent]}
+    return set(parents[child]) == {parent, *parents[parent]}
 
 
-def equivalent(one: Dag, other: Dag) -> bool:
+def equivalent(one: ParentSets, other: ParentSets) -> bool:
     """Same skeleton and same v-structures (Verma & Pearl 1990); nodes in the same order."""
     return skeleton(one) == skeleton(other) and v_structures(one) == v_structures(other)
 
 
-def cpdag(dag: Dag) -> Pdag:
-    """The completed partially directed graph of the equivalence class of a DAG.
+def cpdag(dag: Dag) -> tuple[Pairs, Pairs]:
+    """The directed and the undirected edges of the completed graph of a DAG's equivalence class.
 
     Directed where every member of the class agrees, undirected where they do not.
     Chickering's label-edges (1995): children in topological order, each judged by its
@@ -71,11 +82,11 @@ def cpdag(dag: Dag) -> Pdag:
     arcs = [(parent, child) for child, ps in enumerate(dag.parents) for parent in ps]
     directed = tuple(arc for arc in arcs if arc[0] in compelled[arc[1]])
     undirected = tuple(arc for arc in arcs if arc[0] not in compelled[arc[1]])
-    return Pdag(dag.nodes, directed, undirected)
+    return directed, undirected
 
 
-def consistent_extension(pdag: Pdag) -> Dag:
-    """A DAG with the same skeleton, the directed arcs kept and no new v-structure.
+def consistent_extension(pdag: Pdag) -> tuple[tuple[int, ...], ...]:
+    """Parent sets of a DAG with the same skeleton, the directed arcs kept and no new v-structure.
 
     Dor & Tarsi (1992): take the lowest node without outgoing arcs whose undirected
     neighbours are adjacent to all its other neighbours, point its edges at it, set it aside,
@@ -102,7 +113,7 @@ def consistent_extension(pdag: Pdag) -> Dag:
             f"no DAG extends this graph without a new v-structure or a cycle: "
             f"{quoted(stuck)} cannot be oriented; direct or remove some edges between them"
         )
-    return Dag(pdag.nodes, tuple(parents))
+    return tuple(parents)
 
 
 def _can_be_sink(marks: Marks, left: list[set[int]], node: int) -> bool:
@@ -142,7 +153,8 @@ def meek(pdag: Pdag) -> Pdag:
             a, b = (one, two) if forward else (two, one)
             marks.direct(a, b)
             waiting.extend(_touched(marks, b))
-    return marks.pdag()
+    directed, undirected = marks.pairs()
+    return replace(pdag, directed=directed, undirected=undirected)
 
 
 def _touched(marks: Marks, child: int) -> list[Pair]:
@@ -172,7 +184,6 @@ class Marks:
     """The edges of a Pdag as sets for each node, which an algorithm may redirect."""
 
     def __init__(self, pdag: Pdag) -> None:
-        self.nodes = pdag.nodes
         self.parents: list[set[int]] = [set() for _ in pdag.nodes]
         self.children: list[set[int]] = [set() for _ in pdag.nodes]
         self.friends: list[set[int]] = [set() for _ in pdag.nodes]
@@ -196,7 +207,8 @@ class Marks:
         self.parents[b].add(a)
         self.children[a].add(b)
 
-    def pdag(self) -> Pdag:
-        directed = [(a, b) for b, ps in enumerate(self.parents) for a in ps]
-        undirected = [(a, b) for a, others in enumerate(self.friends) for b in others if a < b]
-        return Pdag(self.nodes, tuple(directed), tuple(undirected))
+    def pairs(self) -> tuple[Pairs, Pairs]:
+        """The directed and the undirected edges."""
+        directed = tuple((a, b) for b, ps in enumerate(self.parents) for a in ps)
+        undirected = tuple((a, b) for a, others in enumerate(self.friends) for b in others if a < b)
+        return directed, undirected

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING
-
-from bayescout.errors import GraphError
-
-if TYPE_CHECKING:
-    from bayescout.graph.dag import Dag
 
 ParentSets = Sequence[Sequence[int]]
 
@@ -71,13 +65,3 @@ def reach(neighbours: ParentSets, starts: Iterable[int]) -> list[bool]:
                 seen[neighbour] = True
                 stack.append(neighbour)
     return seen
-
-
-def is_consistent(dag: Dag, order: Sequence[Hashable]) -> bool:
-    """Whether every parent stands before its children in the order of labels."""
-    position = {dag.index(label): place for place, label in enumerate(order)}
-    if len(position) != len(dag) or len(order) != len(dag):
-        raise GraphError(
-            f"an order must list each of the {len(dag)} nodes once; this one has {len(order)} entries"
-        )
-    return all(position[p] < position[child] for child, ps in enumerate(dag.parents) for p in ps)

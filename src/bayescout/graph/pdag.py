@@ -9,6 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
+from bayescout.graph.equivalence import Pair, consistent_extension
 from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, counted, shown
 from bayescout.graph.orders import find_cycle
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bayescout.graph.dag import Dag
-
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +75,7 @@ class Pdag:
         """From 0 and 1: a[i, j] alone is i -> j; with a[j, i] it is the undirected i - j."""
         from bayescout.graph.convert import pdag_from_adjacency
 
-        return pdag_from_adjacency(matrix, nodes)
+        return cls(*pdag_from_adjacency(matrix, nodes))
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -126,16 +125,14 @@ class Pdag:
 
     def to_dag(self) -> Dag:
         """A DAG of the class: Dor & Tarsi's consistent extension, refused when there is none."""
-        from bayescout.graph.equivalence import consistent_extension
+        from bayescout.graph.dag import Dag
 
-        return consistent_extension(self)
+        return Dag(self.nodes, consistent_extension(self))
 
     def is_cpdag(self) -> bool:
         """Whether this is the completed graph of some DAG's equivalence class."""
-        from bayescout.graph.equivalence import cpdag
-
         try:
-            return cpdag(self.to_dag()) == self
+            return self.to_dag().cpdag() == self
         except GraphError:
             return False
 

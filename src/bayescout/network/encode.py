@@ -14,8 +14,8 @@ from bayescout.data.table import Kind, Label, States, Table, narrowest
 from bayescout.errors import NetworkError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
-from bayescout.spelling import setting
 from bayescout.statistics.alignment import refuse_missing_nodes, warn_unused_columns
+from bayescout.wording import setting
 
 
 @dataclass(frozen=True)

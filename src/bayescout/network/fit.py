@@ -25,9 +25,9 @@ from bayescout.graph.labels import quoted
 from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
 from bayescout.network.network import Network
 from bayescout.network.tabular import MAX_PARENTS
-from bayescout.spelling import setting
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
+from bayescout.wording import setting
 
 PRIORS = ("mle", "laplace", "bdeu")
 """What the tables of a discrete network can be estimated with."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bayescout.errors import DataError
-from bayescout.experiments.summary import Boxes, Histograms, Lines, Panel, Reference, Series
 from bayescout.plots import palette
 from bayescout.plots.strengths import Strengths, one_way
-from bayescout.plots.style import TITLE_STYLE, new_figure
+from bayescout.plots.style import DPI, TITLE_STYLE
 from bayescout.plots.text import plain, shortened, text_width, wrapped
+from bayescout.plots.values import Boxes, Histograms, Lines, Panel, Reference, Series
 
 PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
 TITLE_SIZE, LEGEND_SIZE = 13.0, 9.0  # a little larger than drawn: bold letters are wider
@@ -30,6 +30,13 @@ REFERENCE_DASHES: tuple[tuple[float, ...], ...] = ((4, 2), (1, 1.5), (6, 2, 1, 2
 
 
 # ---- common parts
+
+
+def new_figure(width: float, height: float, layout: Literal["constrained"] | None = None) -> Any:
+    """An empty figure of a size in inches."""
+    from bayescout.plots.shown import ShownFigure
+
+    return ShownFigure(figsize=(width, height), dpi=DPI, layout=layout, facecolor=palette.PAPER)
 
 
 def panels(count: int, title: str) -> tuple[Any, list[Any]]:

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import GraphError, SettingError
-from bayescout.experiments.summary import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Series
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
-from bayescout.network import Network
 from bayescout.plots.canvas import Canvas
-from bayescout.plots.charts import draw_boxes, draw_histograms, draw_lines, draw_strengths
+from bayescout.plots.charts import draw_boxes, draw_histograms, draw_lines, draw_strengths, new_figure
 from bayescout.plots.drawing import Drawing, draw_graph
 from bayescout.plots.strengths import as_strengths
-from bayescout.plots.style import TITLE_STYLE, house_style, new_figure, save_files
+from bayescout.plots.style import TITLE_STYLE, house_style, save_files
 from bayescout.plots.tables import NodeTable, cpt_table
 from bayescout.plots.text import plain, text_width, wrapped
+from bayescout.plots.values import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Series
 
 POINTS = 0.75
 """Of one unit of a drawing on paper: 96 units an inch, as browsers have it."""
@@ -43,7 +42,7 @@ def as_drawing(source: Any, truth: Any = None, strengths: Any = None, cpts: bool
     real = None if truth is None else _graph(truth, "the truth")
     tables = None
     if cpts:
-        if not isinstance(source, Network):
+        if not hasattr(source, "parameters"):
             raise SettingError("only a network with parameters has tables to draw; fit one first")
         tables = {node: cpt_table(source, node) for node in graph.nodes}
     return draw_graph(graph, real, strengths, tables)

@@ -8,7 +8,6 @@ from typing import Any
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted
 from bayescout.graph.pdag import Pdag
-from bayescout.network import Network
 from bayescout.plots.drawing import draw_graph
 from bayescout.plots.svg import to_svg
 from bayescout.plots.text import plain
@@ -23,7 +22,8 @@ def graph_html(graph: Dag | Pdag) -> str:
     return _page(graph, _size(graph))
 
 
-def network_html(model: Network) -> str:
+def network_html(model: Any) -> str:
+    """A network."""
     facts = [("network", plain(model.name))] if model.name else []
     facts += [*_size(model.dag), ("parameters", f"{model.n_parameters:,}")]
     if model.n_undefined:

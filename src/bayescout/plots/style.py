@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bayescout.data.files import atomic_write
 from bayescout.errors import MissingExtraError
@@ -71,13 +71,6 @@ def _installed() -> tuple[str, ...]:
 
     names = {entry.name for entry in fontManager.ttflist}
     return tuple(name for name in FALLBACK_FONTS if name in names)
-
-
-def new_figure(width: float, height: float, layout: Literal["constrained"] | None = None) -> Any:
-    """An empty figure of a size in inches."""
-    from bayescout.plots.shown import ShownFigure
-
-    return ShownFigure(figsize=(width, height), dpi=DPI, layout=layout, facecolor=palette.PAPER)
 
 
 def svg_text(figure: Any) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
-from bayescout.network import Network
 from bayescout.plots.text import plain, shortened, text_width
 
 TABLE_FONT = 9.0
@@ -62,7 +62,7 @@ def _cell(value: object) -> str:
     return shortened(plain(value), MAX_CELL)
 
 
-def cpt_table(model: Network, node: object) -> NodeTable:
+def cpt_table(model: Any, node: object) -> NodeTable:
     """The parameters of one node: conditional probabilities, or a regression."""
     found = model.parameters(node)
     rows = list(islice(found.lines(), MAX_ROWS))

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bayescout.errors import FormatError, SettingError
-from bayescout.experiments.summary import Cell, Figure, Finding, Outcome, Section, SummaryTable
+from bayescout.experiments.summary import Finding, Outcome, Section
 from bayescout.formats.text import write_text
 from bayescout.graph.labels import counted
 from bayescout.plots.style import matplotlib
+from bayescout.plots.values import Cell, Figure, SummaryTable
 from bayescout.report.made import version
 from bayescout.report.markup import Html, grid, join, page, pairs, resource, tag, text
 

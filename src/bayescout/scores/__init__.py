@@ -50,6 +50,8 @@ SCORES: dict[str, Callable[..., Formula]] = {
 }
 """Every score by name: adding one is a class and a line here."""
 
+DEFAULT_SCORE = "bic"
+
 ScoreLike = str | Formula | Score | Callable[[Any], float]
 
 
@@ -84,6 +86,7 @@ def bind(
 
 
 __all__ = [
+    "DEFAULT_SCORE",
     "K2",
     "SCORES",
     "Aic",

@@ -16,12 +16,12 @@ from bayescout.arrays import Bools, Floats
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.scores.superset_bounds import SupersetBound
-from bayescout.spelling import setting
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Engine, Kind, Statistics
 from bayescout.statistics.engines import in_memory
 from bayescout.statistics.families import FamilyTables, Grid
 from bayescout.statistics.requirements import require_kind
+from bayescout.wording import setting
 
 Kinds = Literal["discrete", "continuous", "both"]
 

@@ -21,9 +21,9 @@ from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
-from bayescout.spelling import setting
 from bayescout.statistics.engine import Kind
 from bayescout.statistics.requirements import require_continuous
+from bayescout.wording import setting
 
 RESIDUAL_FLOOR = 1e-10
 """A residual variance below this share of the variable's own counts as this share: the rest is rounding."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bayescout.data.table import Table
 from bayescout.errors import DataError
-from bayescout.spelling import setting
 from bayescout.statistics.engine import Kind
+from bayescout.wording import setting
 
 
 def require_kind(table: Table, kind: Kind) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bayescout.experiments.blanco.study import ALGORITHMS, DOCUMENT, K2, OURS
+from bayescout.experiments.blanco.names import ALGORITHMS, DOCUMENT, K2, OURS
 from bayescout.experiments.blanco.view import DIGITS, SCORE_TITLES, View, shown
 from bayescout.experiments.parts import drawn
 from bayescout.experiments.records import Record, Records
-from bayescout.experiments.summary import Boxes, Drawings, Lines, Panel, Series
 from bayescout.experiments.tools import network_of
+from bayescout.plots.values import Boxes, Drawings, Lines, Panel, Series
 
 SETTINGS_TITLES = {DOCUMENT: "the document's settings", OURS: "our settings"}
 

@@ -9,7 +9,7 @@ from statistics import mean
 
 from bayescout.experiments.blanco import printed
 from bayescout.experiments.blanco.figures import followed, typical
-from bayescout.experiments.blanco.study import DOCUMENT, K2, OURS, UNBOUNDED
+from bayescout.experiments.blanco.names import DOCUMENT, K2, OURS, UNBOUNDED
 from bayescout.experiments.blanco.view import SCORE_TITLES, View, reached, shown
 from bayescout.experiments.comparisons import DAGGER, daggers, mann_whitney
 from bayescout.experiments.parts import finding, share

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayescout.experiments.blanco import figures, printed, tables
 from bayescout.experiments.blanco.findings import findings
-from bayescout.experiments.blanco.study import DOCUMENT, ORDERS, OURS
+from bayescout.experiments.blanco.names import DOCUMENT, ORDERS, OURS
 from bayescout.experiments.blanco.view import View
 from bayescout.experiments.records import Records
 from bayescout.experiments.summary import Outcome, Section

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.checks import require_count
 from bayescout.errors import SettingError
+from bayescout.experiments.blanco.names import ALGORITHMS, DOCUMENT, K2, LN10, ORDERS, OURS, SCORES, UNBOUNDED
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import data_of, facts_of, learned, network_of, scored
 from bayescout.graph.compare import compare
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
     from bayescout.experiments.summary import Outcome
     from bayescout.result import Result
 
-LN10 = math.log(10)
-SCORES = ("bic-printed", "bic", "k2", "entropy")
-ORDERS = ("given", "none")
-ALGORITHMS = {"GA": "elitist-ga", "UMDA": "umda", "PBIL": "pbil"}
-K2 = "K2"
-DOCUMENT, OURS, UNBOUNDED = "document", "ours", "unbounded"
 BETTER: dict[str, dict[str, Any]] = {
     "GA": {"distinct": True, "patience": 3},
     "UMDA": {"correction": 0.1, "distinct": True, "patience": 10},

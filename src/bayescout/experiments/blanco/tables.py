@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bayescout.experiments.blanco import printed
-from bayescout.experiments.blanco.study import ALGORITHMS, DOCUMENT, K2, ORDERS, OURS, SCORES
+from bayescout.experiments.blanco.names import ALGORITHMS, DOCUMENT, K2, ORDERS, OURS, SCORES
 from bayescout.experiments.blanco.view import DIGITS, ORDER_TITLES, SCORE_TITLES, View, reached, shown
 from bayescout.experiments.comparisons import daggers
 from bayescout.experiments.parts import plus_minus
 from bayescout.experiments.records import Records
-from bayescout.experiments.summary import Cell, SummaryTable
 from bayescout.experiments.tools import data_of, network_of, parameters_of, scored
+from bayescout.plots.values import Cell, SummaryTable
 
 
 def references(view: View) -> SummaryTable:

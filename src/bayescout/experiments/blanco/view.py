@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bayescout.experiments.blanco.study import ALGORITHMS, DOCUMENT, K2, LN10, Blanco
+from bayescout.experiments.blanco.names import ALGORITHMS, DOCUMENT, K2, LN10
 from bayescout.experiments.records import Record, Records, mean
+
+if TYPE_CHECKING:
+    from bayescout.experiments.blanco.study import Blanco
 
 SCORE_TITLES = {"bic-printed": "BIC as printed", "bic": "BIC", "k2": "K2", "entropy": "entropy"}
 ORDER_TITLES = {"given": "order", "none": "no order"}

@@ -8,6 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from bayescout.experiments.frigo.runs import (
+    COLLIDER,
+    DISCRETE_SCORES,
+    DISCRETE_SEARCHES,
     KNOWN,
     NETWORK_ROWS,
     NETWORKS,
@@ -26,9 +29,6 @@ if TYPE_CHECKING:
     from bayescout.experiments.records import Records
     from bayescout.experiments.summary import Outcome
 
-COLLIDER = "collider"
-SEARCHES = ("ges", "imap")
-SCORES = ("bdeu", "bic")
 BLOCK = 50
 """Data sets of the collider in one run."""
 
@@ -83,7 +83,7 @@ class FrigoDiscrete(Study):
         for nodes in self.nodes:
             for rows in self.rows:
                 data = [random_data("discrete", nodes, rows, seed) for seed in range(self.graphs)]
-                yield from grid(part=[RANDOM], nodes=[nodes], rows=[rows], score=SCORES, data=data)
+                yield from grid(part=[RANDOM], nodes=[nodes], rows=[rows], score=DISCRETE_SCORES, data=data)
 
     def _known(self) -> Iterator[Declared]:
         for network in self.networks:
@@ -95,7 +95,7 @@ class FrigoDiscrete(Study):
         if run["part"] == COLLIDER:
             return _colliders(run)
         truth, table = network_of(run["data"]), data_of(run["data"])
-        found, results = compared(truth, table, SEARCHES, run["score"])
+        found, results = compared(truth, table, DISCRETE_SEARCHES, run["score"])
         if run["part"] == RANDOM:
             from bayescout.evaluate import missed_by_graph
 
@@ -122,10 +122,10 @@ def _colliders(run: Declared) -> Measures:
     from bayescout.network import random_network
 
     dag = Dag.from_arcs([("x", "z"), ("y", "z")], nodes=["x", "y", "z"])
-    right = dict.fromkeys(SEARCHES, 0)
+    right = dict.fromkeys(DISCRETE_SEARCHES, 0)
     for seed in range(*run["seeds"]):
         table = random_network(dag=dag, states=3, seed=seed).sample(run["rows"], seed=seed)
-        for name in SEARCHES:
+        for name in DISCRETE_SEARCHES:
             found = learn(table, name, run["score"], workers=1).dag
             right[name] += set(found.skeleton()) == set(dag.skeleton())
     return {"right": right, "sets": run["seeds"][1] - run["seeds"][0]}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from bayescout.experiments.frigo.discrete import COLLIDER, SCORES, SEARCHES
 from bayescout.experiments.frigo.printed import KLD_OF_GES
+from bayescout.experiments.frigo.runs import COLLIDER, DISCRETE_SCORES, DISCRETE_SEARCHES
 from bayescout.experiments.frigo.view import View, gain, line, numbers, of, plain
 from bayescout.experiments.parts import finding
 from bayescout.experiments.records import Records, mean
-from bayescout.experiments.summary import Cell, Finding, Lines, Outcome, Panel, Section, SummaryTable
+from bayescout.experiments.summary import Finding, Outcome, Section
+from bayescout.plots.values import Cell, Lines, Panel, SummaryTable
 
 if TYPE_CHECKING:
     from bayescout.experiments.frigo.discrete import FrigoDiscrete
@@ -44,7 +45,7 @@ def outcome(study: FrigoDiscrete, records: Records) -> Outcome:
     )
     sections = (
         _collider(study, records),
-        *(_improvement(view, score) for score in SCORES),
+        *(_improvement(view, score) for score in DISCRETE_SCORES),
         _missed(view),
         _tests(view),
         _known(study, view),
@@ -68,10 +69,10 @@ def shares(study: FrigoDiscrete, records: Records, search: str) -> dict[int, flo
 
 
 def _collider(study: FrigoDiscrete, records: Records) -> Section:
-    own = {search: shares(study, records, search) for search in SEARCHES}
+    own = {search: shares(study, records, search) for search in DISCRETE_SEARCHES}
     series = tuple(
         line(search, study.collider_rows, [own[search].get(rows) for rows in study.collider_rows])
-        for search in SEARCHES
+        for search in DISCRETE_SEARCHES
     )
     body: list[tuple[Cell, ...]] = [
         (
@@ -193,7 +194,7 @@ def findings(study: FrigoDiscrete, view: View) -> tuple[Finding, ...]:
     """The statements of the chapter."""
     return (
         *_of_collider(study, view),
-        *(chain.from_iterable(_of_improvement(view, score) for score in SCORES)),
+        *(chain.from_iterable(_of_improvement(view, score) for score in DISCRETE_SCORES)),
         _of_table(view),
         _of_missed(view),
         _of_tests(view),
@@ -202,7 +203,7 @@ def findings(study: FrigoDiscrete, view: View) -> tuple[Finding, ...]:
 
 
 def _of_collider(study: FrigoDiscrete, view: View) -> tuple[Finding, ...]:
-    ges, imap = (shares(study, view.records, search) for search in SEARCHES)
+    ges, imap = (shares(study, view.records, search) for search in DISCRETE_SEARCHES)
     early = {rows: imap[rows] - ges[rows] for rows in ges if rows < 1800}
     low = [value for rows, value in early.items() if rows <= SMALL]
     average = mean(low) or 0.0

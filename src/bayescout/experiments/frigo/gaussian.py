@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.experiments.frigo.runs import (
+    GAUSSIAN_SEARCHES,
     KNOWN,
     NETWORK_ROWS,
     NETWORKS,
@@ -24,8 +25,6 @@ from bayescout.experiments.tools import data_of, network_of
 if TYPE_CHECKING:
     from bayescout.experiments.records import Records
     from bayescout.experiments.summary import Outcome
-
-SEARCHES = ("ges", "imap", "imap-pruned")
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class FrigoGaussian(Study):
 
     def measure(self, run: Declared) -> Measures:
         truth, table = _drawn(run)
-        found, results = compared(truth, table, SEARCHES, run["score"])
+        found, results = compared(truth, table, GAUSSIAN_SEARCHES, run["score"])
         return {**found, **rates_of(results["imap"], truth)}
 
     def cost(self, run: Declared) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescout.experiments.frigo.gaussian import SEARCHES
 from bayescout.experiments.frigo.printed import F_OF_GES
+from bayescout.experiments.frigo.runs import GAUSSIAN_SEARCHES
 from bayescout.experiments.frigo.view import Measure, View, gain, line, numbers, of, plain
 from bayescout.experiments.parts import finding
 from bayescout.experiments.records import Records, mean
-from bayescout.experiments.summary import Boxes, Finding, Histograms, Lines, Outcome, Panel, Section
+from bayescout.experiments.summary import Finding, Outcome, Section
+from bayescout.plots.values import Boxes, Histograms, Lines, Panel
 
 if TYPE_CHECKING:
     from bayescout.experiments.frigo.gaussian import FrigoGaussian
@@ -90,7 +91,7 @@ def _imap(view: View) -> Section:
         "figure-5-11",
         "Fig. 5.11: adjacency F of all runs",
         "adjacency F",
-        tuple((TITLES[s], numbers(view.random(), of(s, F))) for s in SEARCHES),
+        tuple((TITLES[s], numbers(view.random(), of(s, F))) for s in GAUSSIAN_SEARCHES),
     )
     per_row = {search: _score_per_row(search) for search in ("ges", "imap")}
     series = tuple(

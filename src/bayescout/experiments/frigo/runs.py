@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 ROWS = (100, 200, 400, 800, 1000, 2000, 4000, 8000)
 NETWORKS = ("alarm", "insurance")
 NETWORK_ROWS = (500, 1000, 5000)
-RANDOM, KNOWN = "random", "known"
+COLLIDER, RANDOM, KNOWN = "collider", "random", "known"
+DISCRETE_SEARCHES, DISCRETE_SCORES = ("ges", "imap"), ("bdeu", "bic")
+GAUSSIAN_SEARCHES = (*DISCRETE_SEARCHES, "imap-pruned")
 
 
 def random_data(kind: str, nodes: int, rows: int, seed: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bayescout.experiments.frigo.runs import KNOWN, RANDOM
 from bayescout.experiments.records import Record, Records, mean
-from bayescout.experiments.summary import Boxes, Cell, Lines, Panel, Series, SummaryTable
+from bayescout.plots.values import Boxes, Cell, Lines, Panel, Series, SummaryTable
 
 Measure = Callable[[Record], float | None]
 

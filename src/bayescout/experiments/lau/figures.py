@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bayescout.experiments.lau.study import STARTS, bits
-from bayescout.experiments.lau.view import BD, CORRECTED, SCORE_TITLES, START_TITLES, View, in_bits
+from bayescout.experiments.lau.names import STARTS
+from bayescout.experiments.lau.view import BD, CORRECTED, SCORE_TITLES, START_TITLES, View, bits, in_bits
 from bayescout.experiments.parts import drawn, mean_series, run_series
-from bayescout.experiments.summary import Drawings, Histograms, Lines, Panel, Reference
 from bayescout.experiments.tools import scored
+from bayescout.plots.values import Drawings, Histograms, Lines, Panel, Reference
 
 DRAWN = 3
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import mean, median
 
-from bayescout.experiments.lau.study import BEST_OF_16, CLIMB, bits
-from bayescout.experiments.lau.view import BD, CORRECTED, NAMES, View, in_bits
+from bayescout.experiments.lau.names import BEST_OF_16, CLIMB
+from bayescout.experiments.lau.view import BD, CORRECTED, NAMES, View, bits, in_bits
 from bayescout.experiments.parts import finding, held, share
 from bayescout.experiments.records import Records, deviation
 from bayescout.experiments.summary import Finding

@@ -8,7 +8,8 @@ from bayescout.experiments.lau import figures, tables
 from bayescout.experiments.lau.findings import findings
 from bayescout.experiments.lau.view import BD, CORRECTED, NAMES, PLAIN, View
 from bayescout.experiments.records import Records
-from bayescout.experiments.summary import Figure, Outcome, Section
+from bayescout.experiments.summary import Outcome, Section
+from bayescout.plots.values import Figure
 
 if TYPE_CHECKING:
     from bayescout.experiments.lau.study import Lau

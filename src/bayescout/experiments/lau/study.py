@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.checks import require_count
 from bayescout.experiments.lau import data as sets
+from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, EQUAL_WORK, GENETIC, SCORES, STARTS
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import facts_of, learned, parameters_of, scored
 
@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from bayescout.experiments.summary import Outcome
     from bayescout.result import Result
 
-SCORES = ("bic-laplace", "bic", "k2")
-"""The document's BIC is computed with Bayesian correction wherever it searches, so that comes first."""
-
-STARTS = ("empty", "random")
-CLIMB, BEST_OF_16, EQUAL_WORK = "first-ascent", "best of 16", "best for equal work"
-GENETIC = {
-    "genetic-greedy": {"name": "genetic-greedy"},
-    "genetic-greedy, shaken": {"name": "genetic-greedy", "shake": 2, "patience": 30},
-    "genetic": {"name": "genetic"},
-}
 ASCENTS = 16
 COSTS = {CLIMB: 0.003, BEST_OF_16: 0.027, EQUAL_WORK: 0.055, "genetic-greedy, shaken": 0.05}
 """CPU seconds of a run on asia under BIC."""
@@ -134,8 +124,3 @@ def _genetic_work(run: Declared) -> int:
     """The operations that genetic-greedy considers on the same data with the same seed."""
     own = {**run, "search": GENETIC["genetic-greedy"]}
     return learned(own, data=sets.table_of(run["data"])).counters.operations
-
-
-def bits(nats: float) -> float:
-    """The document's unit."""
-    return nats / math.log(2)

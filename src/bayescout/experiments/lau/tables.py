@@ -7,7 +7,7 @@ from statistics import median
 
 from bayescout.experiments.comparisons import daggers
 from bayescout.experiments.lau import data as sets
-from bayescout.experiments.lau.study import BEST_OF_16, CLIMB, EQUAL_WORK, GENETIC, STARTS, bits
+from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, EQUAL_WORK, GENETIC, STARTS
 from bayescout.experiments.lau.view import (
     BD,
     BD_ITERATIONS,
@@ -20,11 +20,12 @@ from bayescout.experiments.lau.view import (
     SCORE_TITLES,
     START_TITLES,
     View,
+    bits,
     in_bits,
 )
 from bayescout.experiments.parts import plus_minus, share
-from bayescout.experiments.summary import Cell, SummaryTable
 from bayescout.experiments.tools import parameters_of, scored
+from bayescout.plots.values import Cell, SummaryTable
 
 MOST_MAXIMA = 10
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bayescout.experiments.lau import data as sets
-from bayescout.experiments.lau.study import CLIMB, bits
+from bayescout.experiments.lau.names import CLIMB
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.study import Declared
 from bayescout.graph.dag import Dag
@@ -103,6 +104,11 @@ class Maximum:
     @property
     def bits(self) -> float:
         return bits(self.score)
+
+
+def bits(nats: float) -> float:
+    """The document's unit."""
+    return nats / math.log(2)
 
 
 def in_bits(records: Records, measure: str = "score") -> tuple[float, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bayescout.experiments.maua.study import APPROACHES
+from bayescout.experiments.maua.names import APPROACHES
 from bayescout.experiments.maua.view import View, slug, title
 from bayescout.experiments.study import Declared
-from bayescout.experiments.summary import Boxes, Histograms, Lines, Panel, Reference, Series
+from bayescout.plots.values import Boxes, Histograms, Lines, Panel, Reference, Series
 
 MEASURES = {"train": ("training score", "BIC (nats)"), "test": ("test log-likelihood", "nats")}
 FIRST = "The networks kept of the first run of each approach."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from bayescout.experiments.comparisons import LEVEL, mann_whitney
-from bayescout.experiments.maua.study import APPROACHES, CLIMBING, INSERTION, RESTARTS, SAMPLING
+from bayescout.experiments.maua.names import APPROACHES, CLIMBING, INSERTION, RESTARTS, SAMPLING
 from bayescout.experiments.maua.view import View, bests, pooled, title
 from bayescout.experiments.parts import finding, share
 from bayescout.experiments.study import Declared

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.checks import require_count
 from bayescout.errors import SettingError
+from bayescout.experiments.maua.names import CLIMBING, HANDCRAFTED, INSERTION, RESTARTS, SAMPLING
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import data_of, file_data, learned, network_of, scored, structure_of
 from bayescout.graph.compare import compare
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from bayescout.experiments.records import Records
     from bayescout.experiments.summary import Outcome
 
-HANDCRAFTED = "handcrafted"
-SAMPLING, CLIMBING, RESTARTS, INSERTION = "order sampling", "order climbing", "restarts", "insertion, ours"
-APPROACHES = (SAMPLING, CLIMBING, RESTARTS, INSERTION)
 TRAIN_SEED, TEST_SEED = 0, 1
 COSTS = {SAMPLING: 0.0025, CLIMBING: 0.02, RESTARTS: 0.012, INSERTION: 1.7}
 """CPU seconds on alarm with 10,000 rows: of an order, of a climb, of a restart, of a restart."""

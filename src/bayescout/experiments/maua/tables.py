@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bayescout.experiments.comparisons import daggers
-from bayescout.experiments.maua.study import APPROACHES
+from bayescout.experiments.maua.names import APPROACHES
 from bayescout.experiments.maua.view import View, bests, pooled, slug, title
 from bayescout.experiments.parts import plus_minus, share
 from bayescout.experiments.study import Declared
-from bayescout.experiments.summary import Cell, SummaryTable
+from bayescout.plots.values import Cell, SummaryTable
 
 COUNTS = ("orders", "evaluations", "classes")
 UNSEEN_NOTE = (

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bayescout.experiments.maua.study import HANDCRAFTED, Maua
+from bayescout.experiments.maua.names import HANDCRAFTED
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.study import Declared
+
+if TYPE_CHECKING:
+    from bayescout.experiments.maua.study import Maua
 
 
 @dataclass(frozen=True, eq=False)

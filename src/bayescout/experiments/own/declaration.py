@@ -37,7 +37,8 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError, BayescoutWarning, FormatError, did_you_mean
-from bayescout.experiments.own.study import Own, label_of, placed
+from bayescout.experiments.own.names import label_of
+from bayescout.experiments.own.study import Own, placed
 from bayescout.experiments.study import canonical
 from bayescout.experiments.tools import (
     data_of,
@@ -49,7 +50,7 @@ from bayescout.experiments.tools import (
     truth_of,
 )
 from bayescout.formats import networks, open_network
-from bayescout.spelling import in_python, spelled_by
+from bayescout.wording import in_python, worded_by
 
 KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
 SOURCES: dict[str, tuple[str, ...]] = {
@@ -97,7 +98,7 @@ def read_study(path: str | Path) -> Own:
     except (OSError, ValueError) as error:
         raise FormatError(f"cannot be read as TOML: {_cut(error)}", path) from None
     try:
-        with spelled_by(in_toml):
+        with worded_by(in_toml):
             return Own(canonical(checked(declared, path)), str(path.parent.resolve()))
     except Wrong as error:
         raise FormatError(_cut(error), path) from None

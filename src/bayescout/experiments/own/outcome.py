@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from bayescout.experiments.comparisons import daggers
-from bayescout.experiments.own.study import data_label, label_of
+from bayescout.experiments.own.names import data_label, label_of
 from bayescout.experiments.parts import mean_series, plus_minus, share
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.study import canonical
-from bayescout.experiments.summary import Boxes, Cell, Lines, Outcome, Panel, Section, Series, SummaryTable
+from bayescout.experiments.summary import Outcome, Section
+from bayescout.plots.values import Boxes, Cell, Lines, Panel, Series, SummaryTable
 
 EQUAL = 1e-6
 NOTE = (

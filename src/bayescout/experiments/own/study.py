@@ -6,13 +6,13 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.experiments.study import Declared, Measures, Study, canonical, grid
-from bayescout.experiments.tools import data_of, facts_of, learned, named, truth_of
+from bayescout.experiments.tools import data_of, facts_of, learned, truth_of
 
 if TYPE_CHECKING:
     from bayescout.experiments.records import Records
@@ -126,23 +126,3 @@ def _trial(data: str, rest: str) -> float:
 def _size(data: str) -> float:
     table = data_of(json.loads(data))
     return float(table.n_rows) * table.n_columns**2
-
-
-def label_of(declared: Any) -> str:
-    """A search, a score or data as tables call it."""
-    if isinstance(declared, Mapping) and "name" not in declared:
-        return data_label(declared)
-    name, settings = named(declared)
-    shown = ", ".join(f"{key}={value}" for key, value in settings.items())
-    return f"{name} ({shown})" if shown else name
-
-
-def data_label(data: Declared) -> str:
-    """A data set without the seed of its sample."""
-    if "file" in data:
-        return str(data["file"]).rsplit("/", 1)[-1]
-    if "network" in data:
-        source = str(data["network"]).rsplit("/", 1)[-1]
-    else:
-        source = ", ".join(f"{key} {value}" for key, value in data["random"].items())
-    return f"{source}, {data['rows']:,} rows"

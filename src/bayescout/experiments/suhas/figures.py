@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from bayescout.experiments.parts import drawn, mean_series
 from bayescout.experiments.records import Records
-from bayescout.experiments.suhas.study import ALPHA, EXTENSIONS, FORMS
+from bayescout.experiments.suhas.names import ALPHA, EXTENSIONS, FORMS
 from bayescout.experiments.suhas.view import FORM_TITLES, View
-from bayescout.experiments.summary import Boxes, Drawings, Lines, Panel, Series
 from bayescout.experiments.tools import network_of
+from bayescout.plots.values import Boxes, Drawings, Lines, Panel, Series
 
 CURVES = {
     "mean": ("Mean fitness", "mean fitness of the generation"),

@@ -7,7 +7,7 @@ from statistics import mean
 
 from bayescout.experiments.comparisons import LEVEL, mann_whitney
 from bayescout.experiments.parts import finding, share
-from bayescout.experiments.suhas.study import EXTENSIONS, FORMS
+from bayescout.experiments.suhas.names import EXTENSIONS, FORMS
 from bayescout.experiments.suhas.view import FORM_TITLES, View, beats, reached
 from bayescout.experiments.summary import Finding
 

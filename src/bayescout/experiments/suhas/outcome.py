@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bayescout.experiments.records import Records
 from bayescout.experiments.suhas import figures, tables
 from bayescout.experiments.suhas.findings import findings
-from bayescout.experiments.suhas.study import FORMS
+from bayescout.experiments.suhas.names import FORMS
 from bayescout.experiments.suhas.view import View
 from bayescout.experiments.summary import Outcome, Section
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bayescout.checks import require_count
 from bayescout.errors import SettingError
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
+from bayescout.experiments.suhas.names import ALPHA, ALPHAS, BY_ALPHA, BY_ROWS, EXTENSIONS, FITNESS, FORMS
 from bayescout.experiments.tools import data_of, facts_of, learned, network_of, scored, search_of
 from bayescout.graph.dag import Dag
 
@@ -17,27 +18,8 @@ if TYPE_CHECKING:
     from bayescout.experiments.records import Records
     from bayescout.experiments.summary import Outcome
 
-FORMS = ("mi-bic", "mi-normalised")
-ALPHA = {"mi-bic": 0.5, "mi-normalised": 0.1}
-"""Where fitness is followed by generation: BIC's own charge, and one that is sparing on 5 nodes."""
-
-ALPHAS = {
-    "mi-bic": (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
-    "mi-normalised": (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
-}
-EXTENSIONS: dict[str, dict[str, Any]] = {
-    "none": {},
-    "variable size": {"growth": 0.1, "largest": 200},
-    "time to live": {"lifetime": 5.0},
-    "epidemics": {"growth": 0.1, "largest": 200, "epidemic": 0.3},
-    "all three": {"growth": 0.5, "largest": 200, "lifetime": 10.0, "epidemic": 0.3},
-}
-"""The document gives no values; these keep the population between its first size and twice that."""
-
 ARCS_A_NODE = 1.6
 """The document's network has 5 nodes and 8 arcs; larger ones are as dense."""
-
-FITNESS, BY_ALPHA, BY_ROWS = "fitness", "alpha", "rows"
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bayescout.experiments.comparisons import daggers
 from bayescout.experiments.parts import plus_minus, share
 from bayescout.experiments.records import Records
-from bayescout.experiments.suhas.study import ALPHA, EXTENSIONS, FORMS
+from bayescout.experiments.suhas.names import ALPHA, EXTENSIONS, FORMS
 from bayescout.experiments.suhas.view import FORM_TITLES, View, beats, reached
-from bayescout.experiments.summary import Cell, SummaryTable
+from bayescout.plots.values import Cell, SummaryTable
 
 
 def _reached(records: Records) -> tuple[float, ...]:

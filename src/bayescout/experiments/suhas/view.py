@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bayescout.experiments.records import Record, Records
-from bayescout.experiments.suhas.study import ALPHA, BY_ALPHA, BY_ROWS, FITNESS, Suhas
+from bayescout.experiments.suhas.names import ALPHA, BY_ALPHA, BY_ROWS, FITNESS
+
+if TYPE_CHECKING:
+    from bayescout.experiments.suhas.study import Suhas
 
 FORM_TITLES = {"mi-bic": "N·MI − α·ln N·size", "mi-normalised": "MI − α·size / 2ⁿ"}
 

@@ -7,7 +7,7 @@ import numpy as np
 from bayescout.arrays import Ints
 from bayescout.errors import TooLargeError
 from bayescout.search.optimal.components import Component
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 MOST_BYTES = 1 << 30
 """What the tables of dynamic programming may take: 23 variables."""

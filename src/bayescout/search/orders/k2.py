@@ -15,7 +15,7 @@ from bayescout.search.bitsets import words_of_sets
 from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, random_order
 from bayescout.search.parent_sets.greedy import greedy_parents
 from bayescout.search.parent_sets.lists import all_sets
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 Chosen = tuple[Parents, float]
 

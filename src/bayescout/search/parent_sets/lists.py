@@ -14,7 +14,7 @@ from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.errors import TooLargeError
 from bayescout.search.bitsets import Words, members_of, words_of_sets
 from bayescout.search.frame.problem import ParentSets, Problem
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 MAX_SETS = 3_000_000
 """Parent sets that are listed at most where all up to a size are, over all children."""

@@ -15,7 +15,7 @@ from bayescout.errors import SettingError, TooLargeError
 from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, transient
 from bayescout.search.population.genome import Bools, Floats, Genome, Ints, from_hex, to_hex
 from bayescout.search.population.operators import draw_genes, ranking, repair, slices
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 MOST_GENES, COPIES = 1 << 29, 6
 """Genes of a whole population, one byte each, and how often they are in memory while the next is made."""

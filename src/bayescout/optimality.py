@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayescout.errors import SettingError
 from bayescout.learn import learn
 from bayescout.scores.network_score import score as whole_score
-from bayescout.spelling import setting
+from bayescout.wording import setting
 
 if TYPE_CHECKING:
     from bayescout.formats.jkl import ScoredSets

@@ -1,7 +1,7 @@
-"""How errors spell a way out: a setting is named once, and written as the user of the moment writes it.
+"""How errors word a way out: a setting is named once, and written as the user of the moment writes it.
 
 In Python that is `as_table(data, missing='drop')`; the command line and the files of studies put their own
-spelling in place with `spelled_by`, so that nobody is told of a call they cannot make.
+wording in place with `worded_by`, so that nobody is told of a call they cannot make.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Spelling = Callable[[str, Any], str]
+Wording = Callable[[str, Any], str]
 
 HOMES = {
     "missing": "as_table(data, {})",
@@ -31,19 +31,19 @@ def in_python(name: str, value: Any) -> str:
     return HOMES.get(name, "{}").replace("{}", f"{name}={shown}")
 
 
-_spellings: list[Spelling] = [in_python]
+_wordings: list[Wording] = [in_python]
 
 
 def setting(name: str, value: Any) -> str:
     """The setting with its value, as it is written by whoever reads the message."""
-    return _spellings[-1](name, value)
+    return _wordings[-1](name, value)
 
 
 @contextmanager
-def spelled_by(spelling: Spelling) -> Iterator[None]:
-    """Settings are spelled so until the end of the block."""
-    _spellings.append(spelling)
+def worded_by(wording: Wording) -> Iterator[None]:
+    """Settings are worded so until the end of the block."""
+    _wordings.append(wording)
     try:
         yield
     finally:
-        _spellings.pop()
+        _wordings.pop()

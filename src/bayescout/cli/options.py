@@ -1,0 +1,312 @@
+"""The options that commands share, each group declared once.
+
+A group is a frozen dataclass whose fields are options as Typer has them, or groups again. A command takes
+groups, and `spread` puts their options, in the same order, in the place of the group.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from enum import StrEnum
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from bayescout.cli.common import as_setting, label_named, open_graph, split_arc
+from bayescout.data import discretise, read_table
+from bayescout.data.read import names_in
+from bayescout.data.table import Table
+from bayescout.errors import SettingError
+from bayescout.graph.dag import Dag
+from bayescout.network import Network
+from bayescout.scores import DEFAULT_SCORE
+from bayescout.scores.network_score import aligned
+from bayescout.statistics.alignment import refuse_missing_nodes
+
+if TYPE_CHECKING:
+    from bayescout.scores import Formula
+    from bayescout.search import Knowledge, Search
+
+KINDS = ("discrete", "continuous")
+
+
+# ---- arguments and options of several commands
+
+StructureArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A network or structure file, a shipped network's name, or a string such as [A][B|A]."
+    ),
+]
+NetworkArgument = Annotated[str, typer.Argument(help="A network file, or a shipped network's name.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+OutputOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The network to write: .bif or .json; .dot, .txt or .modelstring hold its structure alone.",
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of the random numbers: the same seed, the same answer.")]
+Prior = Annotated[
+    str, typer.Option(help="For the parameters of the network that is written: mle, laplace or bdeu.")
+]
+Processes = Annotated[
+    int | None, typer.Option(min=1, metavar="NUMBER", help="Processes; all cores by default.")
+]
+
+
+class Missing(StrEnum):
+    error = "error"
+    drop = "drop"
+    state = "state"
+
+
+# ---- groups
+
+
+def flag(told: str, metavar: str | None = None, *, default: Any = None, **limits: Any) -> Any:
+    """A field of a group that is an option: its help, and what stands for its value there."""
+    declared = typer.Option(default, metavar=metavar, help=told, **limits)
+    return field(default=default, metadata={"typer": declared})
+
+
+def switch(name: str, told: str) -> Any:
+    """A field of a group that is an option without a value."""
+    return field(default=False, metadata={"typer": typer.Option(False, name, help=told)})
+
+
+def argument(told: str) -> Any:
+    """A field of a group that is an argument, by its help."""
+    return field(metadata={"typer": typer.Argument(help=told)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """A data file and how it is read."""
+
+    data: str = argument("A data file: csv, tsv, parquet, arrow, or white-space separated.")
+    separator: str | None = flag(
+        "What separates the cells of a text file, such as ';' or '\\t'.", "CHARACTER"
+    )
+    missing: Missing = flag(
+        "What to do with missing values: refuse them, drop their rows, or give them a state.",
+        default=Missing.error,
+    )
+    na: list[str] | None = flag("A text that means missing, as an empty cell does; may be repeated.", "TEXT")
+    kind: list[str] | None = flag(
+        "discrete or continuous, for all columns or for one: age=continuous; may be repeated.", "KIND"
+    )
+    discretise: int | None = flag(
+        "Cut continuous columns into so many intervals, of equally many rows.", "NUMBER", min=2
+    )
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return names_in(self.data, self._reading.get("separator"))
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        return {} if self.separator is None else {"separator": self.separator.replace("\\t", "\t")}
+
+    def settings(self) -> dict[str, Any]:
+        """The options as `read_table` takes them."""
+        found = {"missing": self.missing.value, "missing_values": tuple(self.na or ()), **self._reading}
+        return found | {"kinds": self._kinds()} if self.kind else found
+
+    def _kinds(self) -> dict[str, str]:
+        """The kind of each column it was said of; a name may itself hold an equals sign."""
+        names, found = self._names, dict[str, str]()
+        for text in sorted(self.kind or (), key=KINDS.__contains__, reverse=True):  # said of all comes first
+            name, _, kind = text.rpartition("=")
+            if kind not in KINDS or (text not in KINDS and not name):
+                raise SettingError(
+                    f"--kind is discrete or continuous, or such as age=continuous, not {text!r}"
+                )
+            found |= dict.fromkeys(names if text in KINDS else [label_named(name.strip(), names)], kind)
+        return found
+
+    def open(self, **more: Any) -> Table:
+        """The table, its continuous columns cut where that is asked for."""
+        table = read_table(self.data, **self.settings(), **more)
+        return table if self.discretise is None else discretise(table, bins=self.discretise)
+
+    def open_for(self, structure: str) -> tuple[Dag, Table]:
+        """A structure, and the data with its nodes as columns."""
+        settings, graph = self.settings(), open_graph(structure)
+        if self.discretise is None and self.separator is None:
+            return aligned(graph, self.data, **settings)
+        dag = graph if isinstance(graph, Dag) else graph.dag
+        refuse_missing_nodes(dag, self._names)
+        chosen: dict[str, Any] = {"columns": list(dag.nodes)}
+        if self.discretise is None and isinstance(graph, Network) and graph.is_discrete:
+            chosen["states"] = dict(zip(graph.nodes, graph.states, strict=True))
+        return aligned(graph, self.open(**chosen))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions(DataOptions):
+    """A data file whose columns are all learned from, but for those left out."""
+
+    drop: list[str] | None = flag("A column to leave out, such as an identifier; may be repeated.", "COLUMN")
+
+    def settings(self) -> dict[str, Any]:
+        found = super().settings()
+        if self.drop:
+            dropped = {label_named(text, self._names) for text in self.drop}
+            found["columns"] = [name for name in self._names if name not in dropped]
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How a structure is learned: the search, the score, and what is known beforehand."""
+
+    search: str = flag(
+        "The search; `bayescout searches` lists them and their settings.", default="hill-climb"
+    )
+    score: str | None = flag(
+        "The score; `bayescout scores` lists them and their settings.", show_default=DEFAULT_SCORE
+    )
+    option: list[str] | None = flag(
+        "A setting of the search, such as restarts=20; may be repeated.", "KEY=VALUE"
+    )
+    score_option: list[str] | None = flag(
+        "A setting of the score, such as ess=10; may be repeated.", "KEY=VALUE"
+    )
+    require: list[str] | None = flag("An arc that must be there, in quotes: 'a->b'; may be repeated.", "ARC")
+    forbid: list[str] | None = flag(
+        "An arc that must not be there, in quotes: 'a->b'; may be repeated.", "ARC"
+    )
+    tiers: str | None = flag(
+        "One tier a line, names separated by commas, earliest first: no arc leads to an earlier one.", "FILE"
+    )
+    order: str | None = flag("All names, separated by commas or lines, parents before children.", "FILE")
+    max_parents: int | None = flag("The most parents a node may have.", "NUMBER")
+
+    def method(self) -> Search:
+        from bayescout.search import search_named
+
+        return search_named(self.search, **settings_given(self.option))
+
+    def formula(self) -> Formula:
+        from bayescout.scores import formula_named
+
+        return formula_named(self.score or DEFAULT_SCORE, **settings_given(self.score_option))
+
+    def knowledge(self, names: tuple[Any, ...]) -> Knowledge:
+        from bayescout.search import Knowledge
+
+        lines = [] if self.tiers is None else _read(self.tiers).splitlines()
+        ordered = None if self.order is None else _read(self.order).replace("\n", ",").split(",")
+        return Knowledge(
+            required=tuple(split_arc(arc, names) for arc in self.require or ()),
+            forbidden=tuple(split_arc(arc, names) for arc in self.forbid or ()),
+            tiers=tuple(_labels(line.split(","), names) for line in lines if line.strip()),
+            order=None if ordered is None else _labels(ordered, names),
+            max_parents=self.max_parents,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """The seed of a search and its limits, by the names that `bayescout.learn` has for them."""
+
+    seed: Seed = 0
+    max_time: float | None = flag("Stop a search after so long, with the best network so far.", "SECONDS")
+    max_steps: int | None = flag("Stop a search after so many steps, with the best network so far.", "NUMBER")
+
+
+def settings_given(pairs: list[str] | None) -> dict[str, Any]:
+    """key=value texts as settings."""
+    found = {}
+    for pair in pairs or ():
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise SettingError(f"an option is key=value, not {pair!r}")
+        found[key.strip().replace("-", "_")] = as_setting(value.strip())
+    return found
+
+
+def _labels(texts: list[str], names: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(label_named(text.strip(), names) for text in texts if text.strip())
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path}: cannot be read: {error}") from None
+
+
+# ---- from groups to options
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer reads it: with the options of its groups as parameters of its own."""
+    hints = get_type_hints(command, include_extras=True)
+    taken = inspect.signature(command).parameters
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        command(**{name: _made(name, hints[name], given) for name in taken})
+
+    options = [o for name, one in taken.items() for o in _options(name, hints[name], one.default)]
+    called.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    called.__annotations__ = {option.name: option.annotation for option in options}
+    return called
+
+
+def _options(name: str, kind: Any, default: Any) -> Iterator[inspect.Parameter]:
+    """The options that a parameter of a command, or a field of a group, stands for."""
+    if not is_dataclass(kind):
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        yield inspect.Parameter(name, keyword, default=default, annotation=kind)
+        return
+    hints = get_type_hints(kind, include_extras=True)
+    for own in fields(kind):
+        plain = inspect.Parameter.empty if own.default is MISSING else own.default
+        yield from _options(own.name, hints[own.name], own.metadata.get("typer", plain))
+
+
+def _made(name: str, kind: Any, given: Mapping[str, Any]) -> Any:
+    """The value of a parameter: the group made of its options, or the option itself."""
+    if not (isinstance(kind, type) and is_dataclass(kind)):
+        return given[name]
+    hints = get_type_hints(kind)
+    return kind(**{own.name: _made(own.name, hints[own.name], given) for own in fields(kind)})
+
+
+# ---- settings as options
+
+FLAGS = {
+    "missing": "--missing",
+    "missing_values": "--na",
+    "kinds": "--kind",
+    "drop": "--drop",
+    "separator": "--separator",
+    "bins": "--discretise",
+    "order": "--order",
+    "max_parents": "--max-parents",
+    "prior": "--prior",
+}
+"""The options of settings that have one of their own; those of a search are given with --option."""
+
+
+def as_option(name: str, value: Any) -> str:
+    """Such as `--missing drop`, `--kind age=continuous` or `--option parents=greedy`."""
+    own = FLAGS.get(name)
+    if own is None:
+        return f"--option {name}={value}"
+    if value is ...:
+        return f"{own} FILE"
+    values = [f"{key}={item}" for key, item in value.items()] if isinstance(value, Mapping) else value
+    listed = values if isinstance(values, list | tuple) else [values]
+    return " ".join(f"{own} {shlex.quote(str(item))}" for item in listed)

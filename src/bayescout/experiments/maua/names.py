@@ -1,0 +1,7 @@
+"""What the runs of the study are called, in their declarations and in its tables."""
+
+from __future__ import annotations
+
+HANDCRAFTED = "handcrafted"
+SAMPLING, CLIMBING, RESTARTS, INSERTION = "order sampling", "order climbing", "restarts", "insertion, ours"
+APPROACHES = (SAMPLING, CLIMBING, RESTARTS, INSERTION)

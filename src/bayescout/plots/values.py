@@ -1,0 +1,109 @@
+"""Tables and figures as plain values: studies return them, reports print them, `figures.draw` draws them.
+
+Every one has a `name` (of its files), a `title` and a `note` (a sentence or two under it; may be empty).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from bayescout.graph.dag import Dag
+
+Cell = str | int | float | None
+Reference = tuple[str, float]
+"""A labelled value drawn as a line across a figure, such as the generating network's score."""
+
+
+@dataclass(frozen=True)
+class SummaryTable:
+    """Rows under column heads; a cell of None is shown as a dash."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a figure; `low` and `high`, where given, bound a band around it."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+    faint: bool = False
+    """One of many runs, drawn thin and without a place in the legend."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes with lines on it."""
+
+    title: str
+    series: tuple[Series, ...]
+    references: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines over a common meaning of the axes, in one panel or several side by side."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    panels: tuple[Panel, ...]
+    note: str = ""
+    log_x: bool = False
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """The distribution of values, one panel each; panels of one figure share no axes."""
+
+    name: str
+    title: str
+    x_label: str
+    panels: tuple[tuple[str, tuple[float, ...]], ...]
+    references: tuple[Reference, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Box plots side by side: (label, values) each."""
+
+    name: str
+    title: str
+    y_label: str
+    groups: tuple[tuple[str, tuple[float, ...]], ...]
+    references: tuple[Reference, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A graph to be drawn; against `truth`, where given, with missing, extra and reversed arcs coloured."""
+
+    caption: str
+    dag: Dag
+    truth: Dag | None = None
+    tables: tuple[tuple[Hashable, SummaryTable], ...] = ()
+    """Conditional probability tables to print beside it, by node."""
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """Graphs side by side."""
+
+    name: str
+    title: str
+    graphs: tuple[Drawn, ...]
+    note: str = ""
+
+
+Figure = Lines | Histograms | Boxes | Drawings
