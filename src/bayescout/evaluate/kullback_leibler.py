@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bayescout.checks import require_count
 from bayescout.errors import SettingError, TooLargeError, printable
 from bayescout.evaluate import marginals
+from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.evaluate.matching import FamilyTable, families, require_networks
-from bayescout.evaluate.plain import plain, plain_label
 from bayescout.graph.labels import Label
 from bayescout.network import DiscreteNetwork, GaussianNetwork
 from bayescout.network.inference import warn_undefined
@@ -45,9 +45,9 @@ class Impossible:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "node": plain_label(self.node),
-            "state": plain(self.state),
-            "given": [[plain_label(label), plain(state)] for label, state in self.given],
+            "node": json_label(self.node),
+            "state": json_value(self.state),
+            "given": [[json_label(label), json_value(state)] for label, state in self.given],
             "probability": self.probability,
             "is_noise": self.is_noise,
         }
@@ -91,10 +91,10 @@ class Divergence:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; an infinite value is null, and `infinite` says so."""
         return {
-            "value": plain(self.value),
+            "value": json_value(self.value),
             "infinite": not self.is_finite,
             "exact": self.exact,
-            "standard_error": plain(self.standard_error),
+            "standard_error": json_value(self.standard_error),
             "rows": self.rows,
             "unseen": self.unseen,
             "impossible": [event.to_dict() for event in self.impossible],

@@ -10,7 +10,7 @@ from bayescout.graph.labels import counted
 from bayescout.graph.pdag import Pdag
 from bayescout.plots.drawing import draw_graph
 from bayescout.plots.svg import to_svg
-from bayescout.plots.text import plain
+from bayescout.plots.text import one_line
 
 MAX_NODES = 300
 """A larger graph is not drawn without being asked: no page shows it well."""
@@ -24,7 +24,7 @@ def graph_html(graph: Dag | Pdag) -> str:
 
 def network_html(model: Any) -> str:
     """A discrete or Gaussian network."""
-    facts = [("network", plain(model.name))] if model.name else []
+    facts = [("network", one_line(model.name))] if model.name else []
     facts += [*_size(model.dag), ("parameters", f"{model.n_parameters:,}")]
     undefined = getattr(model, "n_undefined", 0)
     if undefined:
