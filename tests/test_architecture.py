@@ -31,9 +31,9 @@ LAYERS = [
 ]
 REACHING_UP = {
     *(
-        (module, f"bayescout.plots.{name}")
+        (module, f"bayescout.{name}")
         for module in ("graph.dag", "graph.pdag", "network.discrete", "network.gaussian", "result")
-        for name in ("figures", "notebook")
+        for name in ("plots.figures", "report.notebook")
     ),
     ("result", "bayescout.report.page"),
 }

@@ -285,7 +285,7 @@ class Result:
         return kinds[kind](self, **options)
 
     def _repr_html_(self) -> str:
-        from bayescout.plots.notebook import result_html
+        from bayescout.report.notebook import result_html
 
         return result_html(self)
 

@@ -341,7 +341,7 @@ class DiscreteNetwork:
         return plot_network(self, truth, strengths, cpts)
 
     def _repr_html_(self) -> str:
-        from bayescout.plots.notebook import network_html
+        from bayescout.report.notebook import network_html
 
         return network_html(self)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from bayescout.errors import BayescoutError, BayescoutWarning, GraphError, NetworkError
 from bayescout.graph.labels import check_same_nodes, counted
 from bayescout.network import DiscreteNetwork, GaussianNetwork
-from bayescout.report.markup import Html, grid, join, probability, short, shown, tag, text
+from bayescout.report.wording import probability, short, shown, text
 from bayescout.result import Result
 
 MOST_ROWS = 64
@@ -18,6 +20,22 @@ MOST_STATES = 24
 MOST_CELLS_IN_ALL = 60_000
 
 Network = DiscreteNetwork | GaussianNetwork
+
+
+@dataclass(frozen=True)
+class NodeParameters:
+    """The parameters of a node, as a table or as a regression.
+
+    figures  the positions of the columns that are numbers
+    terms    (words, parent, value) of each term of a regression; the parent is empty where it is of none
+    """
+
+    title: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    figures: range = range(0)
+    note: str = ""
+    terms: Sequence[tuple[str, str, str]] = ()
 
 
 def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
@@ -54,54 +72,55 @@ def _checked(result: Result, model: Network) -> Network:
     return model
 
 
-def parameter_tables(network: Network, nodes: tuple[object, ...], names: tuple[str, ...]) -> list[Html]:
-    """One block a node, in the order of `nodes`, with the id that the page's script looks for."""
+def node_parameters(
+    network: Network, nodes: tuple[object, ...], names: tuple[str, ...]
+) -> list[NodeParameters]:
+    """The parameters of each node, in the order of `nodes`, as far as there is room."""
+    if isinstance(network, GaussianNetwork):
+        return [_equation(network, node, name) for node, name in zip(nodes, names, strict=True)]
     room = MOST_CELLS_IN_ALL
-    blocks = []
-    for i, node in enumerate(nodes):
-        if isinstance(network, GaussianNetwork):
-            title, body = f"{names[i]}, given its parents", _equation(network, node)
-        else:
-            title, body, cells = _cpt(network, node, room)
-            room -= cells
-        blocks.append(tag("details", tag("summary", title), body, id=f"parameters-{i}", class_="parameters"))
-    return blocks
+    found = []
+    for node in nodes:
+        table = _cpt(network, node, room)
+        room -= len(table.rows) * len(table.columns)
+        found.append(table)
+    return found
 
 
-def _cpt(network: DiscreteNetwork, node: object, room: int) -> tuple[str, Html, int]:
+def _cpt(network: DiscreteNetwork, node: object, room: int) -> NodeParameters:
+    """A conditional probability table, or a note where there is no room for it."""
     cpt = network.cpt(node)
-    given = ", ".join(shown(cpt.parents))
+    given = shown(cpt.parents)
     title = short(text(node)) or repr(node)
-    title = f"P({title} | {given})" if given else f"P({title})"
+    title = f"P({title} | {', '.join(given)})" if given else f"P({title})"
     states = shown(cpt.states)[:MOST_STATES]
-    rows = min(cpt.n_rows, MOST_ROWS)
-    cells = rows * (len(cpt.parents) + len(states))
+    columns = [*given, *states]
+    n_rows = min(cpt.n_rows, MOST_ROWS)
     call = f"model.cpt({short(repr(node))})"
-    if cells > room:
+    if n_rows * len(columns) > room:
         note = f"{cpt.n_rows:,} rows by {len(cpt.states):,} states; the page is full: {call} shows it."
-        return title, tag("p", note, class_="note"), 0
-    lines = []
-    for assignment, values in islice(cpt.rows(), rows):
+        return NodeParameters(title, note=note)
+    rows = []
+    for assignment, values in islice(cpt.rows(), n_rows):
         said = ["---"] * len(states) if values is None else [probability(p) for p in values[: len(states)]]
-        lines.append([*(short(text(value)) for value in assignment.values()), *said])
-    parts = [grid([*shown(cpt.parents), *states], lines, numbers=len(states))]
-    if rows < cpt.n_rows or len(states) < len(cpt.states):
+        rows.append([*(short(text(value)) for value in assignment.values()), *said])
+    note = ""
+    if n_rows < cpt.n_rows or len(states) < len(cpt.states):
         note = (
-            f"{rows:,} of {cpt.n_rows:,} rows and {len(states)} of {len(cpt.states):,} states are shown; "
+            f"{n_rows:,} of {cpt.n_rows:,} rows and {len(states)} of {len(cpt.states):,} states are shown; "
             f"{call} has all."
         )
-        parts.append(tag("p", note, class_="note"))
-    return title, join(parts), cells
+    return NodeParameters(title, columns, rows, range(len(given), len(columns)), note)
 
 
-def _equation(network: GaussianNetwork, node: object) -> Html:
+def _equation(network: GaussianNetwork, node: object, name: str) -> NodeParameters:
     """Intercept, coefficients and variance of one regression."""
     i = network.dag.index(node)
     parents = shown([network.nodes[p] for p in network.dag.parents[i]])
-    rows: list[tuple[object, str]] = [("intercept", f"{network.intercepts[i]:.6g}")]
-    rows += [
-        (join(["coefficient of ", tag("b", parent)]), f"{weight:.6g}")
-        for parent, weight in zip(parents, network.coefficients[i].tolist(), strict=True)
+    weights = network.coefficients[i].tolist()
+    terms = [
+        ("intercept", "", f"{network.intercepts[i]:.6g}"),
+        *(("coefficient of", *pair) for pair in zip(parents, (f"{w:.6g}" for w in weights), strict=True)),
+        ("variance of the noise", "", f"{network.variances[i]:.6g}"),
     ]
-    rows.append(("variance of the noise", f"{network.variances[i]:.6g}"))
-    return grid(["parameter", "value"], rows, numbers=1)
+    return NodeParameters(f"{name}, given its parents", terms=terms)
