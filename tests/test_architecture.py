@@ -20,7 +20,7 @@ LAYERS = [
     {"network", "formats"},
     {"search"},
     {"explain"},
-    {"result"},
+    {"result", "result_document"},
     {"learn"},
     {"exact"},
     {"evaluate"},
