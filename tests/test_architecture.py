@@ -79,7 +79,7 @@ def run_python(code):
 def test_importing_is_light():
     heavy = run_python(
         "import sys, bayescout;"
-        "heavy = ('numba', 'polars', 'scipy', 'matplotlib', 'pandas', 'pyarrow', 'jinja2');"
+        "heavy = ('numba', 'polars', 'scipy', 'matplotlib', 'pandas', 'pyarrow', 'jinja2', 'msgspec');"
         "print([m for m in heavy if m in sys.modules])"
     )
     assert heavy.strip() == "[]"

@@ -23,6 +23,8 @@ def misfit(error: ValidationError, inside: str = "") -> str:
     """`trace[3].score must be a number`; `inside` is the way to what was looked at in its document."""
     what, _, place = str(error).partition(" - at `$")
     way = (inside + place.rstrip("`")).lstrip(".") or "the document"
+    if what == "Number out of range":
+        return f"{way} is too large a number"
     if member := _MEMBER.fullmatch(what):
         return f"{way} has {'no' if member[1].startswith('missing') else 'an unknown member'} {member[2]!r}"
     if expected := _EXPECTED.fullmatch(what):
