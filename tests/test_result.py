@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -166,20 +167,36 @@ def test_compiling_is_not_counted_against_a_budget(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "value", "where"),
     [
-        ("score", "-5"), ("score", None), ("bound", "0"), ("seconds", -1), ("stop_reason", 3),
-        ("own_score", []),
-        ("counters", {"iterations": 1.5}), ("trace", [[0]]), ("trace", [[0, "1", 1, 1, 1, 1, 1, {}]]),
-        ("top", [["1", [[]]]]), ("settings", {"search": 1}), ("settings", []), ("parents", [[5]]),
+        ("score", "-5", ": score must be a number"),
+        ("score", None, ": score must be a number"),
+        ("score", math.nan, ""),
+        ("score", 10**400, ": score is too large a number"),
+        ("bound", "0", ": bound must be a number or null"),
+        ("seconds", -1, ": seconds must be a number of at least 0.0"),
+        ("stop_reason", 3, ": stop_reason must be text"),
+        ("own_score", [], ": own_score must be a number or null"),
+        ("counters", {"iterations": 1.5}, r": counters\[...\] must be a whole number"),
+        ("counters", {"iterations": 1}, ""),
+        ("trace", [[0]], r": trace\[0\] must be a list of length 8"),
+        ("trace", [[0, "1", 1, 1, 1, 1, 1, {}]], r": trace\[0\]\[1\] must be a number"),
+        ("trace", [[0, 1, 1, -1, 1, 1, 1, {}]], r": trace\[0\]\[3\] must be a whole number of at least 0"),
+        ("top", [["1", [[]]]], r": top\[0\]\[0\] must be a number"),
+        ("settings", {"search": 1}, ": settings.search must be text"),
+        ("settings", {}, ": settings has no 'search'"),
+        ("settings", [], ": settings must be an object"),
+        ("parents", [[5]], ""),
+        ("class", {"directed": []}, ": class has no 'undirected'"),
+        ("dependencies", {"tested": 1}, ": dependencies has no 'rejected'"),
     ],
-)  # fmt: skip
-def test_a_result_with_a_wrong_value_is_refused(name, value, tmp_path):
+)
+def test_a_result_with_a_wrong_value_is_refused(name, value, where, tmp_path):
     path = tmp_path / "result.json"
     bs.learn(bs.load_network("asia").sample(100, seed=1)).save(path)
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {name: value}))
-    with pytest.raises(FormatError, match="not a result"):
+    with pytest.raises(FormatError, match=f"is not a result of this version .*, or damaged{where}$"):
         bs.Result.load(path)
 
 

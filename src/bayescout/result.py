@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -26,7 +25,7 @@ from bayescout.search.frame.knowledge import Knowledge, Rules
 from bayescout.search.frame.problem import Edges, ParentSets
 from bayescout.search.frame.run import Outcome, Step
 from bayescout.settings import Named
-from bayescout.statistics.dependencies import CachedTest, DependencyRecord
+from bayescout.statistics.dependencies import DependencyRecord
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
@@ -300,7 +299,7 @@ class Result:
         return kinds[kind](self, **options)
 
     def _repr_html_(self) -> str:
-        from bayescout.plots.notebook import result_html
+        from bayescout.report.notebook import result_html
 
         return result_html(self)
 
@@ -376,68 +375,41 @@ class Result:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Result:
         """Read a result that `save` wrote."""
+        import msgspec
+
+        from bayescout.formats.shape import misfit
+        from bayescout.result_document import SavedResult
+
+        not_one = "is not a result of this version of bayescout, or damaged"
+        infinite = {"Infinity": math.inf, "-Infinity": -math.inf}  # JSON has no word for NaN either
         try:
-            saved = json.loads(Path(path).read_text(encoding="utf-8"))
-            if saved["format"] != FORMAT or saved["version"] != VERSION:
+            text = Path(path).read_text(encoding="utf-8")
+            document = json.loads(text, parse_constant=infinite.__getitem__)
+            if (document["format"], document["version"]) != (FORMAT, VERSION):
                 raise ValueError
-            _check_document(saved)
-            nodes = tuple(decode_label(label) for label in saved["nodes"])
-
-            def graph(lists: Any) -> Dag:
-                return Dag(nodes, tuple(tuple(own) for own in lists))
-
+            saved = msgspec.convert(document, SavedResult)
+            nodes = tuple(decode_label(label) for label in saved.nodes)
+            found, tests = saved.found_class, saved.dependencies
             return cls(
-                dag=graph(saved["parents"]),
-                score=saved["score"],
-                trace=tuple(Step(*values) for values in saved["trace"]),
-                top=tuple(Scored(score, graph(lists)) for score, lists in saved["top"]),
-                counters=Counters(**saved["counters"]),
-                stop_reason=saved["stop_reason"],
-                seconds=saved["seconds"],
-                settings=Settings.from_json(saved["settings"]),
-                bound=saved["bound"],
-                own_score=saved.get("own_score"),
-                found_class=_class_from_json(saved.get("class"), nodes),
-                dependencies=_tests_from_json(saved.get("dependencies")),
+                dag=Dag(nodes, saved.parents),
+                score=saved.score,
+                trace=tuple(Step(*values) for values in saved.trace),
+                top=tuple(Scored(score, Dag(nodes, parents)) for score, parents in saved.top),
+                counters=Counters(**saved.counters),
+                stop_reason=saved.stop_reason,
+                seconds=saved.seconds,
+                settings=Settings.from_json(document["settings"]),
+                bound=saved.bound,
+                own_score=saved.own_score,
+                found_class=None if found is None else Pdag(nodes, found.directed, found.undirected),
+                dependencies=None if tests is None else tests.labelled(decode_label),
             )
         except FileNotFoundError:
             raise FormatError("there is no such file", path) from None
+        except msgspec.ValidationError as error:
+            raise FormatError(f"{not_one}: {misfit(error)}", path) from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
-            raise FormatError("is not a result of this version of bayescout, or damaged", path) from None
-
-
-def _check_document(saved: dict[str, Any]) -> None:
-    """Raise ValueError where a value of a saved result is not of its kind; graphs check themselves."""
-
-    def number(value: Any, least: float = -math.inf) -> bool:
-        real = isinstance(value, int | float) and not isinstance(value, bool)
-        return real and value >= least and (isinstance(value, float) or abs(value) <= sys.float_info.max)
-
-    def count(value: Any) -> bool:
-        return isinstance(value, int) and number(value, 0)
-
-    def step(value: Any) -> bool:
-        place, score, best, arcs, operations, evaluations, seconds, facts = value
-        whole = (place, arcs, operations, evaluations)
-        measured = (score, best, seconds, *facts.values())
-        return all(map(count, whole)) and all(map(number, measured))
-
-    settings = saved["settings"]
-    right = (
-        number(saved["score"])
-        and all(saved.get(name) is None or number(saved[name]) for name in ("bound", "own_score"))
-        and number(saved["seconds"], 0)
-        and isinstance(saved["stop_reason"], str)
-        and all(map(count, saved["counters"].values()))
-        and all(map(step, saved["trace"]))
-        and all(number(score) for score, _ in saved["top"])
-        and all(isinstance(settings[name], str) for name in ("search", "score", "start"))
-        and isinstance(settings["search_settings"], dict)
-        and isinstance(settings.get("score_settings"), dict | None)
-        and count(settings["seed"])
-    )
-    if not right:
-        raise ValueError
+            raise FormatError(not_one, path) from None
 
 
 def labelled_graph(parents: ParentSets, columns: Sequence[Label], names: Sequence[Label]) -> Dag:
@@ -459,13 +431,6 @@ def _class_to_json(found: Pdag | None) -> Any:
     return None if found is None else {"directed": found.directed, "undirected": found.undirected}
 
 
-def _class_from_json(saved: Any, nodes: tuple[Label, ...]) -> Pdag | None:
-    if saved is None:
-        return None
-    directed, undirected = (tuple((a, b) for a, b in saved[key]) for key in ("directed", "undirected"))
-    return Pdag(nodes, directed, undirected)
-
-
 def _tests_to_json(made: DependencyRecord | None) -> Any:
     if made is None:
         return None
@@ -477,13 +442,6 @@ def _tests_to_json(made: DependencyRecord | None) -> Any:
         "covered": named.covered,
         "entries": named.entries,
     }
-
-
-def _tests_from_json(saved: Any) -> DependencyRecord | None:
-    if saved is None:
-        return None
-    entries = tuple(CachedTest(a, b, tuple(given), *rest) for a, b, given, *rest in saved["entries"])
-    return DependencyRecord(**(saved | {"entries": entries})).labelled(decode_label)
 
 
 def _encoded(value: Any) -> Any:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -141,10 +141,6 @@ def test_a_line_that_is_no_record_as_it_was_written_is_refused(filled, line):
     path.write_bytes(whole)
     with opened(filled) as store:
         assert list(store.found.values()) == [record(seed) for seed in range(3)]
-
-
-def test_the_fields_that_are_checked_are_those_of_a_record():
-    assert set(storing.FIELDS) == {field.name for field in fields(Record)}
 
 
 def test_many_damaged_lines_are_named_together(filled):

@@ -15,7 +15,7 @@ import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments import STUDIES, Study, expected_seconds, grid, study_named
 from bayescout.experiments.runner import keyed
-from bayescout.experiments.study import canonical, key_of, plain
+from bayescout.experiments.study import canonical, key_of, strict_json
 from tests.experiments.toy_study import Toy
 
 SCALARS = (
@@ -47,7 +47,7 @@ def test_the_last_axis_varies_fastest():
 
 @given(PLAIN)
 def test_plain_values_stay_as_they_are_through_a_file(value):
-    assert plain(value) == value
+    assert strict_json(value) == value
     assert json.loads(canonical(value)) == value
 
 
@@ -56,7 +56,7 @@ def test_text_that_no_file_can_hold_is_refused():
     with pytest.raises(
         SettingError, match=r"data\.file is 'a\\udcff\.csv', which is not valid text; rename it"
     ):
-        plain({"data": {"file": "a\udcff.csv"}})
+        strict_json({"data": {"file": "a\udcff.csv"}})
 
 
 @given(PLAIN, PLAIN)
@@ -74,7 +74,7 @@ def test_a_key_is_the_same_for_ever():
 
 def test_arrays_and_scalars_become_plain():
     value = {"a": np.arange(3), "b": np.float64(0.5), "c": (np.int8(1), np.bool_(True)), "d": range(2)}
-    assert plain(value) == {"a": [0, 1, 2], "b": 0.5, "c": [1, True], "d": [0, 1]}
+    assert strict_json(value) == {"a": [0, 1, 2], "b": 0.5, "c": [1, True], "d": [0, 1]}
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_arrays_and_scalars_become_plain():
 )
 def test_what_a_record_cannot_hold_is_named(value, message):
     with pytest.raises(SettingError, match=message):
-        plain(value)
+        strict_json(value)
 
 
 def test_sizes_and_settings():
@@ -145,7 +145,7 @@ def test_the_study_of_the_documentation_works(tmp_path):
     assert names["Climbers"]().repeats == 50
     measured = climbers.measure(runs[-1])
     assert measured["shd"] >= 0
-    assert plain(measured)["trace"]["best"][-1] == measured["score"]
+    assert strict_json(measured)["trace"]["best"][-1] == measured["score"]
     assert climbers.cost(runs[0]) > 0
 
 

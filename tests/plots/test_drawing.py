@@ -19,7 +19,7 @@ from bayescout.plots.layout import FONT_SIZE, label_size
 from bayescout.plots.strengths import as_strengths, one_way
 from bayescout.plots.svg import table_cells
 from bayescout.plots.tables import MAX_ROWS, ROW_HEIGHT, TABLE_FONT, cpt_table
-from bayescout.plots.text import MAX_CHARACTERS, plain, shortened, text_width, wrapped
+from bayescout.plots.text import MAX_CHARACTERS, one_line, shortened, text_width, wrapped
 from tests.graph.drawn_graphs import dags, pdags
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -50,8 +50,8 @@ def test_odd_labels_survive():
     text = to_svg(draw_graph(dag))
     assert "<script>" not in text
     nodes = groups(text, "node")
-    assert [node.get("data-node") for node in nodes] == [plain(label) for label in ODD]
-    assert [title(node) for node in nodes] == [plain(label) for label in ODD]
+    assert [node.get("data-node") for node in nodes] == [one_line(label) for label in ODD]
+    assert [title(node) for node in nodes] == [one_line(label) for label in ODD]
     assert [node.get("data-index") for node in nodes] == [str(i) for i in range(len(ODD))]
     assert {arc.get("data-parent") for arc in groups(text, "arc")} == {ODD[0]}
     text.encode("utf-8")
@@ -61,7 +61,7 @@ def test_odd_labels_survive():
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=2, unique=True))
 def test_any_text_can_be_a_label(labels):
     text = to_svg(draw_graph(Dag.empty(labels)))
-    assert [title(node) for node in groups(text, "node")] == [plain(label) for label in labels]
+    assert [title(node) for node in groups(text, "node")] == [one_line(label) for label in labels]
     text.encode("utf-8")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -317,6 +318,9 @@ def test_notebooks_show_a_drawing_and_facts(learned):
     assert "parameters" in model._repr_html_()
     assert "undirected" in model.dag.cpdag()._repr_html_()
     assert "&lt;b&gt;" in Dag.empty(["<b>"])._repr_html_()
+    scored = replace(result, settings=replace(result.settings, score="<script>"))._repr_html_()
+    assert "<script" not in scored
+    assert "&lt;script&gt;" in scored
     large = Dag.empty(range(301))._repr_html_()
     assert "<svg" not in large
     assert "plot()" in large

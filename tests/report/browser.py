@@ -1,89 +1,52 @@
-"""A real browser, driven over the W3C WebDriver protocol with nothing but the standard library."""
+"""A real browser, Debian's Chromium, driven by Selenium."""
 
 from __future__ import annotations
 
-import base64
 import json
+import os
 import shutil
-import subprocess
-import tempfile
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
+from unittest.mock import patch
 
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions, Keys
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb"),
+    *("--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb", "--window-size=1280,900"),
 ]
-SHIFT, ENTER, LEFT, RIGHT = "\ue008", "\ue007", "\ue012", "\ue014"
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+SHIFT, ENTER, LEFT, RIGHT = Keys.SHIFT, Keys.ENTER, Keys.ARROW_LEFT, Keys.ARROW_RIGHT
 
 
 class Browser:
-    """One session of headless chromium; use as a context manager."""
+    """One session of headless Chromium; use as a context manager."""
 
     def __init__(self) -> None:
-        self.profile = tempfile.mkdtemp(prefix="bayescout-browser-")
-        self.driver = subprocess.Popen(
-            [_needed("chromedriver"), "--port=0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.root = f"http://127.0.0.1:{self._port()}"
-        options = {
-            "binary": _needed("chromium"),
-            "args": [*FLAGS, f"--user-data-dir={self.profile}", "--window-size=1280,900"],
-        }
-        wanted = {
-            "browserName": "chrome",
-            "goog:chromeOptions": options,
-            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
-        }
-        made = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
-        self.root += f"/session/{made['sessionId']}"
-
-    def _port(self) -> int:
-        """The port that the driver says it has taken."""
-        for line in self.driver.stdout:
-            if "started successfully on port" in line:
-                return int(line.rstrip().rstrip(".").split()[-1])
-        raise RuntimeError("chromedriver ended before it listened")
+        options = ChromeOptions()
+        options.binary_location = _needed("chromium")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        for flag in FLAGS:
+            options.add_argument(flag)
+        with patch.dict(os.environ, no_proxy="localhost"):
+            self.driver = Chrome(options, Service(_needed("chromedriver")))
 
     def __enter__(self) -> Browser:
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self._ask("DELETE", "")
-        finally:
-            self.driver.terminate()
-            self.driver.wait(timeout=10)
-            self.driver.stdout.close()
-            shutil.rmtree(self.profile, ignore_errors=True)
-
-    def _ask(self, method, path, body=None):
-        content = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.root + path, content, {"Content-Type": "application/json"}, method=method
-        )
-        try:
-            with DIRECT.open(request, timeout=60) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            with error:
-                raise AssertionError(json.load(error)["value"]["message"]) from None
+        self.driver.quit()
 
     # ---- pages
 
     def open(self, path: Path) -> None:
-        self._ask("POST", "/url", {"url": path.as_uri()})
+        self.driver.get(path.as_uri())
 
     def devtools(self, command, **parameters):
-        return self._ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+        return self.driver.execute_cdp_cmd(command, parameters)
 
     def size(self, width: int, height: int) -> None:
         self.devtools(
@@ -102,10 +65,7 @@ class Browser:
 
     def run(self, script, *arguments):
         """The value of a script that returns one."""
-        return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
-
-    def find(self, selector):
-        return self._ask("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
+        return self.driver.execute_script(script, *arguments)
 
     def text(self, selector) -> str:
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
@@ -113,65 +73,56 @@ class Browser:
     def count(self, selector) -> int:
         return self.run("return document.querySelectorAll(arguments[0]).length", selector)
 
-    def screenshot(self, path, whole=False) -> None:
-        taken = self.devtools("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
-        Path(path).write_bytes(base64.b64decode(taken))
-
     # ---- hands
 
     def click(self, selector) -> None:
         """Where the pointer of a person would be: an element that something covers is not clicked."""
-        self._ask("POST", f"/element/{self.find(selector)}/click", {})
+        self.driver.find_element(By.CSS_SELECTOR, selector).click()
 
     def type(self, selector, keys) -> None:
-        self._ask("POST", f"/element/{self.find(selector)}/value", {"text": keys})
+        self.driver.find_element(By.CSS_SELECTOR, selector).send_keys(keys)
 
     def pointer(self, *moves, keys="") -> None:
         """Pointer actions ({"x": , "y": , "press": , "release": }) while keys are held."""
-        steps = []
+        chain = ActionChains(self.driver, duration=0)
+        for key in keys:
+            chain.key_down(key)
         for move in moves:
-            steps.append({"type": "pointerMove", "duration": 0, "x": round(move["x"]), "y": round(move["y"])})
+            chain.w3c_actions.pointer_action.move_to_location(round(move["x"]), round(move["y"]))
+            chain.w3c_actions.key_action.pause()
             if move.get("press"):
-                steps.append({"type": "pointerDown", "button": 0})
+                chain.click_and_hold()
             if move.get("release"):
-                steps.append({"type": "pointerUp", "button": 0})
-        held = [{"type": "keyDown", "value": key} for key in keys]
-        if held:
-            self._ask("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": held}]})
-        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": steps}]})
-        if held:
-            let_go = [{"type": "keyUp", "value": key} for key in keys]
-            self._ask("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": let_go}]})
+                chain.release()
+        for key in keys:
+            chain.key_up(key)
+        chain.perform()
 
     def wheel(self, x, y, by) -> None:
-        turn = {"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0, "deltaY": by, "duration": 0}
-        self._ask("POST", "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [turn]}]})
+        origin = ScrollOrigin.from_viewport(round(x), round(y))
+        ActionChains(self.driver, duration=0).scroll_from_origin(origin, 0, by).perform()
 
     def keys(self, text) -> None:
         """Keys pressed one after another where the focus is."""
-        pressed = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
-        self._ask("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": pressed}]})
+        ActionChains(self.driver, duration=0).send_keys(text).perform()
 
     # ---- what the browser says
 
     def complaints(self) -> list[str]:
         """Errors and warnings of the console since last asked."""
-        entries = self._ask("POST", "/se/log", {"type": "browser"})
+        entries = self.driver.get_log("browser")
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self) -> list[str]:
         """Addresses that were asked for since last asked."""
-        entries = self._ask("POST", "/se/log", {"type": "performance"})
-        events = [json.loads(entry["message"])["message"] for entry in entries]
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
         return [address for address in asked if not address.startswith("data:")]
 
     def until(self, condition, seconds=5.0) -> None:
         """Wait for a script's value to be true."""
-        end = time.monotonic() + seconds
-        while not self.run(f"return {condition}"):
-            assert time.monotonic() < end, f"still not so: {condition}"
-            time.sleep(0.02)
+        wait = WebDriverWait(self.driver, seconds, poll_frequency=0.02)
+        wait.until(lambda _: self.run(f"return {condition}"), f"still not so: {condition}")
 
 
 def _needed(program: str) -> str:

@@ -11,6 +11,7 @@ from bayescout.statistics.dependencies import CachedTest, DependencyRecord
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 NASTY = (
+    "<script>window.hacked=1</script>",
     "</script><b>bold</b>",
     "<img src=x onerror=window.hacked=1>",
     '" onmouseover="window.hacked=1',

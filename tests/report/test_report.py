@@ -18,8 +18,10 @@ from typer.testing import CliRunner
 import bayescout as bs
 from bayescout.cli.app import app
 from bayescout.errors import FormatError, GraphError, NetworkError, SettingError
+from bayescout.evaluate.json_values import json_value
 from bayescout.report.facts import in_words
-from bayescout.report.markup import embedded, resource, shown, tag, text
+from bayescout.report.render import environment, resource
+from bayescout.report.wording import shown, text
 from bayescout.search import SEARCHES
 from tests.report.pages import NASTY, Page, asia, nasty, plain_twin, read, with_tests
 from tests.search.drawn_problems import gaussian
@@ -207,14 +209,23 @@ def test_nothing_is_fetched_and_only_our_script_may_run(learned, tmp_path):
 
 
 def test_labels_never_become_markup(tmp_path):
-    page, twin = written(nasty(), tmp_path), written(plain_twin(), tmp_path)
+    page = written(nasty(), tmp_path, title=NASTY[0])
+    twin = written(plain_twin(), tmp_path)
     assert page.tags == twin.tags
     assert page.data["graph"]["names"] == [text(label) for label in NASTY]
 
 
+def test_the_name_of_a_score_is_only_text(learned, tmp_path):
+    named = [replace(learned, settings=replace(learned.settings, score=s)) for s in (NASTY[0], "mine")]
+    page, twin = (written(result, tmp_path) for result in named)
+    assert page.tags == twin.tags
+    assert page.data["scoreName"] == NASTY[0]
+
+
 @given(st.one_of(st.text(), st.characters(categories=["Cs", "Cc", "Cn", "Po", "Sm"])))
 def test_escaping_leaves_one_element_with_the_text(label):
-    page = Page(f"<p>{tag('b', label, title=label, data_x=label)}</p>")
+    template = environment().from_string('<p><b title="{{ x }}" data-x="{{ x }}">{{ x }}</b></p>')
+    page = Page(template.render(x=label))
     assert page.tags == [("p", ()), ("b", ("title", "data-x")), ("/b", ()), ("/p", ())]
     wanted = text(label).replace("\r\n", "\n").replace("\r", "\n")
     assert "".join(page.words).replace("\r\n", "\n").replace("\r", "\n") == wanted
@@ -226,7 +237,7 @@ LEAVES = st.none() | st.text() | st.text(alphabet="<>&/!-\u2028s") | st.floats()
 
 @given(st.recursive(LEAVES, lambda x: st.lists(x), max_leaves=20))
 def test_embedded_data_come_back_and_hold_no_markup(value):
-    written_text = embedded({"value": value})
+    written_text = environment().from_string("{{ value|tojson }}").render(value=json_value({"value": value}))
     assert not set("<>&") & set(written_text)
 
     def finite(item):
@@ -294,7 +305,7 @@ def luminance(colour):
 
 
 def test_colours_have_contrast():
-    blocks = re.findall(r"color-scheme: (light|dark);(.*?)\}", resource("style.css"), flags=re.DOTALL)
+    blocks = re.findall(r"color-scheme: (light|dark);(.*?)\}", resource(["style.css"]), flags=re.DOTALL)
     assert [name for name, _ in blocks] == ["light", "dark", "dark"]
     assert blocks[1][1].split() == blocks[2][1].split()
     for _, block in blocks:

@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 import bayescout as bs
-from bayescout.report.markup import text
 from bayescout.report.study import write_study
+from bayescout.report.wording import text
 from tests.report.browser import ENTER, LEFT, RIGHT, SHIFT, Browser
 from tests.report.pages import NASTY, asia, nasty, with_tests
 from tests.report.test_study_page import RECORDS, outcome

@@ -40,7 +40,7 @@ def is_missing(value: Any) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def plain(value: Any) -> Any:
+def python_value(value: Any) -> Any:
     """The Python value of a NumPy scalar; dates finer than Python's stay as they are."""
     if isinstance(value, np.floating):
         return float(value)  # a long double's own item() is a long double
@@ -57,7 +57,7 @@ class Marks:
     """
 
     def __init__(self, declared: Sequence[Any] = ()) -> None:
-        self.declared = tuple(plain(value) for value in declared)
+        self.declared = tuple(python_value(value) for value in declared)
         self._meanings = [_meanings(value) for value in self.declared]
         self._met = [is_missing(value) or value == "" for value in self.declared]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.absent import MISSING, Marks, is_missing, plain
+from bayescout.data.absent import MISSING, Marks, is_missing, python_value
 from bayescout.data.table import MAX_STATES, Kind, Label, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.wording import setting
@@ -127,7 +127,7 @@ class Column:
         """A Python value for a NumPy scalar, and MISSING for what counts as missing."""
         if value is MISSING or is_missing(value):
             return MISSING
-        value = plain(value)
+        value = python_value(value)
         return MISSING if self.is_absent(value) else value
 
     def is_absent(self, value: Any) -> bool:
@@ -222,7 +222,7 @@ def _check_states(name: Label, states: Any) -> States:
         raise SettingError(
             f"the states of column {name!r} must be a sequence such as ['no', 'yes'], not {states!r}"
         )
-    listed = tuple(plain(value) for value in states)
+    listed = tuple(python_value(value) for value in states)
     if not listed:
         raise SettingError(f"column {name!r} is given no states: name at least one")
     if len(listed) > MAX_STATES:

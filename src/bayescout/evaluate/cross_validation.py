@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError
-from bayescout.evaluate.plain import plain, plain_label
+from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.evaluate.resampling import check_options, learned, spread, table_of
 from bayescout.evaluate.unseen import (
     HeldOut,
@@ -38,8 +38,8 @@ class Fold:
     held_out: HeldOut
 
     def to_dict(self) -> dict[str, Any]:
-        arcs = [[plain_label(parent), plain_label(child)] for parent, child in self.dag.arcs()]
-        return {"score": plain(self.score), "arcs": arcs, "held_out": self.held_out.to_dict()}
+        arcs = [[json_label(parent), json_label(child)] for parent, child in self.dag.arcs()]
+        return {"score": json_value(self.score), "arcs": arcs, "held_out": self.held_out.to_dict()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,9 +94,9 @@ class CrossValidation:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: an infinite number as null."""
         return {
-            "mean": plain(self.mean),
-            "standard_error": plain(self.standard_error),
-            "total": plain(self.total),
+            "mean": json_value(self.mean),
+            "standard_error": json_value(self.standard_error),
+            "total": json_value(self.total),
             "n_unseen": self.n_unseen,
             "impossible_rows": self.impossible_rows,
             "seed": self.seed,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayescout.errors import printable
-from bayescout.evaluate.plain import plain, plain_label
+from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.labels import Label
 
 LISTED = 100
@@ -31,9 +31,9 @@ class Impossible:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "node": plain_label(self.node),
-            "state": plain(self.state),
-            "given": [[plain_label(label), plain(state)] for label, state in self.given],
+            "node": json_label(self.node),
+            "state": json_value(self.state),
+            "given": [[json_label(label), json_value(state)] for label, state in self.given],
             "probability": self.probability,
             "is_noise": self.is_noise,
         }
@@ -77,10 +77,10 @@ class Divergence:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; an infinite value is null, and `infinite` says so."""
         return {
-            "value": plain(self.value),
+            "value": json_value(self.value),
             "infinite": not self.is_finite,
             "exact": self.exact,
-            "standard_error": plain(self.standard_error),
+            "standard_error": json_value(self.standard_error),
             "rows": self.rows,
             "unseen": self.unseen,
             "impossible": [event.to_dict() for event in self.impossible],

@@ -14,7 +14,7 @@ from bayescout.checks import require_count
 from bayescout.errors import NetworkError, SettingError, printable
 from bayescout.evaluate import marginals
 from bayescout.evaluate.error_rates import dependences
-from bayescout.evaluate.plain import plain, plain_label
+from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, check_same_nodes, counted
 from bayescout.graph.separation import d_separated
@@ -50,7 +50,7 @@ class Information:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "value": plain(self.value),
+            "value": json_value(self.value),
             "exact": self.exact,
             "standard_error": self.standard_error,
             "rows": self.rows,
@@ -147,8 +147,8 @@ class MissedDependence:
     information: Information
 
     def to_dict(self) -> dict[str, Any]:
-        given = [plain_label(label) for label in self.given]
-        named = {"a": plain_label(self.a), "b": plain_label(self.b), "given": given}
+        given = [json_label(label) for label in self.given]
+        named = {"a": json_label(self.a), "b": json_label(self.b), "given": given}
         return {**named, **self.information.to_dict()}
 
 
@@ -179,8 +179,8 @@ class MissedDependences:
         return {
             "missed": len(self.items),
             "asked": self.asked,
-            "mean": plain(self.mean),
-            "total": plain(self.total),
+            "mean": json_value(self.mean),
+            "total": json_value(self.total),
             "items": [item.to_dict() for item in self.items],
         }
 

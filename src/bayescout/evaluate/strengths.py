@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import BayescoutWarning, GraphError, SettingError, UnknownNameError, printable
-from bayescout.evaluate.plain import plain_label
+from bayescout.evaluate.json_values import json_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted
 from bayescout.graph.orders import peel_roots, reach
@@ -166,9 +166,9 @@ class ArcStrengths:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: the arcs found, as [parent, child, strength, direction]."""
-        arcs = [[plain_label(row.parent), plain_label(row.child), *row[2:]] for row in self.table()]
+        arcs = [[json_label(row.parent), json_label(row.child), *row[2:]] for row in self.table()]
         return {
-            "nodes": [plain_label(label) for label in self.nodes],
+            "nodes": [json_label(label) for label in self.nodes],
             "runs": self.runs,
             "threshold": self.threshold(),
             "arcs": arcs,

@@ -12,7 +12,7 @@ import numpy as np
 from bayescout.data.encode import as_table
 from bayescout.data.table import States, Table
 from bayescout.errors import DataError, NetworkError, SettingError
-from bayescout.evaluate.plain import plain, plain_label
+from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import Network, Tabular, fit
@@ -47,13 +47,13 @@ class HeldOut(LogLikelihood):
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: minus infinity as null."""
         return {
-            "total": plain(self.total),
+            "total": json_value(self.total),
             "finite_total": self.finite_total,
-            "mean": plain(self.mean),
+            "mean": json_value(self.mean),
             "rows": self.rows,
             "weight": self.weight,
             "n_unseen": self.n_unseen,
-            "unseen": [[plain_label(node), times] for node, times in self.unseen.items()],
+            "unseen": [[json_label(node), times] for node, times in self.unseen.items()],
             "unseen_rows": self.unseen_rows,
             "impossible_rows": self.impossible_rows,
             "prior": self.prior,

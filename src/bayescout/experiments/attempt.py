@@ -16,7 +16,7 @@ from typing import Any
 from bayescout.errors import BayescoutError
 from bayescout.evaluate.workers import be_a_worker
 from bayescout.experiments.records import Record
-from bayescout.experiments.study import Declared, Study, key_of, plain
+from bayescout.experiments.study import Declared, Study, key_of, strict_json
 
 
 class OverLimitError(Exception):
@@ -35,7 +35,7 @@ def attempt(study: Study, run: Declared, home: int) -> Record:
     reason = None
     try:
         with time_limit(study.seconds_allowed()):
-            measures = plain(study.measure(run))
+            measures = strict_json(study.measure(run))
     except OverLimitError:
         reason = f"over the limit of {study.seconds_allowed():g} s a run"
     except MemoryError as error:

@@ -27,7 +27,7 @@ from bayescout.evaluate.workers import be_a_worker, each_of, first_of_all
 from bayescout.experiments.attempt import attempt, versions
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.store import PARQUET, RECORDS, Say, Store, export_parquet, read_records
-from bayescout.experiments.study import Declared, Study, key_of, plain
+from bayescout.experiments.study import Declared, Study, key_of, strict_json
 from bayescout.experiments.tools import with_digests
 
 START_SECONDS = 5.0
@@ -99,7 +99,7 @@ def keyed(study: Study) -> dict[str, Declared]:
     found: dict[str, Declared] = {}
     digests: dict[str, str | None] = {}
     for declared in study.runs():
-        run = with_digests(plain(declared), digests)
+        run = with_digests(strict_json(declared), digests)
         key = key_of(study.name, run)
         if key in found:
             raise SettingError(f"study {study.name!r} declares the same run twice: {run}")

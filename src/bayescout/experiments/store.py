@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
+
 from bayescout.data.files import atomic_write
 from bayescout.errors import FormatError, SettingError
 from bayescout.experiments.records import TIMES, Record, Records
@@ -27,12 +29,6 @@ RECORDS, LOCK, MANIFEST, PARQUET = "records.jsonl", ".lock", "study.json", "reco
 FORMAT, VERSION = "bayescout-study", 2
 TEMPORARY = (".bayescout-", ".tmp")
 """How the names of files begin and end that a kill left half written."""
-
-FIELDS: Mapping[str, type | tuple[type, ...]] = {
-    "key": str, "study": str, "run": dict, "measures": dict, "reason": (str, type(None)),
-    "seconds": (int, float), "cpu_seconds": (int, float), "versions": dict,
-}  # fmt: skip
-"""What a record has beside its digest."""
 
 MOST_LINES = 10
 """Line numbers named in one error."""
@@ -145,11 +141,12 @@ def _unsealed(text: bytes) -> dict[str, Any] | None:
 def parse(line: bytes) -> Record | None:
     """The record of a line, or None where it is not one, whole and unchanged."""
     content = _unsealed(line)
-    if content is None or content.keys() != FIELDS.keys():
+    if content is None or content.keys() != Record.__dataclass_fields__.keys():
         return None
-    if not all(isinstance(content[name], kind) for name, kind in FIELDS.items()):
+    try:
+        record = msgspec.convert(content, Record)
+    except msgspec.ValidationError:
         return None
-    record = Record(**content)
     return record if record.key == key_of(record.study, record.run) else None
 
 

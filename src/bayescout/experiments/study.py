@@ -99,7 +99,7 @@ class Study:
 
     def settings(self) -> dict[str, Any]:
         """The fields as plain values."""
-        return {f.name: plain(getattr(self, f.name), f.name) for f in fields(self)}
+        return {f.name: strict_json(getattr(self, f.name), f.name) for f in fields(self)}
 
     def seconds_allowed(self) -> float | None:
         """How long a run may take; a study whose settings say it overrides this."""
@@ -160,7 +160,7 @@ def key_of(study: str, run: Declared) -> str:
     return hashlib.sha256(canonical([study, run]).encode()).hexdigest()[:20]
 
 
-def plain(value: Any, where: str = "") -> Any:
+def strict_json(value: Any, where: str = "") -> Any:
     """The value in JSON's own types; what JSON has no word for is refused, with its place."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -176,9 +176,9 @@ def plain(value: Any, where: str = "") -> Any:
         odd = next((key for key in value if not isinstance(key, str)), None)
         if odd is not None:
             raise SettingError(f"{where or 'a mapping'} has the key {odd!r}; records have text for keys")
-        return {key: plain(item, f"{where}.{key}" if where else key) for key, item in value.items()}
+        return {key: strict_json(item, f"{where}.{key}" if where else key) for key, item in value.items()}
     if isinstance(value, (list, tuple, range)):
-        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        return [strict_json(item, f"{where}[{i}]") for i, item in enumerate(value)]
     raise SettingError(f"{where or 'a value'} is a {type(value).__name__}; records hold plain JSON values")
 
 

@@ -149,7 +149,7 @@ class Pdag:
         return plot_network(self, truth, strengths)
 
     def _repr_html_(self) -> str:
-        from bayescout.plots.notebook import graph_html
+        from bayescout.report.notebook import graph_html
 
         return graph_html(self)
 

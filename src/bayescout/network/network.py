@@ -316,7 +316,7 @@ class Network:
         return plot_network(self, truth, strengths, cpts)
 
     def _repr_html_(self) -> str:
-        from bayescout.plots.notebook import network_html
+        from bayescout.report.notebook import network_html
 
         return network_html(self)
 

@@ -13,7 +13,7 @@ from bayescout.errors import DataError
 from bayescout.plots import palette
 from bayescout.plots.strengths import Strengths, one_way
 from bayescout.plots.style import DPI, TITLE_STYLE
-from bayescout.plots.text import plain, shortened, text_width, wrapped
+from bayescout.plots.text import one_line, shortened, text_width, wrapped
 from bayescout.plots.values import Boxes, Histograms, Lines, Panel, Reference, Series
 
 PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
@@ -56,7 +56,7 @@ def entitled(figure: Any, title: str) -> None:
     """The title of a figure, in as many lines as its width asks for."""
     if title:
         room = 72 * figure.get_figwidth() - 24
-        figure.suptitle("\n".join(wrapped(plain(title), TITLE_SIZE, room)), **TITLE_STYLE)
+        figure.suptitle("\n".join(wrapped(one_line(title), TITLE_SIZE, room)), **TITLE_STYLE)
 
 
 def numbers(axis: Any) -> None:
@@ -84,9 +84,9 @@ def finite(values: Sequence[float], where: str) -> list[float]:
 
 
 def lettered(axes: Any, title: str = "", x_label: str = "", y_label: str = "") -> None:
-    axes.set_title(plain(title))
-    axes.set_xlabel(plain(x_label))
-    axes.set_ylabel(plain(y_label))
+    axes.set_title(one_line(title))
+    axes.set_xlabel(one_line(x_label))
+    axes.set_ylabel(one_line(y_label))
 
 
 def references(axes: Any, lines: Sequence[Reference], upright: bool) -> None:
@@ -95,7 +95,7 @@ def references(axes: Any, lines: Sequence[Reference], upright: bool) -> None:
     for k, (label, value) in enumerate(lines):
         finite([value], f"the reference {label!r}")
         dashes = (0, REFERENCE_DASHES[k % len(REFERENCE_DASHES)])
-        draw(value, color=palette.BLACK, linewidth=1.2, linestyle=dashes, label=f"{plain(label)}", zorder=3)
+        draw(value, color=palette.BLACK, linewidth=1.2, linestyle=dashes, label=one_line(label), zorder=3)
 
 
 def legend(axes: Any, count: int) -> None:
@@ -165,7 +165,7 @@ def _draw_series(series: Series, xs: list[float], ys: list[float], axes: Any, k:
     colour, marker = palette.SERIES[k % len(palette.SERIES)], palette.MARKERS[k % len(palette.MARKERS)]
     axes.plot(
         xs, ys, color=colour, linewidth=1.8, linestyle=_dashed(k), marker=marker, markersize=4.5,
-        markevery=max(1, len(xs) // 12), label=plain(series.label), zorder=2.5,
+        markevery=max(1, len(xs) // 12), label=one_line(series.label), zorder=2.5,
     )  # fmt: skip
     if series.low is not None and series.high is not None:
         where = f"the band of series {series.label!r}"
@@ -225,7 +225,7 @@ def bin_edges(values: list[float]) -> list[float]:
 
 def draw_boxes(figure: Boxes) -> Any:
     """Quartiles with a line at the median, whiskers to 1.5 times their distance, the rest as points."""
-    labels = [plain(label) for label, _ in figure.groups]
+    labels = [one_line(label) for label, _ in figure.groups]
     values = [finite(own, f"group {label!r} of figure {figure.name!r}") for label, own in figure.groups]
     turned = sum(len(label) for label in labels) > 11 * max(5, len(labels)) or len(labels) > 8
     drawn = new_figure(max(PANEL_WIDTH, 0.85 * len(labels) + 1.2), PANEL_HEIGHT + 0.5, layout="constrained")
@@ -281,7 +281,7 @@ def draw_strengths(strengths: Strengths, threshold: float | None, title: str) ->
     if known:
         shares, rows = zip(*known, strict=True)
         axes.plot(shares, rows, "D", color=palette.VERMILLION, markersize=4.5, label="direction")
-    names = [f"{shortened(plain(a))} → {shortened(plain(b))}" for (a, b), _ in strongest]
+    names = [f"{shortened(one_line(a))} → {shortened(one_line(b))}" for (a, b), _ in strongest]
     axes.set_yticks(places, names)
     axes.set_ylim(len(strongest) - 0.4, -0.6)
     axes.set_xlim(0, 1.02)

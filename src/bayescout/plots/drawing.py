@@ -18,7 +18,7 @@ from bayescout.plots.layout import MARGIN, Box, Pair, Point, Size, arc_pairs, la
 from bayescout.plots.palette import Stroke
 from bayescout.plots.strengths import as_strengths, strength_of
 from bayescout.plots.tables import NodeTable
-from bayescout.plots.text import plain, shortened, text_width
+from bayescout.plots.text import one_line, shortened, text_width
 
 KEY_HEIGHT = 20.0
 KEY_LINE = 30.0
@@ -105,7 +105,7 @@ def draw_graph(
 
     layout = layered(graph, size_of, missing)
     nodes = tuple(
-        DrawnNode(i, label, shortened(plain(label)), plain(label), box, shown.get(label))
+        DrawnNode(i, label, shortened(one_line(label)), one_line(label), box, shown.get(label))
         for i, (label, box) in enumerate(zip(layout.nodes, layout.boxes, strict=True))
     )
     marks = _Marks(graph, truth, compared, strengths)
@@ -154,7 +154,7 @@ class _Marks:
         kind = self.kinds.get(pair, default)
         stroke = palette.ARCS[kind]
         a, b = self.graph.nodes[source], self.graph.nodes[target]
-        words = f"{plain(a)} {'→' if directed else '—'} {plain(b)}"
+        words = f"{one_line(a)} {'→' if directed else '—'} {one_line(b)}"
         if kind in ("missing", "extra", "reversed"):
             words += f" ({self._word(kind)})"
         if self.strengths is not None and kind != "missing":

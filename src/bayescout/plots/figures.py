@@ -20,7 +20,7 @@ from bayescout.plots.drawing import Drawing, draw_graph
 from bayescout.plots.strengths import as_strengths
 from bayescout.plots.style import TITLE_STYLE, house_style, save_files
 from bayescout.plots.tables import NodeTable, cpt_table
-from bayescout.plots.text import plain, text_width, wrapped
+from bayescout.plots.text import one_line, text_width, wrapped
 from bayescout.plots.values import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Series
 
 POINTS = 0.75
@@ -171,7 +171,7 @@ class _Tile:
     def __init__(self, graph: Drawn, drawing: Drawing, points: float) -> None:
         self.drawing, self.points = drawing, points
         self.own = (drawing.width * points / 72, drawing.height * points / 72)
-        self.lines = wrapped(plain(graph.caption), CAPTION_FONT, max(self.own[0], LEAST_CAPTION) * 72 - 18)
+        self.lines = wrapped(one_line(graph.caption), CAPTION_FONT, max(self.own[0], LEAST_CAPTION) * 72 - 18)
         words = max((text_width(line, CAPTION_FONT) / 72 + 0.3 for line in self.lines), default=0.0)
         self.width = max(self.own[0], words)
         self.above = (len(self.lines) * CAPTION_FONT * 1.3 + 6) / 72
@@ -202,7 +202,7 @@ def _draw_drawings(figure: Drawings) -> Any:
     width = max([4.0, *(sum(tile.width for tile in row) for row in rows)])
     top = sum(heights)
     drawn = new_figure(width, top + TITLE)
-    drawn.suptitle(plain(figure.title), y=1 - 0.12 / (top + TITLE), va="top", **TITLE_STYLE)
+    drawn.suptitle(one_line(figure.title), y=1 - 0.12 / (top + TITLE), va="top", **TITLE_STYLE)
     for row, height in zip(rows, heights, strict=True):
         left = 0.0
         for tile in row:

@@ -15,7 +15,7 @@ from bayescout.graph.pdag import Pdag
 from bayescout.plots.crossings import Layers
 from bayescout.plots.layers import assign
 from bayescout.plots.spacing import centred
-from bayescout.plots.text import plain, shortened, text_width
+from bayescout.plots.text import one_line, shortened, text_width
 
 Point = tuple[float, float]
 Pair = tuple[int, int]
@@ -72,7 +72,7 @@ class Layout:
 
 def label_size(label: Label) -> Size:
     """A box that holds the label, shortened, on one line."""
-    return 2 * BOX_PADDING + text_width(shortened(plain(label)), FONT_SIZE), BOX_HEIGHT
+    return 2 * BOX_PADDING + text_width(shortened(one_line(label)), FONT_SIZE), BOX_HEIGHT
 
 
 def layered(

@@ -15,7 +15,7 @@ from bayescout.plots.drawing import KEY_FONT, KEY_LINE, Drawing, DrawnArc, Drawn
 from bayescout.plots.layout import BOX_HEIGHT, FONT_SIZE, Point
 from bayescout.plots.palette import Stroke
 from bayescout.plots.tables import CELL_GAP, ROW_HEIGHT, TABLE_FONT
-from bayescout.plots.text import FONT, plain
+from bayescout.plots.text import FONT, one_line
 
 HEAD_LENGTH, HEAD_WIDTH = 8.0, 3.6
 
@@ -72,7 +72,7 @@ def _strokes(stroke: Stroke) -> str:
 
 
 def _arc(arc: DrawnArc, drawing: Drawing) -> str:
-    parent, child = drawing.nodes[arc.source].label, drawing.nodes[arc.target].label
+    parent, child = (quoteattr(one_line(drawing.nodes[end].label)) for end in (arc.source, arc.target))
     line, head = arrow(arc.points, arc.stroke.width) if arc.directed else (arc.points, ())
     names = f"arc {arc.kind}{'' if arc.directed else ' undirected'}"
     shapes = f'<path class="line" d="{_path(line)}" {_strokes(arc.stroke)}/>'
@@ -80,7 +80,7 @@ def _arc(arc: DrawnArc, drawing: Drawing) -> str:
         corners = " ".join(map(_xy, head))
         shapes += f'<polygon class="head" points="{corners}" fill="{arc.stroke.colour}"/>'
     return (
-        f'<g class="{names}" data-parent={quoteattr(plain(parent))} data-child={quoteattr(plain(child))} '
+        f'<g class="{names}" data-parent={parent} data-child={child} '
         f'data-source="{arc.source}" data-target="{arc.target}"><title>{escape(arc.tooltip)}</title>{shapes}'
         f'<path class="hit" d="{_path(arc.points)}" fill="none" stroke="transparent" stroke-width="10" '
         f'pointer-events="stroke"/></g>'
@@ -97,7 +97,7 @@ def _node(node: DrawnNode) -> str:
     text = _text(box.x, middle, node.text, FONT_SIZE, "middle")
     table = _table(node, left, top) if node.table else ""
     return (
-        f'<g class="node" data-node={quoteattr(plain(node.label))} data-index="{node.index}">'
+        f'<g class="node" data-node={quoteattr(one_line(node.label))} data-index="{node.index}">'
         f"<title>{escape(node.tooltip)}</title>"
         f'<rect x="{_n(left)}" y="{_n(top)}" width="{_n(box.width)}" height="{_n(box.height)}" rx="5" '
         f'fill="{palette.BOX_FILL}" stroke="{palette.BOX_EDGE}"/>{text}{table}</g>'

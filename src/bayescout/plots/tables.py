@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from bayescout.plots.text import plain, shortened, text_width
+from bayescout.plots.text import one_line, shortened, text_width
 
 TABLE_FONT = 9.0
 ROW_HEIGHT = 13.0
@@ -59,7 +59,7 @@ def _cell(value: object) -> str:
         return "---"
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) >= 1 or value == 0 else f"{value:.3f}"
-    return shortened(plain(value), MAX_CELL)
+    return shortened(one_line(value), MAX_CELL)
 
 
 def cpt_table(model: Any, node: object) -> NodeTable:

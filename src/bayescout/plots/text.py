@@ -39,7 +39,7 @@ def _advance(character: str) -> int:
     return 105 if east_asian_width(character) in "WF" else 80
 
 
-def plain(label: Label) -> str:
+def one_line(label: Label) -> str:
     """A label as one line of text that may be shown: no line ends, no control characters."""
     text = str(label)
     shown = "".join(" " if character.isspace() else character for character in text)

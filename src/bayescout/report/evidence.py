@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayescout.report.markup import short
+from bayescout.report.wording import short
 from bayescout.result import Result
 
 MOST_TESTS = 3000

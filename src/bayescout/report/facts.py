@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from bayescout.report.markup import number
+from bayescout.report.wording import number
 
 WORDS = {
     "tried": "orders tried",

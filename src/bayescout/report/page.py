@@ -8,16 +8,32 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from bayescout.errors import SettingError
+from bayescout.evaluate.json_values import json_value
 from bayescout.formats.text import write_text
 from bayescout.graph.compare import Comparison, compare
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size
 from bayescout.graph.pdag import Pdag
-from bayescout.report import data_part, made, parameters
+from bayescout.report import parameters
+from bayescout.report.data_part import described
 from bayescout.report.evidence import tests_data, tests_tile
-from bayescout.report.markup import Html, embedded, grid, html, join, number, page, resource, shown, tag
-from bayescout.report.views import MOST_TOP, against, as_reference, graph_data, trace_data
+from bayescout.report.provenance import provenance, version
+from bayescout.report.render import rendered, resource
+from bayescout.report.views import (
+    EXTRA,
+    MISSING,
+    MOST_POINTS,
+    MOST_TOP,
+    REVERSED,
+    against,
+    as_reference,
+    graph_data,
+    trace_data,
+)
+from bayescout.report.wording import number, shown, text
 from bayescout.report.worth import Worth, worth
 from bayescout.result import Result, says_nothing
 
@@ -30,11 +46,6 @@ STOPPED = {
     "interrupted": ("interrupted", "The run was interrupted; this is the best network so far."),
     "callback": ("by a callback", "A callback ended the run; this is the best network so far."),
 }
-
-NO_DATA = (
-    "The result was read from a file, and files keep no data. Learn again and write the report from that "
-    "result to have this part."
-)
 
 
 def write_report(
@@ -51,26 +62,32 @@ def write_report(
     network, about = parameters.fitted(result, model)
     found = None if result.table is None else worth(result)
     subject = _Subject(result, shown(result.dag.nodes), reference, found)
-    script = Html("\n".join(resource(name) for name in SCRIPTS).join(("(() => {\n", "})();\n")))
-    parts = {
+    script = Markup("(() => {\n%s})();\n") % resource(SCRIPTS)
+    values = {
         "title": title or "Learned network",
-        "version": made.version("bayescout"),
-        "style": Html(resource("style.css") + resource("report.css")),
+        "version": version("bayescout"),
         "script": script,
         "script_source": "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "lead": _lead(result),
-        "headline": _headline(subject),
-        "graph_label": f"The learned network: {graph_size(len(result.dag), result.dag.n_arcs)}",
-        "knowledge_note": _pairs_note(subject),
+        "tiles": _tiles(subject),
+        "graph_size": graph_size(len(result.dag), result.dag.n_arcs),
+        "pairs_note": _pairs_note(subject),
         "arcs": _arcs(subject),
+        "likelihood_scale": getattr(getattr(result.scores, "formula", None), "likelihood_scale", False),
         "progress": _progress(result),
+        "thinned": len(result.trace) > MOST_POINTS,
         "best": _best(result),
-        "parameters": _parameters(subject, network, about),
-        "data": _data(subject),
-        "made": made.section(result),
-        "json": embedded(_json(subject)),
+        "kept": f"{len(result.top):,}" if len(result.top) > MOST_TOP else "",
+        "about_parameters": about,
+        "parameters": [],
+        "data": None if result.table is None else described(result.table, result.dag.nodes, subject.names),
+        "made": provenance(result),
+        "page_data": json_value(_page_data(subject)),
     }
-    write_text(path, page("report.html", parts))
+    if network is not None:
+        values["about_parameters"] = f"{counted(network.n_parameters, 'free parameter')}. {about}"
+        values["parameters"] = parameters.node_parameters(network, result.dag.nodes, subject.names)
+    write_text(path, rendered("report.html", values))
 
 
 @dataclass(frozen=True)
@@ -103,7 +120,8 @@ def _lead(result: Result) -> str:
     return f"{size}, learned{rows} {how}."
 
 
-def _headline(subject: _Subject) -> Html:
+def _tiles(subject: _Subject) -> list[tuple[str, str, str]]:
+    """The name, the figure and a sentence of each tile of the headline."""
     result = subject.result
     ended, sentence = STOPPED.get(result.stop_reason, (result.stop_reason, ""))
     if result.own_score is not None:
@@ -112,7 +130,7 @@ def _headline(subject: _Subject) -> Html:
             f"{number(result.own_score)}): this network is that of greedy climbing from the start."
         )
     undecided = len(result.cpdag.undirected)
-    tiles: list[tuple[str, object, str]] = [
+    tiles = [
         (f"Score ({result.settings.score})", number(result.score), "nats; larger is better"),
         ("Arcs", f"{result.dag.n_arcs:,}", _direction(undecided, result.dag.n_arcs)),
         ("Time", _seconds(result.seconds), f"{counted(result.counters.iterations, 'step')}, "
@@ -134,12 +152,7 @@ def _headline(subject: _Subject) -> Html:
                 f"{found.n_reversed} reversed; {found.shd_cpdag} between the equivalence classes",
             )
         )
-    return tag("dl", *(_tile(*tile) for tile in tiles), class_="tiles")
-
-
-def _tile(name: str, value: object, about: str) -> Html:
-    said = tag("dd", tag("span", value, class_="figure"), tag("span", about, class_="about"))
-    return tag("div", tag("dt", name), said)
+    return tiles
 
 
 def _direction(undecided: int, arcs: int) -> str:
@@ -150,7 +163,7 @@ def _direction(undecided: int, arcs: int) -> str:
     return f"the direction of {undecided:,} could be either: see the equivalence class"
 
 
-def _optimality(result: Result) -> tuple[str, object, str]:
+def _optimality(result: Result) -> tuple[str, str, str]:
     assert result.gap is not None
     if result.gap <= 0:
         return "Optimality", "proven", "No network within the limits of the search scores higher."
@@ -187,101 +200,55 @@ def _pairs_note(subject: _Subject) -> str:
 # ---- sections
 
 
-def _arcs(subject: _Subject) -> Html:
-    result, names = subject.result, subject.names
-    if not result.dag.n_arcs:
-        return tag("p", "The network has no arcs: the search found no dependence worth one.")
-    found = subject.worth
+def _arcs(subject: _Subject) -> list[dict[str, Any]]:
+    """The arcs, the most valuable first where their worth is known."""
+    dag, found = subject.result.dag, subject.worth
     if found is None:
-        decided = set(result.cpdag.directed)
-        rows = [
-            [_arc_button(names, p, c), _said_direction((p, c) in decided)]
-            for c, own in enumerate(result.dag.parents)
-            for p in own
-        ]
-        return join([tag("p", NO_DATA, class_="note"), grid(["arc", "direction"], rows)])
+        decided = set(subject.result.cpdag.directed)
+        ends = [(p, c) for c, own in enumerate(dag.parents) for p in own]
+        return [_arc(subject.names, p, c, (p, c) in decided, []) for p, c in ends]
     ranked = sorted(found.arcs, key=lambda arc: (arc["remove"], arc["c"], arc["p"]))
-    rows = [
-        [
-            _arc_button(names, arc["p"], arc["c"]),
-            _said_direction(arc["compelled"]),
-            number(arc["remove"]),
-            number(arc["reverse"]) if arc["reverse"] is not None else "closes a cycle",
-        ]
-        for arc in ranked
-    ]
-    about = (
-        "What the score would change by, in nats, if the arc were taken out or turned round; the most "
-        "valuable first. An arc that could point either way can be turned without loss, some only together "
-        "with others."
-    )
-    if getattr(getattr(result.scores, "formula", None), "likelihood_scale", False):
-        about += " Scores are logarithms: 3 nats stand for a factor of about 20, 7 nats for about 1,000."
-    heads = ["arc", "direction", "without it", "turned round"]
-    return join([tag("p", about, class_="note"), grid(heads, rows, numbers=2)])
+    return [_arc(subject.names, arc["p"], arc["c"], arc["compelled"], _changes(arc)) for arc in ranked]
 
 
-def _arc_button(names: tuple[str, ...], parent: int, child: int) -> Html:
+def _arc(
+    names: tuple[str, ...], parent: int, child: int, compelled: bool, changes: list[str]
+) -> dict[str, Any]:
     words = f"{names[parent]} \N{RIGHTWARDS ARROW} {names[child]}"
-    return tag("button", words, type="button", class_="link", data_arc=f"{parent},{child}")
+    direction = "decided" if compelled else "either way"
+    return {"parent": parent, "child": child, "words": words, "direction": direction, "changes": changes}
 
 
-def _said_direction(compelled: bool) -> str:
-    return "decided" if compelled else "either way"
+def _changes(arc: dict[str, Any]) -> list[str]:
+    turned = number(arc["reverse"]) if arc["reverse"] is not None else "closes a cycle"
+    return [number(arc["remove"]), turned]
 
 
-def _progress(result: Result) -> Html:
-    steps = len(result.trace)
+def _progress(result: Result) -> str:
     first = result.trace[0].best if result.trace else result.score
-    said = f"{counted(steps, 'point')} from {number(first)} to {number(result.score)}."
-    thinned = "" if steps <= 1500 else " Long runs are thinned here; result.trace has every step."
-    return tag(
-        "p", said + " The thick line is the best score so far, the thin one the network in hand." + thinned,
-        class_="note",
-    )  # fmt: skip
+    return f"{counted(len(result.trace), 'point')} from {number(first)} to {number(result.score)}."
 
 
-def _best(result: Result) -> Html:
-    if len(result.top) == 1:
-        only = (
-            "Only one network was kept; learn(..., top=10), or --top 10 on the command line, keeps the ten "
-            "best that the search meets, where it meets as many."
-        )
-        return tag("p", only, class_="note")
-    rows = []
-    for rank, entry in enumerate(result.top[:MOST_TOP]):
+def _best(result: Result) -> list[dict[str, Any]]:
+    """The best networks, and how they differ from the first."""
+    found = []
+    for entry in result.top[:MOST_TOP]:
         kinds = [kind for *_, kind in against(entry.dag, result.dag)]
-        differs = ", ".join(
-            f"{kinds.count(kind)} {word}" for kind, word in ((1, "added"), (3, "left out"), (2, "reversed"))
-            if kinds.count(kind)
-        )  # fmt: skip
-        view = tag("button", "View", type="button", data_top=rank, aria_label=f"View network {rank + 1}")
-        scores = number(entry.score), number(entry.score - result.score)
-        rows.append([rank + 1, view, *scores, entry.dag.n_arcs, differs or "the best"])
-    about = "The best networks that the search met, and how they differ from the first."
-    if len(result.top) > MOST_TOP:
-        about += f" The first {MOST_TOP} of {len(result.top):,}; result.top has all."
-    heads = ["rank", "", "score", "difference", "arcs", "against the best"]
-    return join([tag("p", about, class_="note"), grid(heads, rows, [False, False, True, True, True, False])])
+        words = {EXTRA: "added", MISSING: "left out", REVERSED: "reversed"}
+        differs = [f"{kinds.count(kind)} {word}" for kind, word in words.items() if kind in kinds]
+        found.append(
+            {
+                "score": number(entry.score),
+                "difference": number(entry.score - result.score),
+                "arcs": entry.dag.n_arcs,
+                "against": ", ".join(differs) or "the best",
+            }
+        )
+    return found
 
 
-def _parameters(subject: _Subject, network: Any, about: str) -> Html:
-    if network is None:
-        return tag("p", about, class_="note")
-    tables = parameters.parameter_tables(network, subject.result.dag.nodes, subject.names)
-    said = f"{counted(network.n_parameters, 'free parameter')}. {about}"
-    return join([tag("p", said, class_="note"), *tables])
-
-
-def _data(subject: _Subject) -> Html:
-    table, nodes = subject.result.table, subject.result.dag.nodes
-    if table is None:
-        return tag("p", NO_DATA, class_="note")
-    blocks = data_part.column_blocks(table, nodes, subject.names)
-    return join([data_part.facts_of(table), tag("div", *blocks, class_="columns")])
-
-
-def _json(subject: _Subject) -> dict[str, Any]:
+def _page_data(subject: _Subject) -> dict[str, Any]:
+    """What the page's script draws and explains from."""
     result, found = subject.result, subject.worth
     table = result.table
     states: list[Any] = [None] * len(result.dag)
@@ -294,7 +261,7 @@ def _json(subject: _Subject) -> dict[str, Any]:
         "trace": trace_data(result),
         "states": states,
         "score": result.score,
-        "scoreName": html(result.settings.score),
+        "scoreName": text(result.settings.score),
         "top": [entry.score for entry in result.top[:MOST_TOP]],
         "hasData": found is not None,
         "arcs": [] if found is None else found.arcs,

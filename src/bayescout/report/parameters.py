@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from bayescout.errors import BayescoutError, BayescoutWarning, GraphError, NetworkError
 from bayescout.graph.labels import check_same_nodes, counted
 from bayescout.network import Network, Regression
 from bayescout.network.node import Parameters
-from bayescout.report.markup import Html, grid, join, probability, short, shown, tag, text
+from bayescout.report.wording import probability, short, shown, text
 from bayescout.result import Result
 
 MOST_ROWS = 64
@@ -18,6 +19,22 @@ MOST_ROWS = 64
 
 MOST_STATES = 24
 MOST_CELLS_IN_ALL = 60_000
+
+
+@dataclass(frozen=True)
+class NodeParameters:
+    """The parameters of a node, as a table or as a regression.
+
+    figures  the positions of the columns that are numbers
+    terms    (words, parent, value) of each term of a regression; the parent is empty where it is of none
+    """
+
+    title: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    figures: range = range(0)
+    note: str = ""
+    terms: Sequence[tuple[str, str, str]] = ()
 
 
 def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
@@ -54,55 +71,57 @@ def _checked(result: Result, model: Network) -> Network:
     return model
 
 
-def parameter_tables(network: Network, nodes: tuple[object, ...], names: tuple[str, ...]) -> list[Html]:
-    """One block a node, in the order of `nodes`, with the id that the page's script looks for."""
-    room = MOST_CELLS_IN_ALL
-    blocks = []
-    for i, node in enumerate(nodes):
+def node_parameters(
+    network: Network, nodes: tuple[object, ...], names: tuple[str, ...]
+) -> list[NodeParameters]:
+    """The parameters of each node, in the order of `nodes`, as far as there is room."""
+    room, made = MOST_CELLS_IN_ALL, []
+    for node, name in zip(nodes, names, strict=True):
         found = network.parameters(node)
         if isinstance(found, Regression):
-            title, body = f"{names[i]}, given its parents", _regression(found)
-        else:
-            title, body, cells = _table(found, node, network.dag.parents_of(node), room)
-            room -= cells
-        blocks.append(tag("details", tag("summary", title), body, id=f"parameters-{i}", class_="parameters"))
-    return blocks
+            made.append(_equation(found, name))
+            continue
+        table = _table(found, node, network.dag.parents_of(node), room)
+        room -= len(table.rows) * len(table.columns)
+        made.append(table)
+    return made
 
 
-def _table(found: Parameters, node: object, parents: Sequence[object], room: int) -> tuple[str, Html, int]:
-    """A title, one line per configuration of the parents, and how many cells that takes."""
-    given = ", ".join(shown(parents))
+def _table(found: Parameters, node: object, parents: Sequence[object], room: int) -> NodeParameters:
+    """One line for each configuration of the parents, or a note where there is no room for them."""
+    given = shown(parents)
     title = short(text(node)) or repr(node)
-    title = f"P({title} | {given})" if given else f"P({title})"
+    title = f"P({title} | {', '.join(given)})" if given else f"P({title})"
     leading, states = found.columns[: found.leading], found.columns[found.leading :]
     heads = shown(states)[:MOST_STATES]
-    rows = min(found.n_rows, MOST_ROWS)
-    cells = rows * (len(leading) + len(heads))
+    columns = [*shown(leading), *heads]
+    n_rows = min(found.n_rows, MOST_ROWS)
     call = f"model.cpt({short(repr(node))})"
-    if cells > room:
+    if n_rows * len(columns) > room:
         note = f"{found.n_rows:,} rows by {len(states):,} states; the page is full: {call} shows it."
-        return title, tag("p", note, class_="note"), 0
-    lines = []
-    for line in islice(found.lines(), rows):
+        return NodeParameters(title, note=note)
+    rows = []
+    for line in islice(found.lines(), n_rows):
         numbers = line[found.leading :][: len(heads)]
         said = ["---" if p is None else probability(p) for p in numbers]
-        lines.append([*(short(text(value)) for value in line[: found.leading]), *said])
-    parts = [grid([*shown(leading), *heads], lines, numbers=len(heads))]
-    if rows < found.n_rows or len(heads) < len(states):
+        rows.append([*(short(text(value)) for value in line[: found.leading]), *said])
+    note = ""
+    if n_rows < found.n_rows or len(heads) < len(states):
         note = (
-            f"{rows:,} of {found.n_rows:,} rows and {len(heads)} of {len(states):,} states are shown; "
+            f"{n_rows:,} of {found.n_rows:,} rows and {len(heads)} of {len(states):,} states are shown; "
             f"{call} has all."
         )
-        parts.append(tag("p", note, class_="note"))
-    return title, join(parts), cells
+    return NodeParameters(title, columns, rows, range(len(leading), len(columns)), note)
 
 
-def _regression(found: Regression) -> Html:
+def _equation(found: Regression, name: str) -> NodeParameters:
     """Intercept, coefficients and variance of one regression."""
-    rows: list[tuple[object, str]] = [("intercept", f"{found.intercept:.6g}")]
-    rows += [
-        (join(["coefficient of ", tag("b", parent)]), f"{weight:.6g}")
-        for parent, weight in zip(shown(found.parents), found.coefficients, strict=True)
+    terms = [
+        ("intercept", "", f"{found.intercept:.6g}"),
+        *(
+            ("coefficient of", parent, f"{weight:.6g}")
+            for parent, weight in zip(shown(found.parents), found.coefficients, strict=True)
+        ),
+        ("variance of the noise", "", f"{found.variance:.6g}"),
     ]
-    rows.append(("variance of the noise", f"{found.variance:.6g}"))
-    return grid(["parameter", "value"], rows, numbers=1)
+    return NodeParameters(f"{name}, given its parents", terms=terms)

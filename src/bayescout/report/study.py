@@ -18,10 +18,12 @@ from bayescout.formats.text import write_text
 from bayescout.graph.labels import counted
 from bayescout.plots.style import matplotlib
 from bayescout.plots.values import Cell, Figure, SummaryTable
-from bayescout.report.made import version
-from bayescout.report.markup import Html, grid, join, page, pairs, resource, tag, text
+from bayescout.report.provenance import version
+from bayescout.report.render import rendered
+from bayescout.report.wording import text
 
 TABLES, FIGURES, PAGE = "tables", "figures", "index.html"
+ENDINGS = {"CSV": "csv", "Markdown": "md", "SVG": "svg", "PNG": "png"}
 MOST_ROWS = 500
 """The most rows of a table on the page; its CSV file has all."""
 
@@ -52,20 +54,19 @@ def write_study(outcome: Outcome, folder: str | os.PathLike[str], records: Itera
         matplotlib()
     target = Path(folder)
     _make_folders(target)
-    sections = [_section(section, target, _anchor(i)) for i, section in enumerate(outcome.sections)]
-    parts = {
+    values = {
+        "name": outcome.name,
         "title": outcome.title,
         "source": outcome.source,
         "version": version("bayescout"),
-        "style": Html(resource("style.css") + resource("study.css")),
         "script_source": "none",
-        "contents": _contents(outcome),
-        "introduction": _prose(outcome.introduction),
-        "findings": _findings(outcome.findings),
-        "sections": join(sections),
-        "run": _how(outcome, list(records)),
+        "introduction": _paragraphs(outcome.introduction),
+        "findings": [_finding(finding) for finding in outcome.findings],
+        "agreement": _agreement(outcome.findings),
+        "sections": [_section(section, target) for section in outcome.sections],
+        "run": _how(list(records)),
     }
-    write_text(target / PAGE, page("study.html", parts))
+    write_text(target / PAGE, rendered("study.html", values))
     return target / PAGE
 
 
@@ -99,98 +100,77 @@ def _check_names(outcome: Outcome) -> None:
 # ---- parts of the page
 
 
-def _anchor(place: int) -> str:
-    return f"section-{place + 1}"
-
-
-def _contents(outcome: Outcome) -> Html:
-    links = [("findings", "What was found")] if outcome.findings else []
-    links += [(_anchor(i), section.title) for i, section in enumerate(outcome.sections)]
-    return join(tag("a", words, href=f"#{name}") for name, words in [*links, ("run", "How it was run")])
-
-
-def _prose(text: str) -> Html:
+def _paragraphs(text: str) -> list[str]:
     """Paragraphs, which blank lines part."""
-    return join(tag("p", " ".join(part.split())) for part in re.split(r"\n\s*\n", text) if part.strip())
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
-def _findings(findings: tuple[Finding, ...]) -> Html:
-    if not findings:
-        return Html("")
+def _agreement(findings: tuple[Finding, ...]) -> str:
     agree = sum(finding.holds for finding in findings)
     hold = "holds" if agree == 1 else "hold"
-    count = f"Of {counted(len(findings), 'finding')} of the document, {agree} {hold} here."
-    cards = join(_finding(finding) for finding in findings)
-    return tag("section", tag("h2", "What was found"), tag("p", count), cards, id="findings")
+    return f"Of {counted(len(findings), 'finding')} of the document, {agree} {hold} here."
 
 
-def _finding(finding: Finding) -> Html:
-    verdict = "holds" if finding.holds else "does not hold"
-    sides = [
-        tag("div", tag("h3", "The document"), _prose(finding.claim)),
-        tag("div", tag("h3", "Here"), _prose(finding.ours)),
-    ]
-    if finding.why:
-        sides.append(tag("div", tag("h3", "Why"), _prose(finding.why)))
-    mark = "\N{CHECK MARK}" if finding.holds else "\N{NOT EQUAL TO}"
-    badge = tag("p", tag("span", mark, aria_hidden="true"), f" {verdict}", class_="verdict")
-    return tag("article", badge, *sides, class_="finding " + ("holds" if finding.holds else "differs"))
+def _finding(finding: Finding) -> dict[str, Any]:
+    sides = {name: _paragraphs(getattr(finding, name)) for name in ("claim", "ours", "why")}
+    return {"holds": finding.holds, **sides}
 
 
-def _section(section: Section, folder: Path, anchor: str) -> Html:
-    parts = [tag("h2", section.title), _prose(section.text)]
-    parts += [_table(table, folder) for table in section.tables]
-    parts += [_figure(figure, folder) for figure in section.figures]
-    return tag("section", *parts, id=anchor)
+def _section(section: Section, folder: Path) -> dict[str, Any]:
+    return {
+        "title": section.title,
+        "text": _paragraphs(section.text),
+        "tables": [_table(table, folder) for table in section.tables],
+        "figures": [_figure(figure, folder) for figure in section.figures],
+    }
 
 
-def _table(table: SummaryTable, folder: Path) -> Html:
+def _table(table: SummaryTable, folder: Path) -> dict[str, Any]:
+    """A table as the page shows it; its files are written."""
     write_text(folder / TABLES / f"{table.name}.md", markdown(table))
     write_text(folder / TABLES / f"{table.name}.csv", as_csv(table))
-    figures = [any(isinstance(row[i], (int, float)) for row in table.rows) for i in range(len(table.columns))]
-    rows = [[shown(cell) for cell in row] for row in table.rows[:MOST_ROWS]]
-    links = _files((f"{TABLES}/{table.name}.csv", "CSV"), (f"{TABLES}/{table.name}.md", "Markdown"))
+    cells = enumerate(zip(*table.rows, strict=True))
     note = table.note
     if len(table.rows) > MOST_ROWS:
         note = f"{note} The first {MOST_ROWS} of {len(table.rows):,} rows; the CSV file has all.".strip()
-    about = [tag("p", note, class_="note")] if note else []
-    return tag(
-        "figure", tag("figcaption", table.title, " ", links), grid(table.columns, rows, figures), *about
-    )
+    return {
+        "title": table.title,
+        "files": _files(TABLES, table.name, "CSV", "Markdown"),
+        "columns": table.columns,
+        "rows": [[cell_text(cell) for cell in row] for row in table.rows[:MOST_ROWS]],
+        "figures": [i for i, column in cells if any(isinstance(cell, (int, float)) for cell in column)],
+        "note": note,
+    }
 
 
-def _figure(figure: Figure, folder: Path) -> Html:
+def _figure(figure: Figure, folder: Path) -> dict[str, Any]:
+    """A figure as the page shows it; its files are written."""
     from bayescout.plots import save
 
     vector, _ = save(figure, folder / FIGURES / figure.name)
-    encoded = base64.b64encode(vector.read_bytes()).decode()
-    image = tag("img", alt=figure.title, src=f"data:image/svg+xml;base64,{encoded}")
-    links = _files((f"{FIGURES}/{figure.name}.svg", "SVG"), (f"{FIGURES}/{figure.name}.png", "PNG"))
-    about = [tag("p", figure.note, class_="note")] if figure.note else []
-    drawn = tag("div", image, class_="paper", tabindex="0", role="group", aria_label=figure.title)
-    return tag("figure", tag("figcaption", figure.title, " ", links), drawn, *about)
+    return {
+        "title": figure.title,
+        "files": _files(FIGURES, figure.name, "SVG", "PNG"),
+        "image": base64.b64encode(vector.read_bytes()).decode(),
+        "note": figure.note,
+    }
 
 
-def _files(*files: tuple[str, str]) -> Html:
-    """Links to what lies beside the page."""
-    return tag("small", join((tag("a", words, href=path) for path, words in files), " "), class_="files")
+def _files(folder: str, name: str, *formats: str) -> list[tuple[str, str]]:
+    """Links to what lies beside the page, and their words."""
+    return [(f"{folder}/{name}.{ENDINGS[words]}", words) for words in formats]
 
 
-def _how(outcome: Outcome, records: list[RunRecord]) -> Html:
-    facts: list[tuple[object, object]] = [("study", tag("code", outcome.name))]
-    if records:
-        failed = [record for record in records if record.reason is not None]
-        facts.append(("runs", f"{len(records):,}, of which {len(failed):,} failed"))
-        facts += [("seeds", _seeds(records)), *_versions(records)]
-        facts += [(f"failed, {count:,} of them", why) for why, count in _reasons(failed)]
-    else:
-        facts.append(("bayescout", version("bayescout")))
-    if not outcome.source:  # a study of one's own: its file is the command
-        return pairs(facts)
-    how = f"bayescout experiment {outcome.name} --out {outcome.name}"
-    return join(
-        [pairs(facts), tag("p", "To run it at the size of the document:"), tag("pre", tag("code", how))]
-    )
+def _how(records: list[RunRecord]) -> list[tuple[str, str]]:
+    if not records:
+        return [("bayescout", version("bayescout"))]
+    failed = [record for record in records if record.reason is not None]
+    return [
+        ("runs", f"{len(records):,}, of which {len(failed):,} failed"),
+        ("seeds", _seeds(records)),
+        *_versions(records),
+        *((f"failed, {count:,} of them", why) for why, count in _reasons(failed)),
+    ]
 
 
 def _seeds(records: list[RunRecord]) -> str:
@@ -202,7 +182,7 @@ def _seeds(records: list[RunRecord]) -> str:
     return ", ".join(map(str, found[:20])) + (f" and {len(found) - 20} more" if len(found) > 20 else "")
 
 
-def _versions(records: list[RunRecord]) -> list[tuple[object, object]]:
+def _versions(records: list[RunRecord]) -> list[tuple[str, str]]:
     """Of everything the records name, each version that was used."""
     names = dict.fromkeys(name for record in records for name in record.versions)
     return [
@@ -221,7 +201,7 @@ def _reasons(failed: list[RunRecord]) -> list[tuple[str, int]]:
 # ---- tables as text
 
 
-def shown(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """A cell for people: five digits or the whole part, a dash for none."""
     if cell is None:
         return "\N{EN DASH}"
@@ -233,7 +213,7 @@ def shown(cell: Cell) -> str:
 def markdown(table: SummaryTable) -> str:
     """A table in Markdown, under its title and over its note."""
     lines = [f"**{escaped(table.title)}**", "", _line(table.columns), "|" + "---|" * len(table.columns)]
-    lines += [_line([shown(cell) for cell in row]) for row in table.rows]
+    lines += [_line([cell_text(cell) for cell in row]) for row in table.rows]
     return "\n".join([*lines, "", escaped(table.note)] if table.note else lines) + "\n"
 
 
@@ -243,8 +223,8 @@ def _line(cells: Iterable[str]) -> str:
 
 def escaped(words: str) -> str:
     """Text as Markdown that shows it as it is: no name of a file or a state can become markup there."""
-    plain = escape(" ".join(text(words).split()), quote=False)
-    return _MARKUP.sub(r"\\\g<0>", plain)
+    one_line = escape(" ".join(text(words).split()), quote=False)
+    return _MARKUP.sub(r"\\\g<0>", one_line)
 
 
 def as_csv(table: SummaryTable) -> str:

@@ -9,7 +9,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import check_same_nodes
 from bayescout.graph.pdag import Pdag
 from bayescout.plots.layout import Layout, label_size, layered
-from bayescout.plots.text import plain, shortened
+from bayescout.plots.text import one_line, shortened
 from bayescout.report.facts import in_words
 from bayescout.result import Result
 
@@ -72,7 +72,7 @@ def graph_data(result: Result, names: tuple[str, ...], reference: Dag | Pdag | N
     layout = _layout(dag, names, wanted)
     return {
         "names": names,
-        "labels": [shortened(plain(name)) for name in names],
+        "labels": [shortened(one_line(name)) for name in names],
         "size": [round(layout.width, 1), round(layout.height, 1)],
         "boxes": [[round(v, 1) for v in (box.x, box.y, box.width, box.height)] for box in layout.boxes],
         "routes": [

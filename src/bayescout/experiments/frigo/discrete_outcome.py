@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.printed import KLD_OF_GES
 from bayescout.experiments.frigo.runs import COLLIDER, DISCRETE_SCORES, DISCRETE_SEARCHES
-from bayescout.experiments.frigo.view import View, gain, line, numbers, of, plain
+from bayescout.experiments.frigo.view import View, gain, line, numbers, of, overall
 from bayescout.experiments.parts import finding
 from bayescout.experiments.records import Records, mean
 from bayescout.experiments.summary import Finding, Outcome, Section
@@ -161,9 +161,9 @@ def _missed(view: View) -> Section:
 def _tests(view: View) -> Section:
     text = "Of the dependencies found by tests on the way, the share that is not there by d-separation."
     figures = view.both(
-        "figure-4-10", "Fig. 4.10: false discovery rate", "false discovery rate", plain("fdr"), "bdeu"
+        "figure-4-10", "Fig. 4.10: false discovery rate", "false discovery rate", overall("fdr"), "bdeu"
     )
-    table = view.matrix("fdr", "False discovery rate of the tests, BDeu", plain("fdr"), "bdeu")
+    table = view.matrix("fdr", "False discovery rate of the tests, BDeu", overall("fdr"), "bdeu")
     return Section("The tests", text, (table,), figures)
 
 
@@ -280,7 +280,7 @@ def _of_missed(view: View) -> Finding:
 
 
 def _of_tests(view: View) -> Finding:
-    rates = {rows: view.mean(plain("fdr"), "bdeu", rows=rows) or 0.0 for rows in view.rows}
+    rates = {rows: view.mean(overall("fdr"), "bdeu", rows=rows) or 0.0 for rows in view.rows}
     worst = max(rates, key=rates.__getitem__)
     return finding(
         "The false discovery rate stays below the significance level of 5%.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.printed import F_OF_GES
 from bayescout.experiments.frigo.runs import GAUSSIAN_SEARCHES
-from bayescout.experiments.frigo.view import Measure, View, gain, line, numbers, of, plain
+from bayescout.experiments.frigo.view import Measure, View, gain, line, numbers, of, overall
 from bayescout.experiments.parts import finding
 from bayescout.experiments.records import Records, mean
 from bayescout.experiments.summary import Finding, Outcome, Section
@@ -48,8 +48,8 @@ def _tests(view: View) -> Section:
         "acceptance), and of the dependencies found the share that is not there (false discovery)."
     )
     figures = (
-        *view.both("figure-5-2", "Fig. 5.2: false acceptance rate", "false acceptance rate", plain("far")),
-        *view.both("figure-5-3", "Fig. 5.3: false discovery rate", "false discovery rate", plain("fdr")),
+        *view.both("figure-5-2", "Fig. 5.2: false acceptance rate", "false acceptance rate", overall("far")),
+        *view.both("figure-5-3", "Fig. 5.3: false discovery rate", "false discovery rate", overall("fdr")),
     )
     return Section("The tests", text, (), figures)
 
@@ -233,9 +233,9 @@ def _imap_sparser(view: View) -> Finding:
 
 
 def _rates(view: View) -> Finding:
-    far = {r: view.mean(plain("far"), rows=r) or 0.0 for r in view.rows}
+    far = {r: view.mean(overall("far"), rows=r) or 0.0 for r in view.rows}
     first, last = min(far), max(far)
-    fdr = view.mean(plain("fdr")) or 0.0
+    fdr = view.mean(overall("fdr")) or 0.0
     holds = far[last] < far[first] and fdr < 0.05
     return finding(
         "False acceptance falls as rows grow; false discovery stays low.",

@@ -17,7 +17,8 @@ def of(search: str, name: str) -> Measure:
     return lambda record: record.measures[search][name]
 
 
-def plain(name: str) -> Measure:
+def overall(name: str) -> Measure:
+    """A measure of the run as a whole."""
     return lambda record: record.measures[name]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayescout.graph.labels import Label
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Tuples as lists, NumPy numbers as Python's, an infinite number as None, odd labels as text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -20,12 +20,12 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, Mapping):
-        return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
+        return {key if isinstance(key, str) else str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [json_value(item) for item in value]
     return str(value)
 
 
-def plain_label(label: Label) -> str | int | float | bool | None:
+def json_label(label: Label) -> str | int | float | bool | None:
     """A label as JSON can hold it; a tuple is one label, and becomes its text."""
-    return str(label) if isinstance(label, tuple) else plain(label)
+    return str(label) if isinstance(label, tuple) else json_value(label)

@@ -9,8 +9,8 @@ from importlib.metadata import version as installed
 from typing import Any
 
 from bayescout.report.facts import in_words
-from bayescout.report.markup import Html, join, pairs, short, tag
 from bayescout.report.reproduce import recipe
+from bayescout.report.wording import short
 from bayescout.result import Result
 from bayescout.search.frame.knowledge import Knowledge
 
@@ -35,12 +35,12 @@ def versions() -> list[tuple[str, str]]:
     return [*named, ("Python", platform.python_version())]
 
 
-def section(result: Result) -> Html:
+def provenance(result: Result) -> dict[str, Any]:
     """Settings, knowledge, counters, versions, and how to repeat it."""
     settings, counters = result.settings, result.counters
     chosen = ", ".join(f"{key} = {value}" for key, value in settings.search_settings.items())
     last = result.trace[-1].facts if result.trace else {}
-    facts: list[tuple[object, object]] = [
+    facts = [
         ("search", settings.search),
         ("its settings", chosen or "none"),
         ("score", settings.score),
@@ -51,19 +51,12 @@ def section(result: Result) -> Html:
         ("families scored", f"{counters.evaluations:,}, of which {counters.computed:,} were computed"),
         *in_words(last),
     ]
-    how = recipe(result)
-    parts = [
-        pairs(facts),
-        tag("h3", "What was known beforehand"),
-        _known(settings.knowledge),
-        tag("h3", "How to repeat it"),
-        tag("p", " ".join(how.notes), class_="note"),
-        tag("pre", tag("code", how.python)),
-    ]
-    if how.command:
-        parts.append(tag("pre", tag("code", how.command)))
-    parts += [tag("h3", "Versions"), pairs(versions())]
-    return join(parts)
+    return {
+        "facts": facts,
+        "known": _known(settings.knowledge),
+        "recipe": recipe(result),
+        "versions": versions(),
+    }
 
 
 def _start(start: str) -> str:
@@ -72,10 +65,8 @@ def _start(start: str) -> str:
     )
 
 
-def _known(known: Knowledge) -> Html:
-    if known.is_empty:
-        return tag("p", "Nothing: every arc was possible.")
-    facts: list[tuple[object, object]] = []
+def _known(known: Knowledge) -> list[tuple[str, str]]:
+    facts = []
     for name, arcs in (("required arcs", known.required), ("forbidden arcs", known.forbidden)):
         if arcs:
             facts.append(
@@ -88,7 +79,7 @@ def _known(known: Knowledge) -> Html:
         facts.append(("order", _listed([short(str(label)) for label in known.order])))
     if known.max_parents is not None:
         facts.append(("most parents", _limits(known.max_parents)))
-    return pairs(facts)
+    return facts
 
 
 def _limits(limits: Any) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
+
+from markupsafe import Markup
 
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted
 from bayescout.graph.pdag import Pdag
 from bayescout.plots.drawing import draw_graph
 from bayescout.plots.svg import to_svg
-from bayescout.plots.text import plain
+from bayescout.plots.text import one_line
+from bayescout.report.render import rendered
 
 MAX_NODES = 300
 """A larger graph is not drawn without being asked: no page shows it well."""
@@ -24,7 +26,7 @@ def graph_html(graph: Dag | Pdag) -> str:
 
 def network_html(model: Any) -> str:
     """A network."""
-    facts = [("network", plain(model.name))] if model.name else []
+    facts = [("network", one_line(model.name))] if model.name else []
     facts += [*_size(model.dag), ("parameters", f"{model.n_parameters:,}")]
     if model.n_undefined:
         facts.append(("undefined rows", f"{model.n_undefined:,}"))
@@ -55,12 +57,9 @@ def _size(graph: Dag | Pdag) -> Facts:
 
 
 def _page(graph: Dag | Pdag, facts: Facts) -> str:
-    left = 'style="text-align:left"'
-    rows = "".join(
-        f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(value)}</td></tr>" for name, value in facts
-    )
-    table = f"<table>{rows}</table>"
-    if len(graph) > MAX_NODES:
-        return f"<div>{table}<p>{len(graph):,} nodes are not drawn here; plot() draws them.</p></div>"
-    drawing = to_svg(draw_graph(graph)).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
-    return f'<div style="overflow:auto">{drawing}{table}</div>'
+    drawing = Markup()
+    if len(graph) <= MAX_NODES:
+        svg = to_svg(draw_graph(graph))
+        drawing = Markup(svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1))
+    nodes = counted(len(graph), "node")
+    return rendered("notebook.html", {"drawing": drawing, "facts": facts, "nodes": nodes})
