@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.absent import require_complete
 from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.table import Label, States, Table, narrowest
 from bayescout.errors import NetworkError
@@ -51,6 +52,7 @@ def _matched(dag: Dag, data: Any, states: Sequence[States] | None, labels: Seque
     """What the network does not use is not looked at: it may be an identifier, or have gaps."""
     nodes = [dag.index(label) for label in labels]
     table = _table_of(data, labels, None if states is None else [states[node] for node in nodes])
+    require_complete(table, labels)
     columns: dict[int, NDArray[Any]] = {}
     for node, label in zip(nodes, labels, strict=True):
         columns[node] = _numbers(table, label) if states is None else _recoded(table, label, states[node])

@@ -184,7 +184,8 @@ def _data(result: Result) -> tuple[str, list[str], list[str]]:
         arguments, options = f'"{DATA}"', []
     else:
         policy = table.missing.policy
-        arguments, options = f'"{DATA}", missing="{policy}"', ["--missing", policy]
+        options = [] if policy == "keep" else ["--missing", policy]
+        arguments = f'"{DATA}", missing="{policy}"'
     notes = []
     if table is not None and table.weights is not None:
         notes.append("The rows had weights: give them again as you did.")

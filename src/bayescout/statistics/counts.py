@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.absent import require_complete
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.kernels.limits import MASKED_CELLS
@@ -43,6 +44,7 @@ class Counts:
         from bayescout.kernels import counting
 
         _require_discrete(table)
+        require_complete(table)
         self._kernels = counting
         codes, weights = _fold(table)
         # Of the weights as they are counted: their sum does not depend on the order of the rows.
@@ -259,6 +261,7 @@ def dense_counts(table: Table, child: int, parents: tuple[int, ...]) -> NDArray[
     int64, or float64 where the table has fractional row weights. `child` and `parents` are
     positions in a table whose columns are all discrete.
     """
+    require_complete(table)
     cards = table.cardinalities
     config = np.zeros(table.n_rows, dtype=np.int64)
     for parent in parents:

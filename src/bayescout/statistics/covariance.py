@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.absent import require_complete
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.graph.labels import quoted
@@ -115,6 +116,7 @@ class Covariance:
 
     def __init__(self, table: Table, prior: float | None = None) -> None:
         _require_continuous(table)
+        require_complete(table)
         self.total = table.total_weight
         scatter, exponents = scaled_scatter(table)
         _require_varying(table, np.diag(scatter))
