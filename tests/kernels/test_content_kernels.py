@@ -48,6 +48,12 @@ def test_rows_and_columns_are_marked_alike_where_their_content_is(data):
         out = np.full(len(cells), 7, dtype=np.uint64)
         both(content, "mark_columns", cells, colours, weights, rows, out)
         assert_same_partition(out.tolist(), column_contents(cells, colours, counted, contents))
+        often = np.full(len(cells), 7, dtype=np.uint64)
+        none = np.empty(0, dtype=np.int64)
+        content.mark_columns(
+            np.repeat(cells, counted, axis=1), colours, none, np.repeat(rows, counted), often
+        )
+        assert often.tolist() == out.tolist()  # a row that weighs w is as w rows
 
 
 def test_the_marks_are_those_of_split_mix():

@@ -36,3 +36,19 @@ def test_partial_correlations_are_those_of_what_regression_leaves(data):
     both(independence, "partial_correlations", columns @ columns.T, members, bounds, FLOOR, factor, out)
     expected = [partial_correlation(columns, group[-2], group[-1], group[:-2]) for group in groups]
     assert out.tolist() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(("share", "counts"), [(0.5, False), (1.5, False), (3.0, True)])
+def test_a_variable_that_the_given_ones_determine_is_correlated_with_nothing(share, counts, place):
+    """What is left of one of the two is that share of the floor; twice the floor is the least that counts."""
+    floor = 1e-3
+    given, left, more = np.linalg.qr(np.random.default_rng(0).normal(size=(9, 3)))[0].T
+    tiny = np.sqrt(share * floor) * left + np.sqrt(1 - share * floor) * given
+    other = 0.6 * given + 0.64 * left + 0.48 * more
+    pair = [tiny, other] if place == 0 else [other, tiny]
+    columns = np.array([given, *pair])
+    out = np.full(1, 7.0)
+    arguments = (np.arange(3), np.array([0, 3]), floor, np.full((3, 3), np.nan), out)
+    both(independence, "partial_correlations", columns @ columns.T, *arguments)
+    assert out[0] == pytest.approx(partial_correlation(columns, 1, 2, [0]) if counts else 0.0, abs=1e-9)
