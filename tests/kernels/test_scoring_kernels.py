@@ -141,6 +141,10 @@ def test_grown_families_are_scored_from_whole_tables_and_from_what_occurs(proble
             cells, _ = scores.counted(rows, child, family)
             whole = int(np.prod([cards[v] for v in (*family, child)]))
             kept = {tuple(data[0][v, row] for v in family) for row in range(data[0].shape[1])}
+            members = [*parents, child, *added[starts[base] : starts[base + 1]]]
+            masked = not len(data[1]) and (data[3][1][members] >= 0).all()
+            if not masked and cards[added[c]] > 1 and len(kept) * cards[child] > limits.max():
+                assert found[c] == -np.inf
             if found[c] == -np.inf:
                 assert whole > limits[0]
                 assert len(kept) * cards[child] > limits[1]
@@ -149,3 +153,31 @@ def test_grown_families_are_scored_from_whole_tables_and_from_what_occurs(proble
             assert found[c] == pytest.approx(local(rows, cards, name, child, family), **CLOSE)
             if name in ("cell", "spread"):
                 assert occupied[c] == len(cells)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_more_configurations_than_memory_has_cells_are_numbered_by_what_occurs(weighted):
+    p, n = 42, 65
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random((p, n)) < 0.02, 1, 0).astype(np.uint8)
+    weights = rng.integers(1, 4, n) if weighted else np.empty(0, dtype=np.int64)
+    rows = np.repeat(codes.T, weights if weighted else 1, axis=0).tolist()
+    counts = np.arange(len(rows) + 1, dtype=np.float64)
+    counts[1:] *= np.log(counts[1:])
+    lookup = np.floor(np.ldexp(counts, SHIFT) + 0.5).astype(np.int64)
+    layout = np.stack([np.full(p, 2), np.full(p, -1)])
+    data = (codes, weights, np.empty((0, 2), dtype=np.uint64), layout, lookup, np.array(TERMS["likelihood"]))
+    found, occupied = np.full(1, 7.0), np.full(1, -7, dtype=np.int64)
+    asked = (np.array([range(p - 1)]), np.array([0, 1]), np.array([p - 1]))
+    both(
+        candidates,
+        "score_grown",
+        data,
+        np.array([64, 4096]),
+        *asked,
+        found,
+        occupied,
+        inside=(counting, reducing),
+    )
+    parents = [*range(p - 2), p - 1]
+    assert found[0] == pytest.approx(scores.log_likelihood(rows, p - 2, parents), **CLOSE)
