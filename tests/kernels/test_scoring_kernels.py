@@ -114,7 +114,7 @@ def test_rows_of_gains_are_differences_of_scores(problem, more):
     assert asked == expected
 
 
-@settings(max_examples=120)
+@settings(max_examples=200)
 @given(problems(), st.data())
 def test_grown_families_are_scored_from_whole_tables_and_from_what_occurs(problem, more):
     data, rows, cards, name = problem
@@ -124,10 +124,10 @@ def test_grown_families_are_scored_from_whole_tables_and_from_what_occurs(proble
     for _ in range(more.draw(st.integers(1, 3))):
         child, *others = more.draw(st.permutations(range(n)))
         bases.append([*sorted(others[:size]), child])
-        added += others[size : more.draw(st.integers(size, n - 1))]
+        added += others[size : more.draw(st.sampled_from([size, *range(size + 1, n), n - 1, n - 1]))]
         starts.append(len(added))
     limits = np.array(
-        [more.draw(st.sampled_from([1, 4, 16, 64, 4096])), more.draw(st.sampled_from([4, 4096]))]
+        more.draw(st.sampled_from([(1, 4), (4, 8), (16, 16), (64, 4), (1, 4096), (4096, 4096)]))
     )
     found, occupied = np.full(len(added), 7.0), np.full(len(added), -7, dtype=np.int64)
     both(
