@@ -2,7 +2,8 @@
 
 discrete_data   independent columns of codes; cardinality 1, one row and unused states occur
 entangled_data  noisy copies of one column: every arc looks good, so a search is tempted into cycles
-tables          discrete, continuous or mixed tables with labels and states of several types, maybe weighted
+tables          discrete, continuous or mixed tables with labels and states of several types, maybe weighted,
+                and maybe with missing cells
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from bayescout.data.table import Table
+from bayescout.data.table import MissingReport, Table
 
 
 def discrete_table(codes: Any, cardinalities: list[int], weights: Any = None) -> Table:
@@ -64,8 +65,16 @@ _NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @st.composite
-def tables(draw: st.DrawFn, labels: st.SearchStrategy[Any] | None = None, weighted: bool = True) -> Table:
-    """Any table: text that looks like numbers, huge integers, odd characters, labels that are not text."""
+def tables(
+    draw: st.DrawFn,
+    labels: st.SearchStrategy[Any] | None = None,
+    weighted: bool = True,
+    incomplete: bool = False,
+) -> Table:
+    """Any table: text that looks like numbers, huge integers, odd characters, labels that are not text.
+
+    An `incomplete` one may have missing cells, of whole columns too.
+    """
     names = tuple(draw(st.lists(_LABELS if labels is None else labels, min_size=1, max_size=4, unique=True)))
     rows = draw(st.integers(1, 6))
     states: list[tuple[Any, ...] | None] = []
@@ -74,10 +83,12 @@ def tables(draw: st.DrawFn, labels: st.SearchStrategy[Any] | None = None, weight
         if draw(st.booleans()):
             of_column = tuple(draw(_STATES))
             states.append(of_column)
-            codes.append(draw(st.lists(st.integers(0, len(of_column) - 1), min_size=rows, max_size=rows)))
+            largest = len(of_column) - (not incomplete)
+            codes.append(draw(st.lists(st.integers(0, largest), min_size=rows, max_size=rows)))
         else:
             states.append(None)
-            values.append(draw(st.lists(_NUMBERS, min_size=rows, max_size=rows)))
+            numbers = st.one_of(_NUMBERS, st.just(np.nan)) if incomplete else _NUMBERS
+            values.append(draw(st.lists(numbers, min_size=rows, max_size=rows)))
     weights = None
     if weighted and draw(st.booleans()):
         weights = np.array(draw(st.lists(st.floats(0.1, 9), min_size=rows, max_size=rows)))
@@ -87,4 +98,5 @@ def tables(draw: st.DrawFn, labels: st.SearchStrategy[Any] | None = None, weight
         np.array(codes, dtype=np.uint8).reshape(len(codes), rows),
         np.array(values, dtype=np.float64).reshape(len(values), rows),
         weights,
+        MissingReport("keep") if incomplete else MissingReport(),
     )

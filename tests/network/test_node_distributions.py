@@ -17,7 +17,7 @@ from bayescout.network import LinearGaussian, Network, NodeDistribution, Tabular
 from bayescout.network.node import CHUNK, as_array
 from bayescout.plots.figures import as_drawing
 from bayescout.plots.tables import cpt_table
-from bayescout.report.parameters import parameter_tables
+from bayescout.report.parameters import node_parameters
 from tests.network.asia_network import asia
 
 COIN = Tabular(("heads", "tails"), [0.25, 0.75])
@@ -198,7 +198,7 @@ def test_a_new_kind_is_shown_beside_the_others(capsys):
     assert cpt_table(network, "y").rows == (("heads", "-2"), ("tails", "3"))
     assert as_drawing(network, cpts=True).nodes
     assert "<svg" in network._repr_html_()
-    page = str(parameter_tables(network, network.nodes, network.nodes)[1])
+    page = str(node_parameters(network, network.nodes, network.nodes)[1])
     assert "P(y | coin)" in page
     assert "tails" in page
     assert _table_of(network, "y") == {"node": "y", "means": [-2.0, 3.0]}

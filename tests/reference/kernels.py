@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import copy
+from collections import Counter
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from math import log
 
@@ -53,3 +55,77 @@ def log_of(ratio):
 def log_of_whole(number):
     spare = max(0, number.bit_length() - 900)
     return log(number >> spare) + spare * log(2)
+
+
+def both(module, name, *arguments, inside=()):
+    """What a kernel returns, compiled; interpreted it must return and write the same, within its bounds.
+
+    `inside` names further modules to interpret, those whose kernels this one calls.
+    """
+    copies = copy.deepcopy(arguments)
+    returned = getattr(module, name)(*arguments)
+    with ExitStack() as stack:
+        for part in (*inside, module):
+            stack.enter_context(plain(part))
+        assert getattr(module, name)(*copies) == returned
+    assert repr(_listed(copies)) == repr(_listed(arguments))
+    return returned
+
+
+def _listed(value):
+    if isinstance(value, tuple):
+        return tuple(map(_listed, value))
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+# ---- what a table holds
+
+
+def sum_xlogx(cells, weights, unit):
+    """The sum over the rows of a column of the log of how often their value occurs, weighted."""
+    counts = Counter()
+    for cell, weight in zip(cells, weights, strict=True):
+        counts[cell] += weight * unit
+    return sum(w * unit * log(counts[cell]) for cell, w in zip(cells, weights, strict=True) if w)
+
+
+def row_contents(parts):
+    """For each row the multiset of (colour of the column, cell) over all the columns of all the parts."""
+    n = parts[0][0].shape[1]
+    return [
+        frozenset(
+            Counter(
+                (int(colour), int(column[row]))
+                for cells, colours in parts
+                for column, colour in zip(cells, colours, strict=True)
+            ).items()
+        )
+        for row in range(n)
+    ]
+
+
+def column_contents(cells, colours, weights, rows):
+    """For each column its colour and the multiset of (cell, content of the row), weighted."""
+    found = []
+    for column, colour in zip(cells, colours, strict=True):
+        held = Counter()
+        for cell, weight, content in zip(column, weights, rows, strict=True):
+            held[int(cell), content] += weight
+        found.append((int(colour), frozenset((key, count) for key, count in held.items() if count)))
+    return found
+
+
+# ---- partial correlations
+
+
+def partial_correlation(columns, a, b, given):
+    """The correlation of what least squares on the given columns leaves of two others; 0 for no rest."""
+    rows = columns[list(given)].T
+    left = []
+    for v in (a, b):
+        rest = columns[v] - rows @ np.linalg.lstsq(rows, columns[v], rcond=1e-9)[0]
+        size = np.sqrt(rest @ rest)
+        if size <= 1e-6 * np.sqrt(columns[v] @ columns[v]):
+            return 0.0
+        left.append(rest / size)
+    return float(left[0] @ left[1])

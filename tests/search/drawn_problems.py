@@ -32,8 +32,8 @@ def gaussian(n_variables=5, rows=200, seed=0):
 
 
 @st.composite
-def knowledge_for(draw, names):
-    """Consistent knowledge: everything agrees with one order of the variables."""
+def knowledge_for(draw, names, ordered=False):
+    """Consistent knowledge: everything agrees with one order of the variables, which may or must be known."""
     order = draw(st.permutations(names))
     pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
     required = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=3))
@@ -43,7 +43,7 @@ def knowledge_for(draw, names):
     tiers = draw(st.sampled_from([(), (order[:2], order[2:]), (order[:1], order[1:3], order[3:])]))
     most = max([0, *(sum(child == b for _, b in required) for child in names)])
     limit = draw(st.one_of(st.none(), st.integers(max(1, most), len(names))))
-    ordered = draw(st.booleans())
+    ordered = ordered or draw(st.booleans())
     return Knowledge(
         required=tuple(required),
         forbidden=tuple(forbidden),

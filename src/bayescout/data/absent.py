@@ -1,9 +1,9 @@
-"""What counts as a missing cell: what every frame calls missing, and what the user declares."""
+"""What counts as a missing cell, to every frame and to the user; the refusal of tables that hold any."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.numerals import as_number
-from bayescout.errors import BayescoutWarning
+from bayescout.data.table import Label, Table
+from bayescout.errors import BayescoutWarning, MissingValueError
 from bayescout.graph.labels import quoted
+from bayescout.wording import setting
 
 
 class _Missing:
@@ -118,3 +120,24 @@ def _floats(meanings: Sequence[Any]) -> Iterator[float]:
 def _meanings(value: Any) -> tuple[Any, ...]:
     number = as_number(value) if isinstance(value, str) else None
     return (value,) if number is None else (value, number)
+
+
+def require_complete(table: Table, names: Iterable[Label] | None = None) -> None:
+    """Refuse a table with missing cells, or with missing cells in the named columns."""
+    if table.has_missing:
+        wanted = set(table.names if names is None else names)
+        refuse_missing(
+            [(name, count) for name, count in table.missing.counts if name in wanted], table.n_rows
+        )
+
+
+def refuse_missing(found: Sequence[tuple[Label, int]], n_rows: int) -> None:
+    """Raise where columns have missing cells, given as (column, missing cells)."""
+    if not found:
+        return
+    shown = ", ".join(f"{name!r} ({count:,})" for name, count in found[:8])
+    more = f" and {len(found) - 8} more columns" if len(found) > 8 else ""
+    raise MissingValueError(
+        f"missing values in {shown}{more} of {n_rows:,} rows: {setting('missing', 'drop')} leaves those "
+        f"rows out, {setting('missing', 'state')} gives discrete columns a state of their own for it"
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.absent import MISSING
+from bayescout.data.absent import MISSING, refuse_missing
 from bayescout.data.columns import Column, in_order
 from bayescout.data.table import (
     MAX_STATES,
@@ -49,8 +49,8 @@ def assemble(
         check_weights(weights, n_rows)
     counts = {column.name: _count_missing(column) for column in columns}
     found = tuple((name, count) for name, count in counts.items() if count)
-    if policy == "error" and found:
-        raise MissingValueError(_missing_message(found, n_rows))
+    if policy == "error":
+        refuse_missing(found, n_rows)
     keep = _rows_to_keep(columns, n_rows) if policy == "drop" and found else None
     kept = n_rows if keep is None else int(keep.sum())
     if not kept:
@@ -61,7 +61,7 @@ def assemble(
     report = MissingReport(policy, found, n_rows - kept)
     states = tuple(_settle(column, policy, keep) for column in columns)
     _refuse_identifiers(columns, states, kept)
-    codes, values = _fill(columns, states, keep, kept)
+    codes, values = _fill(columns, states, policy, keep, kept)
     if weights is not None and keep is not None:
         weights = weights[keep]
     table = Table(tuple(c.name for c in columns), states, codes, values, weights, report)
@@ -70,8 +70,8 @@ def assemble(
 
 
 def check_policy(policy: object) -> None:
-    if policy not in ("error", "drop", "state"):
-        raise SettingError(f"missing must be 'error', 'drop' or 'state', not {policy!r}")
+    if policy not in ("error", "drop", "state", "keep"):
+        raise SettingError(f"missing must be 'error', 'drop', 'state' or 'keep', not {policy!r}")
 
 
 def _weight_column(column: Column) -> NDArray[np.float64]:
@@ -110,15 +110,6 @@ def _count_missing(column: Column) -> int:
     return sum(int((chunk == code).sum()) for chunk in column.chunks)
 
 
-def _missing_message(found: Sequence[tuple[Label, int]], n_rows: int) -> str:
-    shown = ", ".join(f"{name!r} ({count:,})" for name, count in found[:8])
-    more = f" and {len(found) - 8} more columns" if len(found) > 8 else ""
-    return (
-        f"missing values in {shown}{more} of {n_rows:,} rows: {setting('missing', 'drop')} leaves those "
-        f"rows out, {setting('missing', 'state')} gives discrete columns a state of their own for it"
-    )
-
-
 def _rows_to_keep(columns: Sequence[Column], n_rows: int) -> NDArray[np.bool_]:
     keep = np.ones(n_rows, dtype=np.bool_)
     for column in columns:
@@ -149,11 +140,18 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
         states = list(column.states)
     else:
         states = in_order(occurring if keep is None else _occurring_in(column, keep))
-    if policy == "state" and MISSING in column.values:
+    missing = MISSING in column.values
+    if policy == "state" and missing:
         states.append(_free_name(states))
-    if len(states) > MAX_STATES:
+    if not states:
         raise DataError(
-            f"column {column.name!r} has {len(states):,} states, more than the {MAX_STATES:,} allowed"
+            f"column {column.name!r} has no values, all {column.n_rows:,} are missing: "
+            f"{setting('drop', column.name)}, or declare its states or its kind"
+        )
+    if len(states) + (policy == "keep" and missing) > MAX_STATES:
+        also = " and missing values" if policy == "keep" and missing else ""
+        raise DataError(
+            f"column {column.name!r} has {len(states):,} states{also}, more than the {MAX_STATES:,} allowed"
         )
     return tuple(states)
 
@@ -231,16 +229,21 @@ def _is_constant(table: Table, name: Label) -> bool:
     if states is not None:
         return len(states) == 1
     values = table.array(name)
-    return bool(values[0] == values[-1] and values.min() == values.max())
+    if table.has_missing:
+        values = values[~np.isnan(values)]
+    return not len(values) or bool(values[0] == values[-1] and values.min() == values.max())
 
 
 def _fill(
     columns: Sequence[Column],
     states: Sequence[States | None],
+    policy: MissingPolicy,
     keep: NDArray[np.bool_] | None,
     n_rows: int,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    widest = max((len(s) for s in states if s is not None), default=0)
+    """The codes and values; a missing discrete cell has the last state, or under "keep" the code after it."""
+    after = int(policy == "keep")
+    widest = max((len(s) for s in states if s is not None), default=0) + after
     discrete = sum(s is not None for s in states)
     codes = np.empty((discrete, n_rows), dtype=narrowest(widest))
     values = np.empty((len(columns) - discrete, n_rows))
@@ -254,16 +257,18 @@ def _fill(
             column.floats = []
         else:
             out_codes = next(next_code)
-            _copy(column.chunks, _final_codes(column.values, of_column, codes.dtype), keep, out_codes)
+            missing = len(of_column) - 1 + after
+            _copy(
+                column.chunks, _final_codes(column.values, of_column, missing, codes.dtype), keep, out_codes
+            )
             column.chunks = []
     return codes, values
 
 
-def _final_codes(values: Sequence[Any], states: States, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """For each provisional code the final one; missing is last. Values that no kept row has stay 0."""
+def _final_codes(values: Sequence[Any], states: States, missing: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """For each provisional code the final one. Values that no kept row has stay 0."""
     position = {value: code for code, value in enumerate(states)}
-    last = len(states) - 1
-    return np.array([last if v is MISSING else position.get(v, 0) for v in values], dtype=dtype)
+    return np.array([missing if v is MISSING else position.get(v, 0) for v in values], dtype=dtype)
 
 
 def _copy(

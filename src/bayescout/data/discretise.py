@@ -72,12 +72,12 @@ class Discretiser:
         for name, old in zip(table.names, table.states, strict=True):
             if name in cuts:
                 states.append(interval_labels(cuts[name]))
-                codes.append(np.searchsorted(np.array(cuts[name]), table.array(name), side="left"))
+                codes.append(_cut(np.array(cuts[name]), table.array(name)))
             else:
                 states.append(old)  # type: ignore[arg-type]
                 if old is not None:
                     codes.append(table.array(name))
-        widest = max((len(s) for s in states if s is not None), default=0)
+        widest = max((len(s) for s in states if s is not None), default=0) + table.has_missing
         matrix = np.empty((len(codes), table.n_rows), dtype=narrowest(widest))
         for row, cells in zip(matrix, codes, strict=True):
             row[:] = cells
@@ -178,8 +178,17 @@ def _choose(table: Table, name: Label, method: Method, bins: int) -> tuple[float
     weights = np.ones(len(values)) if table.weights is None else table.weights
     order = np.argsort(values, kind="stable")
     counted = weights[order] > 0
+    if table.has_missing:
+        counted &= ~table.missing_cells(name)[order]
+    if not counted.any():
+        raise DataError(f"column {name!r} has no values to choose cuts from: leave it out, or give its cuts")
     cuts = _METHODS[method](values[order][counted], weights[order][counted], bins)
     return tuple(float(cut) for cut in cuts)
+
+
+def _cut(cuts: Floats, values: Floats) -> NDArray[np.int64]:
+    """The interval of each value; a missing one is a missing interval, whose code is the next."""
+    return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="left"))
 
 
 def _quantile_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:

@@ -41,7 +41,9 @@ def as_table(
     states   {name: states in order}: a state absent from these rows still counts, and a
              value outside them is an error. Categories of a categorical column count as declared.
     missing  what to do with None, null, NaN, NaT and `missing_values`: refuse ("error"), leave the
-             row out ("drop"), or give discrete columns one more, last state for it ("state").
+             row out ("drop"), give discrete columns one more, last state for it ("state"), or have
+             the table hold them ("keep"), which scores and fitting refuse. A table that holds them
+             already goes on to, unless they are to be dropped or made states.
     weights  one number a row, or the name of the column that holds them.
     columns  the names of those to take, in this order; by default all. The others may hold anything.
 
@@ -52,7 +54,9 @@ def as_table(
     absent = listed(missing_values)
     if isinstance(data, str | os.PathLike):
         return read_table(data, kinds, states, missing, weights, absent, columns=columns)
-    if isinstance(data, Table) and kinds is None and weights is None and not absent and _has(data, states):
+    if isinstance(data, Table) and data.has_missing and missing == "error":
+        missing = "keep"
+    if isinstance(data, Table) and _is_ready(data, kinds, states, missing, weights, absent):
         return data if columns is None else data.select(chosen(data.names, columns))
     sources = dict(_checked(_sources(data)))
     names = list(sources)
@@ -92,8 +96,16 @@ def _kinds_of(table: Table, states: Mapping[Any, Any]) -> dict[Label, Kind]:
     return {name: "continuous" for name in continuous if name not in states}
 
 
+def _is_ready(
+    table: Table, kinds: Any, states: DeclaredStates | None, missing: str, weights: Any, absent: Any
+) -> bool:
+    """Whether nothing is left to do to a table."""
+    settled = missing == "keep" or not table.has_missing
+    return settled and kinds is None and weights is None and not absent and _has(table, states)
+
+
 def _has(table: Table, states: DeclaredStates | None) -> bool:
-    """Whether the states declared for a table are those it has, so that nothing is left to do."""
+    """Whether the states declared for a table are those it has."""
     for name, declared in (states or {}).items():
         if name not in table.names or not isinstance(declared, list | tuple):
             return False
@@ -168,7 +180,7 @@ def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
     data = nw.to_native(data, pass_through=True)
     if isinstance(data, Table):
         for name, states in zip(data.names, data.states, strict=True):
-            yield name, data.array(name) if states is None else _Coded(states, data.array(name))
+            yield name, data.array(name) if states is None else _Coded(states, data.signed_codes(name))
     elif isinstance(data, Mapping):
         yield from data.items()
     elif isinstance(data, np.ndarray):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Label = Hashable
 Kind = Literal["discrete", "continuous"]
 States = tuple[Label, ...]
-MissingPolicy = Literal["error", "drop", "state"]
+MissingPolicy = Literal["error", "drop", "state", "keep"]
 
 MAX_STATES = 65_536
 """The most states one column can have: codes are uint8 or uint16."""
@@ -63,12 +63,18 @@ def check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
         raise DataError("every weight is 0: at least one row must count")
 
 
+def _one_nan(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values with one and the same NaN for all: there are many, and equal tables have equal digests."""
+    other = np.isnan(values) & (values.view(np.uint64) != np.float64(np.nan).view(np.uint64))
+    return np.where(other, np.nan, values) if other.any() else values
+
+
 @dataclass(frozen=True)
 class MissingReport:
     """What was missing and what was done about it.
 
-    `counts` holds (column, missing cells) for the columns that had any;
-    `rows_dropped` is not zero only under the policy "drop".
+    `counts` holds (column, missing cells) for the columns that had any, or, under the policy "keep",
+    that have any now; `rows_dropped` is not zero only under the policy "drop".
     """
 
     policy: MissingPolicy = "error"
@@ -85,7 +91,9 @@ class Table:
     codes    (d, n) uint8 or uint16, C order: the discrete columns, in table order
     values   (c, n) float64, C order: the continuous columns, in table order
     weights  (n,) float64 row weights, or None where every row counts once
+    missing  what was missing when the table was made; only under the policy "keep" are cells missing now
 
+    A missing cell is the code after the last state, or NaN; `missing_cells` says which they are.
     Arrays are read-only. Build one with `bayescout.as_table` or `bayescout.read_table`, which
     take any data; this constructor takes the arrays as they are, and checks shapes and ranges.
     """
@@ -101,7 +109,10 @@ class Table:
         if self.weights is not None:
             object.__setattr__(self, "weights", np.asarray(self.weights, dtype=np.float64))
         self._check_shapes()
-        self._check_ranges()
+        counts = self._check_ranges() if self.n_rows else ()
+        if self.missing.policy == "keep":
+            object.__setattr__(self, "missing", MissingReport("keep", counts))
+            object.__setattr__(self, "values", _one_nan(self.values))
         lock(self.codes, self.values, self.weights)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -125,21 +136,38 @@ class Table:
         if self.weights is not None:
             check_weights(self.weights, self.n_rows)
 
-    def _check_ranges(self) -> None:
-        if not self.n_rows:
-            return
-        discrete = [(n, len(s)) for n, s in zip(self.names, self.states, strict=True) if s is not None]
-        for (name, limit), largest in zip(discrete, self.codes.max(axis=1, initial=0).tolist(), strict=True):
-            if largest >= limit:
-                raise DataError(f"column {name!r} has the code {largest}, but only {limit} states")
-        continuous = [name for name, states in zip(self.names, self.states, strict=True) if states is None]
-        for name, row in zip(continuous, self.values, strict=True):
-            if not np.isfinite(row).all():
-                at = int(np.argmin(np.isfinite(row)))
-                raise DataError(
-                    f"column {name!r} holds {row[at]} in row {at} (counting from 0): the values of a table "
-                    f"must be finite; as_table takes missing ones"
-                )
+    def _check_ranges(self) -> tuple[tuple[Label, int], ...]:
+        """The columns that have missing cells, with their numbers; all other cells must be in range."""
+        counts = []
+        largest = iter(self.codes.max(axis=1, initial=0).tolist())
+        for name, states, slot in zip(self.names, self.states, self._slots, strict=True):
+            if states is None:
+                missing = self._check_values(name, self.values[slot])
+            else:
+                missing = self._check_codes(name, len(states), self.codes[slot], next(largest))
+            if missing:
+                counts.append((name, missing))
+        return tuple(counts)
+
+    def _check_codes(self, name: Label, states: int, codes: NDArray[Any], largest: int) -> int:
+        if largest < states:
+            return 0
+        if largest > states or not states or self.missing.policy != "keep":
+            raise DataError(f"column {name!r} has the code {largest}, but only {states} states")
+        return int((codes == states).sum())
+
+    def _check_values(self, name: Label, values: NDArray[np.float64]) -> int:
+        finite = np.isfinite(values)
+        if finite.all():
+            return 0
+        bad = np.isinf(values) if self.missing.policy == "keep" else ~finite
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise DataError(
+                f"column {name!r} holds {values[at]} in row {at} (counting from 0): the values of a table "
+                f"must be finite; as_table takes missing ones"
+            )
+        return int((~finite).sum())
 
     @property
     def n_rows(self) -> int:
@@ -172,10 +200,24 @@ class Table:
         """Whether every column is continuous, so that `values[i]` is column i."""
         return all(states is None for states in self.states)
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether any cell is missing; see `require_complete`."""
+        return self.missing.policy == "keep" and bool(self.missing.counts)
+
     @cached_property
     def cardinalities(self) -> NDArray[np.int64]:
         """The number of states of each column; 0 for a continuous one."""
         return np.array([0 if s is None else len(s) for s in self.states], dtype=np.int64)
+
+    @cached_property
+    def n_codes(self) -> NDArray[np.int64]:
+        """The number of codes of each column: its states, and one more where a cell is missing."""
+        if not self.has_missing:
+            return self.cardinalities
+        having = {name for name, _ in self.missing.counts}
+        more = [s is not None and name in having for name, s in zip(self.names, self.states, strict=True)]
+        return self.cardinalities + np.array(more, dtype=np.int64)
 
     @cached_property
     def _positions(self) -> dict[Label, int]:
@@ -208,13 +250,24 @@ class Table:
         rows: NDArray[Any] = self.values[slot] if self.states[i] is None else self.codes[slot]
         return rows
 
+    def missing_cells(self, name: Label) -> NDArray[np.bool_]:
+        """For each row whether the cell of one column is missing."""
+        states, array = self.states[self.index(name)], self.array(name)
+        return np.asarray(np.isnan(array) if states is None else array == len(states))
+
+    def signed_codes(self, name: Label) -> NDArray[Any]:
+        """The codes of one discrete column with -1 where a cell is missing, as data frames have them."""
+        codes = self.array(name)
+        return np.where(self.missing_cells(name), -1, codes.astype(np.int32)) if self.has_missing else codes
+
     def column(self, name: Label) -> list[Any]:
-        """The values of one column as they went in."""
+        """The values of one column as they went in; None where one is missing."""
         states = self.states[self.index(name)]
-        array = self.array(name)
+        cells = self.array(name).tolist()
         if states is None:
-            return list(array.tolist())
-        return [states[code] for code in array.tolist()]
+            return [None if cell != cell else cell for cell in cells] if self.has_missing else list(cells)
+        found = (*states, None)
+        return [found[code] for code in cells]
 
     def to_dict(self) -> dict[Label, list[Any]]:
         """Every column as a list of the values that went in."""
@@ -296,7 +349,7 @@ class Table:
         digest = hashlib.sha256()
         for name, states in zip(self.names, self.states, strict=True):
             digest.update(f"{name!r}:{states!r};".encode())
-        codes = self.codes.astype(narrowest(int(self.cardinalities.max(initial=0))), copy=False)
+        codes = self.codes.astype(narrowest(int(self.n_codes.max(initial=0))), copy=False)
         for array in (codes, self.values, self.weights):
             digest.update(b"-" if array is None else f"{array.dtype}{array.shape}".encode())
             if array is not None:
@@ -308,7 +361,9 @@ class Table:
 
     def __repr__(self) -> str:
         discrete = len(self.codes)
+        missing = sum(count for _, count in self.missing.counts) if self.has_missing else 0
         return (
             f"<Table: {self.n_rows:,} rows, {self.n_columns} columns "
-            f"({discrete} discrete, {self.n_columns - discrete} continuous)>"
+            f"({discrete} discrete, {self.n_columns - discrete} continuous)"
+            f"{f', {missing:,} cells missing' if missing else ''}>"
         )

@@ -30,10 +30,11 @@ ROWS_AT_ONCE = 100_000
 def write_table(table: Table, path: str | os.PathLike[str], weights: str | None = None) -> None:
     """Write a table as csv, tsv, parquet, arrow or a data file, by its extension.
 
-    Reading the file gives the same names, kinds and values; what the format cannot hold is refused
-    before anything is written: in text the empty string, a text that reads as a number, values other than
-    text, integers and booleans. States that do not occur, and the order of states, are kept only for the
-    text states of parquet and arrow. `weights` names the column for the row weights, where there are any.
+    Reading the file (with missing="keep") gives the same names, kinds and values; what the format cannot
+    hold is refused before anything is written: in text the empty string, a text that reads as a number,
+    values other than text, integers and booleans, a missing cell in a data file or of the only column.
+    States that do not occur, and the order of states, are kept only for the text states of parquet and
+    arrow. `weights` names the column for the row weights, where there are any.
     The file appears whole or not at all.
     """
     path = Path(path)
@@ -72,12 +73,12 @@ def _with_weights(table: Table, name: str | None) -> Table:
     if name is None:
         raise DataError("the table has row weights: name the column to write them to, weights='weight'")
     values = np.vstack([table.values, table.weights])
-    return Table((*table.names, name), (*table.states, None), table.codes, values)
+    return Table((*table.names, name), (*table.states, None), table.codes, values, missing=table.missing)
 
 
 def occurring(states: States, codes: NDArray[Any]) -> list[Any]:
     """The states that some row has."""
-    seen = np.bincount(codes, minlength=len(states)) > 0
+    seen = np.bincount(codes, minlength=len(states))[: len(states)] > 0
     return [state for state, hit in zip(states, seen.tolist(), strict=True) if hit]
 
 
@@ -91,8 +92,9 @@ def _check_text(table: Table, loose: bool) -> None:
             raise DataError(
                 f"column name {name!r} has a comma, which separates names in a data file: write csv"
             )
+        if table.has_missing:
+            _check_present(table, name, loose)
         if states is None:
-            _check_finite(table, name)
             continue
         found = occurring(states, table.array(name))
         texts = [_text(name, state) for state in found]
@@ -161,9 +163,18 @@ def _check_same(name: Label, found: Sequence[Any], back: Sequence[Any]) -> None:
         )
 
 
-def _check_finite(table: Table, name: Label) -> None:
-    if not np.isfinite(table.array(name)).all():
-        raise DataError(f"column {name!r} holds values that are not finite: a table's numbers must be")
+def _check_present(table: Table, name: Label, loose: bool) -> None:
+    """Refuse missing cells that would not be found again in text."""
+    missing = table.missing_cells(name)
+    reason = ""
+    if loose and missing.any():
+        reason = "white space separates the cells of a data file, which cannot be empty; write csv"
+    elif table.n_columns == 1 and missing.any():
+        reason = "an empty cell of the only column is a blank line; write parquet"
+    elif missing.all():
+        reason = "a column of empty cells has no kind; leave it out, or write parquet"
+    if reason:
+        raise DataError(f"column {name!r} has missing values that cannot be written as text: {reason}")
 
 
 def _write_text(table: Table, path: Path, separator: str, compressed: bool, loose: bool) -> None:
@@ -195,7 +206,8 @@ def _write_rows(table: Table, stream: IO[bytes], separator: str, loose: bool) ->
         for name, of_column in zip(table.names, texts, strict=True):
             cells = table.array(name)[start : start + ROWS_AT_ONCE]
             if of_column is None:
-                columns.append(pl.Series(str(name), [repr(cell) for cell in cells.tolist()], dtype=pl.String))
+                numbers = ["" if cell != cell else repr(cell) for cell in cells.tolist()]
+                columns.append(pl.Series(str(name), numbers, dtype=pl.String))
             else:
                 columns.append(of_column.gather(cells).alias(str(name)))
         # The text first: polars would turn a pipe that breaks into an error of its own.
@@ -205,12 +217,16 @@ def _write_rows(table: Table, stream: IO[bytes], separator: str, loose: bool) ->
 
 
 def _cells(states: States, separator: str, loose: bool) -> list[str]:
-    """The states as a reader gets them back: in quotes where they must be, or would be taken for numbers."""
+    """The states as a reader gets them back, in quotes where they must be or would be taken for numbers.
+
+    Last is the text of a missing cell: in quotes as well, since those of the first row decide.
+    """
     texts = [str(state).lower() if isinstance(state, bool) else str(state) for state in states]
     if loose:
         return texts
     quote = _needs_quotes(states)
-    return [_in_quotes(t) if quote or any(c in t for c in (separator, '"', "\n")) else t for t in texts]
+    marks = (separator, '"', "\n")
+    return [_in_quotes(t) if quote or any(c in t for c in marks) else t for t in (*texts, "")]
 
 
 def _is_quoted(name: str) -> bool:
@@ -228,9 +244,11 @@ def _in_quotes(text: str) -> str:
 
 def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
     for name, states in zip(table.names, table.states, strict=True):
-        if states is None:
-            _check_finite(table, name)
-        elif not all(type(state) is str for state in states):
+        if states is not None and table.has_missing and table.missing_cells(name).all():
+            raise DataError(
+                f"column {name!r} has no values, and a file would not give back its states: leave it out"
+            )
+        if states is not None and not all(type(state) is str for state in states):
             _check_same(name, states, _through_polars(name, states))
     frame = table.to_polars()
     # Into memory first, for the digest, and since polars would turn a full disk into an error of its own.
@@ -290,9 +308,10 @@ def to_polars(table: Table) -> pl.DataFrame:
             raise DataError(f"column name {name!r} is not a string, as polars needs: rename the column")
         array = table.array(name)
         if states is None:
-            columns[name] = pl.Series(array)
+            columns[name] = pl.Series(array, nan_to_null=table.has_missing)
         elif all(type(state) is str for state in states):
-            columns[name] = pl.Series(states, dtype=pl.Enum([str(state) for state in states])).gather(array)
+            found = pl.Series(states, dtype=pl.Enum([str(state) for state in states]))
+            columns[name] = found.extend_constant(None, 1).gather(array)
         else:
             columns[name] = _plain_series(name, states, table)
     return pl.DataFrame(columns)
@@ -305,7 +324,7 @@ def _plain_series(name: str, states: States, table: Table) -> pl.Series:
     if series is not None and not series.dtype.is_nested():
         same = [(type(v), v) for v in _values(series)] == [(type(v), v) for v in states]
         if same:
-            return series.alias(name).gather(table.array(name))
+            return series.alias(name).extend_constant(None, 1).gather(table.array(name))
     # Values of mixed or unknown types are held as Python objects.
     return pl.Series(name, table.column(name), dtype=pl.Object)
 
@@ -320,13 +339,13 @@ def to_pandas(table: Table) -> Any:
         raise MissingExtraError("pandas", "pandas") from None
     columns = {}
     for position, (name, states) in enumerate(zip(table.names, table.states, strict=True)):
-        array = table.array(name)
         if states is None:
-            columns[position] = pd.Series(array.copy())
+            columns[position] = pd.Series(table.array(name).copy())
             continue
         one_type = len({type(state) for state in states}) == 1 and type(states[0]) in (str, int, bool, float)
+        codes = table.signed_codes(name).astype(np.int32)
         index = pd.Index(list(states), dtype=None if one_type else object, tupleize_cols=False)
-        columns[position] = pd.Series(pd.Categorical.from_codes(array.astype(np.int32), categories=index))
+        columns[position] = pd.Series(pd.Categorical.from_codes(codes, categories=index))
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(table.names), tupleize_cols=False)
     return frame

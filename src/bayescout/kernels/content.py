@@ -39,26 +39,34 @@ def column_spreads(codes, cards, weights, unit, out):
 
 
 @kernel
-def column_signatures(codes, colours, weights, rows, out):
-    """One round of refinement: a column's signature from its cells and from what else is in their rows.
+def mark_rows(cells, colours, rows):
+    """Add to the mark of each row what its cells are: mixed (colour of the column, cell), summed.
 
-    codes    (p, n) uint8|uint16|uint64  cells
+    cells    (p, n) uint8|uint16|uint64
     colours  (p,) uint64    signature of each column so far
-    weights  (n,) int64     of the rows; empty where every row counts once
-    rows     (n,) uint64    overwritten: the sum over columns of mixed (colour, cell)
-    out      (p,) uint64    overwritten: the sum over rows of mixed (cell, row)
+    rows     (n,) uint64    added to
     """
-    p, n = codes.shape
-    weighted = len(weights) > 0
-    rows[:] = 0
+    p, n = cells.shape
     for column in range(p):
         for row in range(n):
             rows[row] += _mixed(
-                colours[column] + np.uint64(codes[column, row]) * np.uint64(0x9E3779B97F4A7C15)
+                colours[column] + np.uint64(cells[column, row]) * np.uint64(0x9E3779B97F4A7C15)
             )
+
+
+@kernel
+def mark_columns(cells, colours, weights, rows, out):
+    """The next signature of each column, from its cells and the marks of their rows.
+
+    weights  (n,) int64     of the rows; empty where every row counts once
+    rows     (n,) uint64    the marks of the rows
+    out      (p,) uint64    overwritten: the sum over rows of mixed (cell, row), mixed with the colour
+    """
+    p, n = cells.shape
+    weighted = len(weights) > 0
     for column in range(p):
         total = np.uint64(0)
         for row in range(n):
-            mark = _mixed(rows[row] ^ (np.uint64(codes[column, row]) * np.uint64(0x9E3779B97F4A7C15)))
+            mark = _mixed(rows[row] ^ (np.uint64(cells[column, row]) * np.uint64(0x9E3779B97F4A7C15)))
             total += mark * np.uint64(weights[row]) if weighted else mark
         out[column] = _mixed(total ^ colours[column])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.absent import require_complete
 from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.table import Kind, Label, States, Table, narrowest
 from bayescout.errors import NetworkError
@@ -51,6 +52,7 @@ def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Seque
     """What the network does not use is not looked at: it may be an identifier, or have gaps."""
     known = {label: states[dag.index(label)] for label in labels}
     table = _table_of(data, known)
+    require_complete(table, labels)
     columns = {
         dag.index(label): _numbers(table, label) if own is None else _recoded(table, label, own)
         for label, own in known.items()

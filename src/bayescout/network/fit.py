@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import as_plain
+from bayescout.data.absent import require_complete
 from bayescout.data.table import Label, MissingPolicy, Table
 from bayescout.errors import (
     BayescoutWarning,
@@ -108,6 +109,7 @@ def _table_of(
 ) -> Table:
     """The columns of the graph's nodes, in its order, checked."""
     table = aligned_table(dag, data, states=states, missing=missing)
+    require_complete(table)
     if table.n_rows < 2:
         raise DataError(f"fitting needs at least 2 rows, and the data have {table.n_rows}; add rows")
     return table

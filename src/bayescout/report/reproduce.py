@@ -5,17 +5,16 @@ A run that a limit, a callback or Ctrl-C ended is repeated by its number of step
 
 from __future__ import annotations
 
-import ast
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from bayescout import scores as score_module
 from bayescout.result import LISTED, Result
 from bayescout.scores import SCORES
 from bayescout.search import SEARCHES
 from bayescout.search.frame.knowledge import Knowledge
+from bayescout.settings import Named
 
 DATA = "data.csv"
 SETS = "data.jkl"
@@ -38,12 +37,12 @@ class Recipe:
 def recipe(result: Result) -> Recipe:
     """The recipe of a result."""
     settings = result.settings
-    data, stands_for = (SETS, "scored parent sets") if settings.score == LISTED else (DATA, "data")
+    data, stands_for = (SETS, "scored parent sets") if settings.score_name == LISTED else (DATA, "data")
     notes = [f"{data} stands for your {stands_for}."]
     arguments, options, possible = ["data"], [], True
     for python, shell, note in (
         _search(settings.search, settings.search_settings),
-        _score(settings.score),
+        _score(settings.score_name, settings.score_settings),
         _knowledge(settings.knowledge),
         _start(settings.start),
     ):
@@ -95,14 +94,11 @@ def _search(name: str, settings: Mapping[str, Any]) -> Part:
             None,
             [f"{name} is a search of your own: pass it as you did, with its settings."],
         )
-    made = SEARCHES[name]
-    plain = made()
-    usual = {f.name: getattr(plain, f.name) for f in fields(plain)}
-    changed = {key: value for key, value in settings.items() if key in usual and value != usual[key]}
+    changed = Named(name, dict(settings)).changed(SEARCHES)
     if not changed:
         return [f'search="{name}"'], ["--search", name], []
     inside = ", ".join(f"{key}={value!r}" for key, value in changed.items())
-    return [f"search=bs.search.{type(plain).__name__}({inside})"], _options(name, changed), []
+    return [f"search=bs.search.{type(SEARCHES[name]()).__name__}({inside})"], _options(name, changed), []
 
 
 def _options(name: str, changed: Mapping[str, Any], kind: str = "search", flag: str = "--option") -> Any:
@@ -116,32 +112,18 @@ def _plain(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _score(score: str) -> Part:
-    """A registered name, or the text of a formula such as BDeu(ess=10.0)."""
-    if score == LISTED:
+def _score(name: str, settings: Mapping[str, Any] | None) -> Part:
+    """A registered score with its settings, or one of the user's own."""
+    if name == LISTED:
         return [], [], []
-    if score in SCORES:
-        return [f'score="{score}"'], ["--score", score], []
-    call = _as_call(score)
-    if call is None:
-        return ["score=my_score"], None, [f"The score was your own ({score}): pass it as you did."]
-    made, settings = call
-    name = next((name for name, known in SCORES.items() if known is made), None)
-    shell = None if name is None else _options(name, settings, "score", "--score-option")
-    return [f"score=bs.scores.{score}"], shell, []
-
-
-def _as_call(score: str) -> tuple[Any, dict[str, Any]] | None:
-    """The class and settings of a formula's text, if it is one of ours."""
-    try:
-        call = ast.parse(score, mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            return None
-        settings = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
-    except (SyntaxError, ValueError):
-        return None
-    made = getattr(score_module, call.func.id, None) if call.func.id in score_module.__all__ else None
-    return None if made is None else (made, settings)
+    if name not in SCORES or settings is None:
+        return ["score=my_score"], None, [f"The score was your own ({name}): pass it as you did."]
+    changed = Named(name, dict(settings)).changed(SCORES)
+    if not changed:
+        return [f'score="{name}"'], ["--score", name], []
+    inside = ", ".join(f"{key}={value!r}" for key, value in changed.items())
+    called = type(SCORES[name]()).__name__
+    return [f"score=bs.scores.{called}({inside})"], _options(name, changed, "score", "--score-option"), []
 
 
 def _knowledge(known: Knowledge) -> Part:
@@ -178,13 +160,14 @@ def _start(start: str) -> Part:
 def _data(result: Result) -> tuple[str, list[str], list[str]]:
     """How the data are read: the policy for missing values is known, declared kinds are not."""
     table = result.table
-    if result.settings.score == LISTED:
+    if result.settings.score_name == LISTED:
         return f'bs.read_jkl("{SETS}")', [], []
     if table is None or table.missing.policy == "error":
         arguments, options = f'"{DATA}"', []
     else:
         policy = table.missing.policy
-        arguments, options = f'"{DATA}", missing="{policy}"', ["--missing", policy]
+        options = [] if policy == "keep" else ["--missing", policy]
+        arguments = f'"{DATA}", missing="{policy}"'
     notes = []
     if table is not None and table.weights is not None:
         notes.append("The rows had weights: give them again as you did.")

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Ints, Parents
+from bayescout.data.absent import require_complete
 from bayescout.data.table import Table
 from bayescout.kernels.limits import MASKED_CELLS
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import KernelView
 from bayescout.statistics.families import FamilyTables, xlogx_lookup
-from bayescout.statistics.requirements import require_discrete
+from bayescout.statistics.requirements import require_kind
 
 BITMAP_STATES = 16
 """A variable with more states than this has no bitmaps: they would outgrow its codes."""
@@ -36,7 +37,7 @@ class Counts(DiscreteStatistics):
     def __init__(self, table: Table) -> None:
         from bayescout.kernels import counting
 
-        require_discrete(table)
+        require_kind(table, "discrete")
         self._kernels = counting
         codes, weights = _fold(table)
         # Of the weights as they are counted: their sum does not depend on the order of the rows.
@@ -203,6 +204,7 @@ def dense_counts(table: Table, child: int, parents: Parents) -> NDArray[Any]:
     int64, or float64 where the table has fractional row weights. `child` and `parents` are
     positions in a table whose columns are all discrete.
     """
+    require_complete(table)
     cards = table.cardinalities
     config = np.zeros(table.n_rows, dtype=np.int64)
     for parent in parents:

@@ -22,7 +22,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.statistics.engine import Kind
-from bayescout.statistics.requirements import require_continuous
+from bayescout.statistics.requirements import require_kind
 from bayescout.wording import setting
 
 RESIDUAL_FLOOR = 1e-10
@@ -120,7 +120,7 @@ class Covariance:
     n_rows = 0  # a regression goes through none
 
     def __init__(self, table: Table, prior: float | None = None) -> None:
-        require_continuous(table)
+        require_kind(table, "continuous")
         self.total = table.total_weight
         scatter, exponents = scaled_scatter(table)
         _require_varying(table, np.diag(scatter))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayescout.data.absent import require_complete
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.statistics.engine import Kind
@@ -9,14 +10,15 @@ from bayescout.wording import setting
 
 
 def require_kind(table: Table, kind: Kind) -> None:
-    """Refuse a table that has columns of another kind."""
+    """Refuse a table that has columns of another kind, or cells that are missing."""
     if kind == "discrete":
-        require_discrete(table)
+        _require_discrete(table)
     else:
-        require_continuous(table)
+        _require_continuous(table)
+    require_complete(table)
 
 
-def require_discrete(table: Table) -> None:
+def _require_discrete(table: Table) -> None:
     """Refuse a table with continuous columns."""
     if not table.is_discrete:
         names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is None]
@@ -30,7 +32,7 @@ def require_discrete(table: Table) -> None:
         )
 
 
-def require_continuous(table: Table) -> None:
+def _require_continuous(table: Table) -> None:
     """Refuse a table with discrete columns."""
     if not table.is_continuous:
         names = [repr(n) for n, states in zip(table.names, table.states, strict=True) if states is not None]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,34 +16,52 @@ FINE = 2.0**-20
 def canonical_order(table: Table) -> list[int]:
     """The columns by falling entropy, equal ones by their content; names decide between identical columns.
 
+    Discrete columns come before continuous ones, which have no entropy and are ordered by content alone. A
+    missing cell is content too: one more state, or one more number.
+
     Shuffling rows or columns, or renaming variables, does not change it, nor does writing a row twice for one
     of weight 2. Falling entropy because it makes
     greedy searches end a little better than other orders do; see docs/decisions/canonical-order.md.
     """
-    keys = np.zeros(table.n_columns, dtype=np.int64)
-    signatures = None
-    if table.is_discrete:
+    continuous = np.array([states is None for states in table.states], dtype=np.bool_)
+    spreads = _spreads(table, continuous)
+    marks = np.zeros(table.n_columns, dtype=np.uint64)
+    if len(np.unique(spreads)) < table.n_columns or continuous.any():
+        marks = _signatures(table, continuous)
+    columns = (continuous.tolist(), spreads.tolist(), marks.tolist(), map(str, table.names))
+    keys = list(zip(*columns, strict=True))
+    return sorted(range(table.n_columns), key=keys.__getitem__)
+
+
+def _spreads(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each discrete column a number that falls as its entropy rises; 0 for a continuous one."""
+    spreads = np.zeros(table.n_columns, dtype=np.int64)
+    if len(table.codes):
         from bayescout.kernels.content import column_spreads
 
-        column_spreads(table.codes, table.cardinalities, *_weights(table), keys)
-        if len(np.unique(keys)) < len(keys):
-            signatures = _signatures(table, table.codes)
-    elif table.is_continuous:
-        signatures = _signatures(table, table.values.view(np.uint64))
-    marks = [0] * table.n_columns if signatures is None else signatures.tolist()
-    spreads = keys.tolist()
-    return sorted(range(table.n_columns), key=lambda i: (spreads[i], marks[i], str(table.names[i]), i))
+        out = np.empty(len(table.codes), dtype=np.int64)
+        column_spreads(table.codes, table.n_codes[~continuous], *_weights(table), out)
+        spreads[~continuous] = out
+    return spreads
 
 
-def _signatures(table: Table, cells: NDArray[Any]) -> NDArray[np.uint64]:
-    from bayescout.kernels.content import column_signatures
+def _signatures(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """A number for each column, from its cells and from what else is in their rows."""
+    from bayescout.kernels.content import mark_columns, mark_rows
 
-    colours = np.zeros(table.n_columns, dtype=np.uint64)
-    rows = np.empty(table.n_rows, dtype=np.uint64)
+    parts = [(table.codes, ~continuous), (table.values.view(np.uint64), continuous)]
+    parts = [(cells, where) for cells, where in parts if len(cells)]
+    weights = _weights(table)[0]
+    # A code and a float may have the same bits: in a table of both the kind tells them apart.
+    colours = (continuous & (len(parts) == 2)).astype(np.uint64)
     for _ in range(ROUNDS):
-        out = np.empty_like(colours)
-        column_signatures(cells, colours, _weights(table)[0], rows, out)
-        colours = out
+        rows = np.zeros(table.n_rows, dtype=np.uint64)
+        for cells, where in parts:
+            mark_rows(cells, colours[where], rows)
+        for cells, where in parts:
+            out = np.empty(len(cells), dtype=np.uint64)
+            mark_columns(cells, colours[where], weights, rows, out)
+            colours[where] = out
     return colours
 
 
