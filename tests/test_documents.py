@@ -47,8 +47,9 @@ def test_examples_run(script, tmp_path, monkeypatch, capsys):
 def test_the_score_of_the_architecture_page_works():
     from dataclasses import dataclass
 
+    from bayescout.arrays import Floats
     from bayescout.scores import Formula, bind
-    from bayescout.statistics.families import FamilyTables, Floats
+    from bayescout.statistics.families import FamilyTables
     from tests.scores.drawn_data import table_of
 
     (block,) = [b for b in python_blocks("ARCHITECTURE.md") if "class Charged" in b]
@@ -77,6 +78,27 @@ def test_the_search_of_the_architecture_page_works():
     assert result.counters.operations == 30
     assert result.score > result.trace[0].score
     assert max(map(len, result.dag.parents)) <= 2
+
+
+def test_the_engine_of_the_architecture_page_works():
+    import numpy as np
+
+    import bayescout as bs
+    from bayescout.arrays import Ints, Parents
+    from bayescout.data.table import Table
+    from bayescout.statistics.discrete import DiscreteStatistics
+    from bayescout.statistics.engine import Kind
+
+    (block,) = [b for b in python_blocks("ARCHITECTURE.md") if "class FromChunks" in b]
+    names = {
+        "DiscreteStatistics": DiscreteStatistics, "Table": Table, "Kind": Kind, "Parents": Parents,
+        "Ints": Ints, "np": np,
+    }  # fmt: skip
+    exec(compile("from __future__ import annotations\n" + block, "ARCHITECTURE.md", "exec"), names)
+    table = bs.load_network("asia").sample(300, seed=1)
+    for search in ("tabu", "ges"):
+        there = bs.learn(table, search, "bdeu", engine=names["FromChunks"])
+        assert (there.dag, there.score) == (bs.learn(table, search, "bdeu").dag, there.score)
 
 
 def test_links_between_pages_lead_somewhere():
