@@ -151,3 +151,30 @@ def test_every_public_name_is_there():
     assert set(bayescout.__all__) <= set(dir(bayescout))
     with pytest.raises(AttributeError, match="no attribute 'lern'"):
         _ = bayescout.lern
+
+
+FROM_STATISTICS = {
+    "bayescout.statistics.independence": {
+        "CORRECTIONS", "TESTS", "Correction", "Finding", "IndependenceTests", "Question",
+    },
+    "bayescout.statistics.dependencies": {"CachedTest", "DependencyRecord"},
+}  # fmt: skip
+"""Values that searches get from the scorer, hand on or keep."""
+
+SEARCH_MODULES = [name for name in modules() if part(name) == "search"]
+
+
+@pytest.mark.parametrize("name", SEARCH_MODULES)
+def test_a_search_touches_nothing_below_the_scorer(name):
+    """It imports no statistics, no formula, and reaches for none through the scorer."""
+    tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("bayescout.statistics"):
+            names = {alias.name for alias in node.names}
+            assert names <= FROM_STATISTICS.get(node.module, set()), node.module
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("bayescout.scores"):
+            assert node.module in ("bayescout.scores.scorer", "bayescout.scores.gain_rows"), node.module
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in ("statistics", "_cache"), f"{name}: .{node.attr}"
+        if isinstance(node, ast.Name):
+            assert node.id not in ("Counts", "Covariance", "TableScorer", "CustomScorer"), node.id

@@ -132,30 +132,6 @@ def test_totals_and_orders_are_the_best_of_all_permutations(lists):
             assert found == twin.best_total_around(own, n, child, twin.without_bit(mask, child))
 
 
-@settings(max_examples=60)
-@given(data=st.data())
-def test_the_best_order_of_a_few_variables(data):
-    s = data.draw(st.integers(1, 4))
-    flat = data.draw(st.lists(WHOLE, min_size=s << s, max_size=s << s))
-    coefficients = np.array(flat).reshape(s, 1 << s)
-    given_ = coefficients.copy()
-    both(optimal, "spread_up", coefficients)
-    for row in range(s):
-        for mask in range(1 << s):
-            below = [given_[row, sub] for sub in range(1 << s) if twin.members(sub) <= twin.members(mask)]
-            assert coefficients[row, mask] == max(below)
-    picks = np.full(s, -7, dtype=np.int64)
-    total = both(optimal, "best_of_orders", coefficients, picks)
-
-    def own(child, before):
-        return coefficients[child, sum(1 << v for v in before)]
-
-    assert total == twin.best_total(own, range(s))
-    found = sorted(range(s), key=lambda v: len(twin.members(picks[v])))
-    assert [twin.members(picks[v]) for v in found] == [frozenset(found[:place]) for place in range(s)]
-    assert total == sum(own(v, twin.members(picks[v])) for v in found)
-
-
 # ---- clusters that a fractional solution violates
 
 

@@ -270,6 +270,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     path = tmp_path / "file"
     for content, said in (
         (b'{"format": "bayescout-checkpoint", "version": 1, "identity": {}}', "version 1, which is not read"),
+        (b'{"format":"bayescout-checkpoint","version":2,"identity":{}} 00', "version 2, which is not read"),
         (
             b'{"format":"bayescout-checkpoint","version":3,"identity":{}} 00\n',
             "not a checkpoint of this version",

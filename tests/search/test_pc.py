@@ -17,9 +17,10 @@ from bayescout.search import Knowledge, Problem
 from bayescout.search.classes.patterns import Pattern, bits
 from bayescout.search.frame.run import Limits, drive
 from bayescout.search.independence.pc import Cpc, Pc, forced_extension, given_sets
-from bayescout.statistics.independence import Finding, Oracle, Question, independence_tests
+from bayescout.statistics.independence import Finding, Question, independence_tests
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import arcs_of, is_acyclic
+from tests.reference.independence import Oracle
 from tests.search.drawn_problems import entangled, gaussian, knowledge_for
 from tests.search.test_ges import drawn_dag
 from tests.search.test_searches import keeps, untimed

@@ -23,11 +23,11 @@ from bayescout.statistics.independence import (
     Finding,
     FisherZ,
     GSquared,
-    Oracle,
     Question,
     corrected,
     independence_tests,
 )
+from tests.reference.independence import Oracle
 from tests.scores.drawn_data import continuous_table, discrete_tables, table_of
 
 

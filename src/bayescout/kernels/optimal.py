@@ -166,48 +166,6 @@ def _add(data, k, v):
 
 
 @kernel
-def best_of_orders(coefficients, picks):
-    """The most that an order of s variables gets, each given the variables before it.
-
-    coefficients  (s, 2**s) float64   what a variable gets where these come before it; rising with the subset
-    picks         (s,) int64          overwritten: the variables before each one in a best order
-    Returns the total.
-    """
-    s = coefficients.shape[0]
-    totals = np.zeros(1 << s, dtype=np.float64)
-    for subset in range(1, 1 << s):
-        top = NONE
-        for last in range(s):
-            bit = 1 << last
-            if subset & bit:
-                top = max(top, totals[subset ^ bit] + coefficients[last, subset ^ bit])
-        totals[subset] = top
-    subset = (1 << s) - 1
-    while subset:
-        for last in range(s):
-            bit = 1 << last
-            if subset & bit and totals[subset ^ bit] + coefficients[last, subset ^ bit] == totals[subset]:
-                picks[last] = subset ^ bit
-                subset ^= bit
-                break
-    return totals[(1 << s) - 1]
-
-
-@kernel
-def spread_up(coefficients):
-    """Give every subset at least what its subsets have; coefficients (s, 2**s) changed in place."""
-    s = coefficients.shape[0]
-    for row in range(s):
-        for member in range(s):
-            bit = 1 << member
-            for subset in range(1 << s):
-                if subset & bit:
-                    coefficients[row, subset] = max(
-                        coefficients[row, subset], coefficients[row, subset ^ bit]
-                    )
-
-
-@kernel
 def best_rest(best, rest):
     """The best total of the variables outside every subset, placed after it; rest (2**n,) overwritten."""
     n = best.shape[0]

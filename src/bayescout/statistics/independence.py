@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from bayescout.arrays import Family, Floats
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
-from bayescout.graph.dag import Dag
-from bayescout.graph.separation import d_separated
 from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Statistics
@@ -240,21 +238,6 @@ class FisherZ(_DataTests):
         factor = np.zeros((most, most))
         partial_correlations(self.covariance.matrix, members, bounds, RESIDUAL_FLOOR, factor, out)
         return out
-
-
-class Oracle:
-    """Answers from a known graph, by d-separation; for testing what uses tests."""
-
-    def __init__(self, dag: Dag) -> None:
-        self.dag = dag
-
-    def one(self, question: Question) -> Finding:
-        a, b, given = question
-        apart = d_separated(self.dag, [a], [b], given)
-        return Finding(0.0, 0.0, 1.0, "independent") if apart else Finding(math.inf, 0.0, 0.0, "dependent")
-
-    def many(self, questions: Sequence[Question]) -> list[Finding]:
-        return [self.one(question) for question in questions]
 
 
 def independence_tests(

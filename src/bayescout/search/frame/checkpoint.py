@@ -26,9 +26,9 @@ from typing import Any, Self
 from bayescout.data.files import REPLACES_OPEN_FILES, atomic_write, check_regular, is_at, lock
 from bayescout.errors import BayescoutWarning, FormatError, SettingError
 
-FORMAT, VERSION = "bayescout-checkpoint", 2
+FORMAT, VERSION = "bayescout-checkpoint", 3
 BEGIN = f'{{"format":"{FORMAT}","version":{VERSION},'.encode()
-VERSION_1 = f'{{"format": "{FORMAT}", "version": 1,'.encode()
+EARLIER = re.compile(rf'{{"format": ?"{FORMAT}", ?"version": ?([12]),'.encode())
 
 PAUSE = 10.0
 """How long no record is written, in times of what the last one took."""
@@ -105,7 +105,7 @@ class Checkpoint:
         with open(self._target, "rb") as stream:
             begin = stream.read(len(BEGIN))
             if begin != BEGIN[: len(begin)]:
-                raise FormatError(_what_else(begin + stream.readline(len(VERSION_1))), self.path)
+                raise FormatError(_what_else(begin + stream.readline(len(BEGIN))), self.path)
             first = begin + stream.readline()
             if not first.endswith(b"\n"):  # cut off before there was a record
                 return
@@ -292,9 +292,9 @@ def _write(file: int, content: bytes) -> None:
 
 def _what_else(begin: bytes) -> str:
     """What a file is that does not begin as a checkpoint of this version does."""
-    if begin.startswith(VERSION_1):
+    if earlier := EARLIER.match(begin):
         return (
-            "is a checkpoint of version 1, which is not read any more; finish its run with the bayescout "
-            "that began it, or use another path"
+            f"is a checkpoint of version {earlier[1].decode()}, which is not read any more; finish its run "
+            f"with the bayescout that began it, or use another path"
         )
     return "is not a checkpoint of this version; use another path"
