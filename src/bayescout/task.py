@@ -16,7 +16,7 @@ from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingErr
 from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
 from bayescout.graph.dag import Dag
 from bayescout.result import LISTED, Result, Settings
-from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, bind
+from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, bind, formula_named
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.checkpoint import Checkpoint
@@ -77,6 +77,8 @@ class Task:
             )
         listed = _scored_sets(data, score)
         chosen = ListedScore(listed) if listed is not None else DEFAULT_SCORE if score is None else score
+        if isinstance(chosen, str):
+            chosen = formula_named(chosen)
         given = as_table(data) if listed is None else without_rows(listed)
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
@@ -150,7 +152,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
     """
     if table.n_columns == 0:
         raise DataError("the table has no columns; there is nothing to learn")
-    if not isinstance(score, (str, Formula)) and hasattr(score, "local"):
+    if not isinstance(score, Formula) and hasattr(score, "local"):
         return table
     return table.select([table.names[i] for i in canonical_order(table)])
 

@@ -216,7 +216,10 @@ def test_labels_never_become_markup(tmp_path):
 
 
 def test_the_name_of_a_score_is_only_text(learned, tmp_path):
-    named = [replace(learned, settings=replace(learned.settings, score=s)) for s in (NASTY[0], "mine")]
+    named = [
+        replace(learned, settings=replace(learned.settings, score_name=name, score_settings=None))
+        for name in (NASTY[0], "mine")
+    ]
     page, twin = (written(result, tmp_path) for result in named)
     assert page.tags == twin.tags
     assert page.data["scoreName"] == NASTY[0]

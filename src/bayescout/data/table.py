@@ -6,7 +6,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -301,8 +301,14 @@ class Table:
             self._told.add(topic)
             warnings.warn(message, BayescoutWarning, stacklevel=2)
 
-    def _taken(self, table: Table) -> Table:
-        """A table taken from this one: what was said of this one is not said again."""
+    def _taken(self, **changed: Any) -> Table:
+        """A table taken from this one: its cells are in range, and what was said is not said again."""
+        if self.missing.policy == "keep":  # what is missing is counted anew
+            table = replace(self, **changed)
+        else:
+            table = object.__new__(Table)
+            table.__setstate__({f.name: getattr(self, f.name) for f in fields(self)} | changed)
+            table._check_shapes()
         table.__dict__["_told"] = self._told
         return table
 
@@ -312,32 +318,23 @@ class Table:
         discrete = [self._slots[i] for i in where if self.states[i] is not None]
         continuous = [self._slots[i] for i in where if self.states[i] is None]
         return self._taken(
-            Table(
-                names=tuple(self.names[i] for i in where),
-                states=tuple(self.states[i] for i in where),
-                codes=self.codes[discrete],
-                values=self.values[continuous],
-                weights=self.weights,
-                missing=self.missing,
-            )
+            names=tuple(self.names[i] for i in where),
+            states=tuple(self.states[i] for i in where),
+            codes=self.codes[discrete],
+            values=self.values[continuous],
         )
 
     def take(self, rows: NDArray[Any]) -> Table:
         """The given rows only (indices or a boolean mask), states unchanged."""
         return self._taken(
-            Table(
-                names=self.names,
-                states=self.states,
-                codes=np.ascontiguousarray(self.codes[:, rows]),
-                values=np.ascontiguousarray(self.values[:, rows]),
-                weights=None if self.weights is None else self.weights[rows],
-                missing=self.missing,
-            )
+            codes=np.ascontiguousarray(self.codes[:, rows]),
+            values=np.ascontiguousarray(self.values[:, rows]),
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def unweighted(self) -> Table:
         """The same rows, each counting once."""
-        return self._taken(Table(self.names, self.states, self.codes, self.values, None, self.missing))
+        return self._taken(weights=None)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -157,7 +157,7 @@ class Run:
     def _hooked(self) -> Iterator[None]:
         """The scorer looks at the clock as it works, and families too large to be counted are noted."""
         scorer = self.problem.scorer
-        scorer.hooks = Hooks(self.problem.check, self._leave_out)
+        scorer.hooks = Hooks(self.problem.watch.check, self._leave_out)
         try:
             yield
         finally:
