@@ -318,7 +318,9 @@ def test_notebooks_show_a_drawing_and_facts(learned):
     assert "parameters" in model._repr_html_()
     assert "undirected" in model.dag.cpdag()._repr_html_()
     assert "&lt;b&gt;" in Dag.empty(["<b>"])._repr_html_()
-    scored = replace(result, settings=replace(result.settings, score_name="<script>", score_settings=None))._repr_html_()
+    scored = replace(
+        result, settings=replace(result.settings, score_name="<script>", score_settings=None)
+    )._repr_html_()
     assert "<script" not in scored
     assert "&lt;script&gt;" in scored
     large = Dag.empty(range(301))._repr_html_()

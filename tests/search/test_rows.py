@@ -22,12 +22,6 @@ def rows_of(table, score, rules, parents, compiled):
         rows._kernel = None
     n = table.n_columns
     gains = Gains(as_matrix(parents, n), *(np.full(shape, np.nan) for shape in ((n, n), (n, n), n, n)))
-    computed = []
-    rows.scorer.meter = lambda asked, computed_by_kernel=0: (
-        computed.append(computed_by_kernel),
-        type(rows.scorer).meter(rows.scorer, asked, computed_by_kernel),
-    )
-    rows.compiled = lambda: sum(computed)
     rows.fill(parents, gains)
     return rows, gains
 
@@ -48,8 +42,8 @@ def test_compiled_rows_equal_asked_ones(score, seed, kind):
     parents = ((), (0, 2), (), (0, 1, 2), (1,))
     fast, compiled = rows_of(table, score, rules, parents, compiled=True)
     slow, asked = rows_of(table, score, rules, parents, compiled=False)
-    assert fast.compiled() > 0
-    assert slow.compiled() == 0
+    assert fast.scorer.compiled > 0
+    assert slow.scorer.compiled == 0
     for one, other in zip(compiled.arrays, asked.arrays, strict=True):
         assert np.array_equal(one, other)
     assert fast.scorer.asked == slow.scorer.asked
@@ -60,7 +54,7 @@ def test_families_too_large_for_a_dense_table_are_asked_for():
     table = table_of(rng.integers(0, 30, (6, 50)), [30] * 6)
     rules = Knowledge().compile(table.names)
     rows, gains = rows_of(table, "k2", rules, ((), (0, 2, 3), (), (), (), ()), compiled=True)
-    assert rows.compiled() == 5 * 6
+    assert rows.scorer.compiled == 5 * 6
     score = bind("k2", table)
     assert gains.locals[1] == score.local(1, (0, 2, 3))
     assert gains.added[1, 4] == score.local(1, (0, 2, 3, 4)) - score.local(1, (0, 2, 3))
@@ -76,12 +70,12 @@ def test_rows_are_remembered_and_may_be_forgotten(monkeypatch):
     for limit in (1 << 20, 0):
         monkeypatch.setattr(module, "ROW_BYTES", limit)
         rows, gains = rows_of(table, "bic", rules, empty, compiled=True)
-        once = rows.compiled()
+        once = rows.scorer.compiled
         before = [part.copy() for part in gains.arrays]
         rows.fill(empty, gains)
-        assert rows.compiled() == once
+        assert rows.scorer.compiled == once
         assert all(np.array_equal(a, b) for a, b in zip(before, gains.arrays, strict=True))
     rows._memory.clear()
     rows.fill(empty, gains, remember=False)
     rows.fill(empty, gains, remember=False)
-    assert rows.compiled() == 3 * once
+    assert rows.scorer.compiled == 3 * once

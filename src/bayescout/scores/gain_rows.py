@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,6 +48,12 @@ class Gains:
     removed: Floats
     locals: Floats
     tops: Floats
+    arrays: tuple[Any, ...] = field(init=False)
+    """`graph` of `kernels.neighbours` and `kernels.moves`."""
+
+    def __post_init__(self) -> None:
+        arrays = (self.adjacent, self.added, self.removed, self.locals, self.tops)
+        object.__setattr__(self, "arrays", arrays)
 
     @classmethod
     def of_graph(cls, adjacent: Bools) -> Gains:
@@ -55,11 +61,6 @@ class Gains:
         n = len(adjacent)
         added, removed = (np.full((n, n), -np.inf) for _ in range(2))
         return cls(adjacent, added, removed, np.zeros(n), np.full(n, -np.inf))
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """`graph` of `kernels.neighbours` and `kernels.moves`."""
-        return self.adjacent, self.added, self.removed, self.locals, self.tops
 
 
 Row = tuple[Floats, Floats, float, float]
@@ -91,19 +92,17 @@ class GainRows:
         """Bring the row of one child up to date with its parents."""
         scorer = self.scorer
         scorer.hooks.between()
+        scorer.asked += self._neighbours(child, own)
         known = self._memory.get((child, own))
         if known is not None:
-            scorer.asked += self._neighbours(child, own)
             gains.added[child], gains.removed[child], gains.locals[child], gains.tops[child] = known
             return
         if self._is_small(child, own):
             self._one[0] = child
-            computed = self._fill_rows(self._arrays, self._rules, gains.arrays, self._one)
-            scorer.meter(self._neighbours(child, own), computed)
+            scorer.compiled += self._fill_rows(self._arrays, self._rules, gains.arrays, self._one)
         else:
             with scorer.suspended():
                 self._fill_row(own, gains, child)
-            scorer.asked += self._neighbours(child, own)
         if remember:
             self._remember(own, gains, child)
 
@@ -115,8 +114,7 @@ class GainRows:
         for begin in range(0, len(compiled), together):
             self.scorer.hooks.between()
             some = np.array(compiled[begin : begin + together])
-            computed = self._fill_rows(self._arrays, self._rules, gains.arrays, some)
-            self.scorer.meter(0, computed)
+            self.scorer.compiled += self._fill_rows(self._arrays, self._rules, gains.arrays, some)
         done = set(compiled)
         for child, own in keys:
             if child not in done:

@@ -89,7 +89,8 @@ class Scorer:
 
     Values are remembered within a byte limit, by child and parent set, and do not depend on the number of
     workers, the order of asking or what is remembered. `asked` counts the families asked for, from memory
-    or not: a function of the search alone. `computed` counts those computed, `hits` those remembered.
+    or not: a function of the search alone. `computed` counts those computed, `compiled` of them by kernels on
+    their own, `hits` those remembered.
     """
 
     equivalent: bool | None = None
@@ -104,6 +105,7 @@ class Scorer:
         self.n_variables = n_variables
         self.hooks = Hooks()
         self.asked = 0
+        self.compiled = 0
         self._cache = ScoreCache(cache_bytes, n_variables)
 
     # ---- scores
@@ -178,7 +180,7 @@ class Scorer:
 
     @property
     def computed(self) -> int:
-        return self._cache.evaluations
+        return self._cache.evaluations + self.compiled
 
     @property
     def hits(self) -> int:
@@ -187,7 +189,7 @@ class Scorer:
     def meter(self, asked: int, computed: int = 0) -> None:
         """Count families that compiled code scored by itself."""
         self.asked += asked
-        self._cache.evaluations += computed
+        self.compiled += computed
 
     @contextmanager
     def suspended(self) -> Iterator[None]:

@@ -25,26 +25,8 @@ MIN_GAIN = 1e-6
 """A gain below this is rounding: without a floor two inverse reversals could both seem gains for ever."""
 
 
-class Scratch:
-    """What can be rebuilt from a state, kept beside the latest states and not in them.
-
-    Whoever takes the scratch of a state may change it: it is not kept any longer, and asked for again it is
-    rebuilt. Losing it costs time, never the answer.
-    """
-
-    MOST = 4
-
-    def __init__(self) -> None:
-        self._kept: dict[int, tuple[State, Any]] = {}
-
-    def keep(self, state: State, work: Any) -> None:
-        while len(self._kept) >= self.MOST:
-            del self._kept[next(iter(self._kept))]
-        self._kept[id(state)] = state, work
-
-    def take(self, state: State) -> Any:
-        """The scratch of a state, or None where it has to be rebuilt."""
-        return self._kept.pop(id(state), (state, None))[1]
+MOST_KEPT = 4
+"""States whose scratch is kept: that of a run, and of what it runs inside."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +35,16 @@ class Problem:
 
     `start` is where to begin: a graph, "empty" (the required arcs alone) or "random". `watch` is the clock
     of the run.
+
+    What can be rebuilt from a state, its scratch, is kept beside the latest states and not in them. Whoever
+    takes it may change it: asked for again, it is rebuilt. Losing it costs time, never the answer.
     """
 
     scorer: Scorer
     rules: Rules
     start: ParentSets | str = "empty"
     watch: Watch = field(default_factory=Watch)
-    _scratch: Scratch = field(default_factory=Scratch)
+    _kept: dict[int, tuple[State, Any]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -79,15 +64,19 @@ class Problem:
 
         Rebuilding does not count among the families asked for: a resumed run counts as one that was not.
         """
-        found: Work | None = self._scratch.take(state)
-        if found is None:
-            with self.scorer.suspended():
-                found = rebuild()
-        return found
+        kept = self._kept.pop(id(state), None)
+        if kept is not None:
+            found: Work = kept[1]
+            return found
+        with self.scorer.suspended():
+            return rebuild()
 
     def keep(self, state: AnyState, work: Any) -> AnyState:
         """The state, with its scratch kept beside it."""
-        self._scratch.keep(state, work)
+        kept = self._kept
+        if len(kept) >= MOST_KEPT:
+            del kept[next(iter(kept))]
+        kept[id(state)] = state, work
         return state
 
     def total(self, parents: Sequence[Parents]) -> float:
