@@ -41,7 +41,7 @@ def limit_parents(population, required, limits, seeds):
                     surplus += 1
                     if not required[parent, child]:
                         loose += 1
-            # The probability of deletion that makes every choice of `surplus` parents equally likely.
+            # Delete optional parents so that every choice of `surplus` of them is equally likely.
             for parent in range(n):
                 if surplus <= 0:
                     break
