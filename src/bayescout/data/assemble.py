@@ -1,4 +1,4 @@
-"""From columns to a checked `Table`: missing-value policy, order of states, weights."""
+"""Assemble columns into a checked `Table`: missing-value policy, order of states, weights."""
 
 from __future__ import annotations
 

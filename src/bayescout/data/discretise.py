@@ -192,7 +192,7 @@ def _cut(cuts: Floats, values: Floats) -> NDArray[np.int64]:
 
 
 def _quantile_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
-    """For each j, the cut after the first value at which j / bins of the weight is reached."""
+    """The cuts, for each j after the first value at which j / bins of the weight is reached."""
     reached = np.cumsum(weights) * bins
     total = weights.sum()
     cuts: list[float] = []

@@ -225,7 +225,7 @@ class Table:
 
     @cached_property
     def _slots(self) -> tuple[int, ...]:
-        """For each column its row in `codes` or in `values`."""
+        """The row of each column in `codes` or in `values`."""
         slots, discrete, continuous = [], 0, 0
         for states in self.states:
             if states is None:

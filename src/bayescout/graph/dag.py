@@ -130,7 +130,7 @@ class Dag:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the sorted indices of its children."""
+        """The sorted indices of the children of each node."""
         return tuple(tuple(c) for c in invert(self.parents))
 
     @cached_property

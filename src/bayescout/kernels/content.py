@@ -17,7 +17,7 @@ def _mixed(x):
 
 @kernel
 def column_spreads(codes, cards, weights, unit, out):
-    """For each column the sum of N log N over its states, in units of 2**-20; out (p,) int64.
+    """The sum of N log N over the states of each column, in units of 2**-20; out (p,) int64.
 
     weights  (n,) int64    of the rows, in units of `unit`; empty if every row counts once
     """

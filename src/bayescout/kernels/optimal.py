@@ -125,7 +125,7 @@ def grow_clusters(children, bounds, members, values, seeds, k, found, violations
 
 @kernel
 def _holders(bounds, members, n):
-    """For each variable, the sets that contain it, one list after the other."""
+    """The sets that contain each variable, one list after the other."""
     begins = np.zeros(n + 1, dtype=np.int64)
     for member in members:
         begins[member + 1] += 1

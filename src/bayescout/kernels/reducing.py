@@ -27,7 +27,7 @@ def _on_grid(units, drop, unit):
 
 @kernel
 def sum_xlogx(counts, starts, states, lookup, grid, out):
-    """For each table the sums of N log N over its cells, its configurations and its child margin.
+    """The sums of N log N over the cells, configurations and child margin of each table.
 
     counts  flat int64|float64   tables of (configurations, states), one after the other
     starts  (k + 1,) int64
@@ -68,7 +68,7 @@ def _xlogx(count, lookup, scale):
 
 @kernel
 def sum_corrected(counts, starts, states, grid, out):
-    """For each table the sums of N log(N + 1) over cells and N log(N + r) over configurations.
+    """The sums of N log(N + 1) over cells and N log(N + r) over configurations of each table.
 
     Arguments as in sum_xlogx; out is (2, k).
     """
@@ -91,7 +91,7 @@ def sum_corrected(counts, starts, states, grid, out):
 
 @kernel
 def sum_gamma(counts, starts, states, priors, grid, out):
-    """For each table the Dirichlet terms of its cells and of its configurations.
+    """The Dirichlet terms of the cells and of the configurations of each table.
 
     A term is log Γ(N + a) - log Γ(a), with the prior count a of the cell or configuration.
 
@@ -149,7 +149,7 @@ def log_gamma(x):
 
 @kernel
 def observed_configurations(counts, starts, states, out):
-    """For each table the number of parent configurations that occur; out (k,) int64."""
+    """The number of parent configurations that occur in each table; out (k,) int64."""
     for t in range(starts.shape[0] - 1):
         r = states[t]
         seen = 0
@@ -163,7 +163,7 @@ def observed_configurations(counts, starts, states, out):
 
 @kernel
 def sum_regret(counts, starts, states, grid, out):
-    """For each table the sum over its configurations of log C(N, r); out (k,) float64, in nats."""
+    """The sum of log C(N, r) over the configurations of each table; out (k,) float64, in nats."""
     scale, drop, step = grid[0], np.int64(grid[1]), grid[2]
     for t in range(starts.shape[0] - 1):
         r = states[t]

@@ -58,7 +58,7 @@ class _Layering:
         self.layer[node] = to
 
     def _level(self, node: int) -> None:
-        """Move a node to the emptiest layer between its neighbours if its total line length stays the same."""
+        """Move a node to the emptiest layer between its neighbours if its total line length is unchanged."""
         above, below = self.parents[node], self.children[node]
         if not above or len(above) != len(below):
             return
