@@ -1,4 +1,4 @@
-"""What counts as a missing cell, to every frame and to the user; the refusal of tables that hold any."""
+"""Missing cells: recognise them in any frame and by the user's declaration; refuse tables that hold any."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayescout.wording import setting
 
 
 class _Missing:
-    """Of one value, also after a journey between processes."""
+    """Type with a single instance, which pickling between processes preserves."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -28,11 +28,11 @@ class _Missing:
 
 
 MISSING: Any = _Missing()
-"""Stands for a missing cell among the distinct values of a column."""
+"""Marker of a missing cell among the distinct values of a column."""
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA; never a string."""
+    """Return True for None, NaN, NaT and pandas' NA; never for a string."""
     if value is None:
         return True
     if isinstance(value, float | complex | np.inexact):
@@ -43,7 +43,7 @@ def is_missing(value: Any) -> bool:
 
 
 def python_value(value: Any) -> Any:
-    """The Python value of a NumPy scalar; dates finer than Python's stay as they are."""
+    """The Python value of a NumPy scalar; dates more precise than Python's stay as they are."""
     if isinstance(value, np.floating):
         return float(value)  # a long double's own item() is a long double
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
@@ -54,8 +54,8 @@ def python_value(value: Any) -> Any:
 class Marks:
     """The values the user declares to mean missing, and which of them the data hold.
 
-    A text that reads as a number stands for that number too: "-999" is met in a text file's cell of
-    that text, and in any column of numbers.
+    A text that reads as a number stands for that number too: "-999" matches that text in a cell of a
+    text file, and the number -999 in any column of numbers.
     """
 
     def __init__(self, declared: Sequence[Any] = ()) -> None:
@@ -64,7 +64,7 @@ class Marks:
         self._met = [is_missing(value) or value == "" for value in self.declared]
 
     def hold(self, value: Any) -> bool:
-        """Whether a value that a column has means missing."""
+        """Return True if a value found in a column means missing, and note that it occurs."""
         found = False
         for position, meanings in enumerate(self._meanings):
             if _is_one_of(value, meanings):
@@ -72,11 +72,11 @@ class Marks:
         return found
 
     def match(self, value: Any) -> bool:
-        """Whether a value would mean missing, if a column has it."""
+        """Return True if a value would mean missing, were it in a column."""
         return any(_is_one_of(value, meanings) for meanings in self._meanings)
 
     def hold_text(self, text: str) -> bool:
-        """Whether a cell of a text file means missing as it is written."""
+        """Return True if the text of a file's cell, as written, means missing, and note that it occurs."""
         found = False
         for position, value in enumerate(self.declared):
             if str(value) == text:
@@ -94,7 +94,7 @@ class Marks:
         return array
 
     def warn_unmet(self) -> None:
-        """Say which declared values no cell has: a slip of spelling would leave them states."""
+        """Warn of declared values that no cell has: a misspelt one would leave the intended value a state."""
         unmet = [value for value, met in zip(self.declared, self._met, strict=True) if not met]
         if unmet:
             warnings.warn(
@@ -106,7 +106,7 @@ class Marks:
 
 
 def _is_one_of(value: Any, meanings: Sequence[Any]) -> bool:
-    """True and 1 are not the same."""
+    """Return True if the value equals one of these; True and 1 are not equal here."""
     return any(value == m and isinstance(value, bool) == isinstance(m, bool) for m in meanings)
 
 
@@ -132,7 +132,7 @@ def require_complete(table: Table, names: Iterable[Label] | None = None) -> None
 
 
 def refuse_missing(found: Sequence[tuple[Label, int]], n_rows: int) -> None:
-    """Raise where columns have missing cells, given as (column, missing cells)."""
+    """Raise if any column has missing cells; `found` holds (column, number of missing cells)."""
     if not found:
         return
     shown = ", ".join(f"{name!r} ({count:,})" for name, count in found[:8])

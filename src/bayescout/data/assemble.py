@@ -1,4 +1,4 @@
-"""From columns to a checked `Table`: missing-value policy, order of states, weights."""
+"""Assemble columns into a checked `Table`: missing-value policy, order of states, weights."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def assemble(
     weights: NDArray[np.float64] | None = None,
     weight_name: Label | None = None,
 ) -> Table:
-    """Settle the columns under the policy and check what only the whole table can tell.
+    """Apply the missing-value policy to the columns, and make the checks that need the whole table.
 
-    The columns are emptied on the way, so that codes are held twice for one column at a time.
+    Columns are emptied as they are copied, so that only one column's codes are in memory twice.
     """
     if weight_name is not None:
         weights = _weight_column(next(c for c in columns if c.name == weight_name))
@@ -180,7 +180,7 @@ def _first_row(column: Column, value: Any) -> int:
 
 
 def _occurring_in(column: Column, keep: NDArray[np.bool_]) -> list[Any]:
-    """The values left once rows are dropped: a state seen only in dropped rows was not observed."""
+    """The values that occur in the kept rows: a state seen only in dropped rows was not observed."""
     seen = np.zeros(len(column.values), dtype=np.bool_)
     start = 0
     for chunk in column.chunks:
@@ -210,7 +210,7 @@ def _refuse_identifiers(columns: Sequence[Column], states: Sequence[States | Non
 
 
 def _warn_constant(table: Table, names: Sequence[Label]) -> None:
-    """Name the columns with one value only; what the user declared of a column is known to the user."""
+    """Warn of the named columns that have a single value; columns that the user declared are not named."""
     if table.n_rows < 2:
         return
     constant = [name for name in names if _is_constant(table, name)]
@@ -266,7 +266,7 @@ def _fill(
 
 
 def _final_codes(values: Sequence[Any], states: States, missing: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """For each provisional code the final one. Values that no kept row has stay 0."""
+    """The final code of each provisional code; 0 for values that no kept row has."""
     position = {value: code for code, value in enumerate(states)}
     return np.array([missing if v is MISSING else position.get(v, 0) for v in values], dtype=dtype)
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 1 << 23
 
 MAX_LINE_BYTES = 1 << 24
-"""The longest line, quoted line ends in it included, and the longest run of blank lines: what has no end must
-not fill the memory."""
+"""Limit on the length of a line, including quoted line ends, and of a run of blank lines, so that endless
+input does not fill the memory."""
 
 MAX_COLUMNS = 100_000
 """The most columns of a text file."""
@@ -36,12 +36,12 @@ MAX_COLUMNS = 100_000
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
 MARK = b"\xef\xbb\xbf"
-"""The mark of the byte order in UTF-8."""
+"""The byte order mark in UTF-8."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines, "\\n" at the end of each, and the number of the first one in the file."""
+    """Whole lines, each ending in "\\n", and the number of the first one in the file."""
 
     lines: bytes
     first_line: int
@@ -49,12 +49,12 @@ class Block:
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a line becomes cells.
+    """The rules by which a line is split into cells.
 
-    separator  what stands between cells
-    quotes     whether a cell may be quoted, and so hold separators and line ends
-    loose      the documents' data file: white space around cells and blank lines mean nothing,
-               and a run of white space separates where there are no commas
+    separator  the text between two cells
+    quotes     True if a cell may be quoted, and so hold separators and line ends
+    loose      the documents' data file format: white space around cells and blank lines are ignored,
+               and runs of white space separate cells if there are no commas
     """
 
     path: Path
@@ -69,7 +69,7 @@ class TextFormat:
 def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Generator[Block]:
     """The file's lines in blocks of about `size` bytes, checked to be UTF-8.
 
-    While no line ends, as much again is read as there is: a long line is looked through a few times only.
+    While no line end is found, the amount read doubles, so that a long line is scanned a few times only.
     """
     line = 1
     rest = b""
@@ -90,7 +90,7 @@ def read_blocks(form: TextFormat, size: int = BLOCK_BYTES) -> Generator[Block]:
 
 
 def _too_long(rest: bytes) -> str:
-    """What is the matter with a line that does not end."""
+    """The error message for a line that does not end."""
     if not rest.strip(b"\r\n"):
         return f"more than {MAX_LINE_BYTES >> 20} MB of blank lines; delete them"
     hint = "is a quote never closed?" if b"\n" in rest else "is this a table, with line ends of '\\n'?"
@@ -111,7 +111,7 @@ def _read(form: TextFormat, stream: IO[bytes], size: int) -> bytes:
 
 
 def _cut(form: TextFormat, data: bytes, final: bool, line: int) -> tuple[bytes, bytes]:
-    """Split after the last whole record; blank lines before the cut wait for what follows them."""
+    """Split after the last whole record; blank lines before the cut go to the next block."""
     if final:
         if form.quotes and data.count(b'"') % 2:
             raise form.error("a quoted cell is never closed", line + _unclosed(data))
@@ -133,7 +133,7 @@ def _last_line_end(data: bytes, quotes: bool) -> int:
 
 
 def _outside_quotes(data: bytes) -> NDArray[np.bool_]:
-    """For each byte whether an even number of quotes stands before it."""
+    """True for each byte that is outside quotes: an even number of quotes up to and including it."""
     is_quote = np.frombuffer(data, dtype=np.uint8) == _QUOTE
     return ~np.logical_xor.accumulate(is_quote)
 
@@ -188,7 +188,7 @@ def _check_width(form: TextFormat, first: Block) -> None:
 
 
 def quoted_cells(form: TextFormat, lines: bytes) -> list[bool]:
-    """For each cell of the first record whether it stands in quotes."""
+    """For each cell of the first record, True if it is in quotes."""
     separator, inside, at_start = ord(form.separator), False, True
     quoted = [False]
     for byte in lines:
@@ -218,7 +218,7 @@ def _dialect(form: TextFormat) -> dict[str, Any]:
 
 
 def parse_block(form: TextFormat, block: Block, width: int) -> pl.DataFrame:
-    """One string column a variable, null where a cell is empty; every line has `width` cells."""
+    """One string column per variable, null where a cell is empty; every line has `width` cells."""
     import polars as pl
 
     lines = _loosened(block.lines, form) if form.loose else block.lines
@@ -228,7 +228,7 @@ def parse_block(form: TextFormat, block: Block, width: int) -> pl.DataFrame:
         _explain(form, block, width)
     try:
         return pl.read_csv(
-            # A mark inside the file is text, but the reader drops one where it begins.
+            # A byte order mark inside the file is text, but the reader drops one at its beginning.
             io.BytesIO(MARK + lines if lines.startswith(MARK) else lines),
             has_header=False,
             schema=dict.fromkeys(map(str, range(width)), pl.String),
@@ -241,9 +241,9 @@ def parse_block(form: TextFormat, block: Block, width: int) -> pl.DataFrame:
 
 
 def _is_even(form: TextFormat, lines: bytes, width: int) -> bool:
-    """Whether quotes are well placed and there are `width` cells a line on average.
+    """Return True if quotes are well placed and there are `width` cells per line on average.
 
-    With no line longer than that, which the parser itself refuses, no line is shorter either.
+    The parser itself refuses longer lines; with none longer, none is shorter either.
     """
     separator = form.separator.encode()
     if not form.quotes or b'"' not in lines:
@@ -257,7 +257,7 @@ def _is_even(form: TextFormat, lines: bytes, width: int) -> bool:
 
 
 def _quotes_well_placed(lines: bytes, separator: bytes) -> bool:
-    """Every quote opens a cell, closes one, or is one of a doubled pair inside one."""
+    """Return True if every quote opens a cell, closes one, or is one of a doubled pair inside one."""
     cells = np.frombuffer(b"\n" + lines, dtype=np.uint8)
     at = np.flatnonzero(cells == _QUOTE)
     if len(at) % 2:
@@ -265,12 +265,12 @@ def _quotes_well_placed(lines: bytes, separator: bytes) -> bool:
     opening, closing = at[::2], at[1::2]
     edges = np.array([_LINE_END, ord(separator), _QUOTE], dtype=np.uint8)
     before, after = cells[opening - 1], cells[closing + 1]
-    # A quote before an opening one, or after a closing one, must be its twin in a doubled pair.
+    # A quote before an opening one, or after a closing one, must be its partner in a doubled pair.
     return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
 
 def _explain(form: TextFormat, block: Block, width: int) -> None:
-    """Raise for the first line whose cells are not `width`; return when every line is right."""
+    """Raise for the first line that does not have `width` cells; return if every line has."""
     if form.loose:
         _explain_loose(form, block, width)
         return
@@ -309,7 +309,7 @@ def _count(cells: int) -> str:
 
 
 def _loosened(lines: bytes, form: TextFormat) -> bytes:
-    """White space around cells and blank lines removed; a tab between cells where there are no commas."""
+    """The lines without blank ones and without white space around cells; tabs between cells if no commas."""
     lines = re.sub(rb"[ \t]*\n[\s]*", b"\n", lines.lstrip())
     if form.separator == ",":
         return re.sub(rb"[ \t]*,[ \t]*", b",", lines)
@@ -317,10 +317,10 @@ def _loosened(lines: bytes, form: TextFormat) -> bytes:
 
 
 def check_file(path: Path) -> None:
-    """A file that exists, is a file, and is not empty."""
+    """Raise unless the path is an existing, regular file that is not empty."""
     try:
         there = path.exists()
-    except OSError as error:  # a name that is too long, for instance
+    except OSError as error:  # for instance, a name that is too long
         raise FormatError(f"cannot be read: {error.strerror or error}", path=path) from None
     if not there:
         raise FormatError("no such file", path=path)

@@ -1,11 +1,10 @@
 """Parquet and Arrow files, read so that a damaged one cannot end the process.
 
-The reader of polars is quick and, for a file that is not what it says it is, not safe: it may ask for memory
-that is not there, at which it aborts, and no Python code runs after that. So a file is read by a child
-process, which sends the cells over a pipe; where the child dies, that is one clear error here. Two kinds of
-files are read without a child: those of our own whose digest shows that they are whole (see `seal`), unless
-the memory of this process is limited, and any file where Python cannot be started again, as inside another
-program.
+The polars reader is fast, but not safe on a damaged file: it may request more memory than there is and abort,
+and no Python code runs after that. So a file is read by a child process, which sends the cells over a pipe;
+if the child dies, one clear error is raised here. Two kinds of files are read without a child: our own whose
+digest shows that they are whole (see `seal`), unless the memory of this process is limited; and any file when
+Python cannot be started again, as inside another program.
 docs/decisions/parquet.md has the reasons and the costs.
 """
 
@@ -43,14 +42,14 @@ serve()
 _NO_MEMORY = "Cannot allocate memory"
 
 Batch = tuple[int, list[Piece]]
-"""Some rows of a few columns: the position of the first column among those asked for, and the pieces."""
+"""Some rows of a few columns: position of the first column among those requested, and the pieces."""
 
 
 class Columns(Protocol):
     """An open columnar file.
 
     names  of its columns
-    seal   what we noted in it when we wrote it, or None where it is not ours
+    seal   our note from when we wrote the file, or None if it is not ours
     """
 
     names: list[str]
@@ -62,7 +61,7 @@ class Columns(Protocol):
 
 @contextmanager
 def open_columnar(path: Path) -> Iterator[Columns]:
-    """The columns of a file; an error of its reader is one of ours, in one line."""
+    """Open the columns of a file; errors of the reader become one-line errors of our own."""
     try:
         seal = read_seal(path)
     except OSError as error:
@@ -110,9 +109,9 @@ def _scan(path: Path) -> pl.LazyFrame:
 
 
 def _batches(frame: pl.LazyFrame, places: Sequence[int], exact: Sequence[bool], rows: int) -> Iterator[Batch]:
-    """A few columns at a time: the engine reads ahead whole row groups of what it is asked for.
+    """Read a few columns at a time, since the engine reads ahead whole row groups of what is requested.
 
-    Rows are counted, since batches may just end where the engine fails in a thread of its own.
+    Rows are counted, since batches may simply end when the engine fails in one of its threads.
     """
     import polars as pl
 
@@ -142,7 +141,7 @@ def _with_texts(known: list[str], values: Sequence[Any]) -> list[str]:
 
 @contextmanager
 def _caught() -> Iterator[list[str]]:
-    """What polars says against a file, in one line, once the block has ended."""
+    """Collect what polars reports against a file, in one line, available once the block has ended."""
     import polars as pl
 
     said: list[str] = []
@@ -171,12 +170,12 @@ class _InChild:
 
     def _ask(self, request: dict[str, Any]) -> None:
         assert self.process.stdin is not None
-        with suppress(BrokenPipeError):  # its death shows when the answer is read
+        with suppress(BrokenPipeError):  # reading the answer reports that the child died
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
 
     def _answers(self) -> Iterator[Any]:
-        """What the child sends, or one clear error where it says one or dies."""
+        """The values that the child sends; raises one clear error if it reports one or dies."""
         assert self.process.stdout is not None
         while True:
             try:
@@ -190,7 +189,7 @@ class _InChild:
             yield value
 
     def _death(self) -> BayescoutError:
-        """Why the child is gone, as far as it can be known."""
+        """The reason why the child died, as far as it can be known."""
         code = self.process.wait()
         self.said.seek(0)
         said = self.said.read(1 << 16).decode(errors="replace")
@@ -211,7 +210,7 @@ class _InChild:
 @contextmanager
 def _child(said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
     """A process that reads one file; it does not outlive the block."""
-    # Backtraces of the reader take time, and nobody sees them; one thread needs less of a limited memory.
+    # The reader's backtraces take time and are never shown; one thread needs less of a limited memory.
     environment = os.environ | {"RUST_BACKTRACE": "0"}
     if memory.limit() is not None:
         environment |= {"POLARS_MAX_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
@@ -237,10 +236,10 @@ def _child(said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def serve() -> None:
-    """Answer the requests of standard input on standard output, in pickles of (kind, value)."""
+    """Answer requests from standard input on standard output, as pickles of (kind, value)."""
     _limit_resources()
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anyone prints does not get between the messages
+    os.dup2(2, 1)  # so that printed text cannot mix with the messages
     with _caught() as caught:
         frame = _scan(Path(_request()["path"]))
         _send(out, "value", frame.collect_schema().names())
@@ -250,7 +249,7 @@ def serve() -> None:
         _send(out, "end")
     if caught:
         _send(out, "error", caught[0])
-    os._exit(0)  # threads of the reader may still be at work
+    os._exit(0)  # threads of the reader may still be running
 
 
 def _request() -> Any:
@@ -263,7 +262,7 @@ def _send(out: IO[bytes], kind: str, value: Any = None) -> None:
 
 
 def _limit_resources() -> None:
-    """No more memory than the machine has, or the system would end some process; and no core files."""
+    """Limit memory to the machine's own, so that the system kills no process; write no core files."""
     try:
         import resource
     except ImportError:

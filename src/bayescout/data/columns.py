@@ -25,11 +25,11 @@ MAX_INTEGER_STATES = 100
 
 
 class Column:
-    """What has been seen of one column, under what the user declared about it.
+    """The cells of one column seen so far, under the user's declarations.
 
     values   the distinct values, MISSING among them where a cell was missing
-    chunks   codes into `values`, one array a piece; None once the column is continuous
-    floats   float64 with NaN for missing, one array a piece; None while it is discrete
+    chunks   codes into `values`, one array per piece; None once the column is continuous
+    floats   float64 with NaN for missing, one array per piece; None while it is discrete
     wanted   the declared kind, or None to infer it
     states   the declared states, or None to take those that occur
     marks    the values declared to mean missing, shared by all columns of a table
@@ -69,7 +69,7 @@ class Column:
         self._review()
 
     def _review(self) -> None:
-        """Decide what the values seen so far already decide."""
+        """Make the column continuous or report an error once the values seen so far decide it."""
         if not self.declared and self._is_wide_number():
             self._become_continuous()
         elif len(self.values) - (MISSING in self._index) > MAX_STATES:
@@ -80,7 +80,7 @@ class Column:
             )
 
     def add_floats(self, array: NDArray[np.float64]) -> None:
-        """Append numbers, NaN where missing; they become states where the column is declared discrete."""
+        """Append numbers, NaN where missing; they become states if the column is declared discrete."""
         array = self.marks.clear(array)
         if self.wanted == "discrete" or self.states is not None:
             distinct, codes = np.unique(array, return_inverse=True, equal_nan=True)
@@ -92,7 +92,7 @@ class Column:
         self.floats.append(array)
 
     def retype(self, values: Sequence[Any]) -> None:
-        """Replace the distinct values one for one; equal ones merge."""
+        """Replace each distinct value by the one at its position; equal ones merge."""
         chunks, self.chunks, self.values, self._index = self.chunks, [], [], {}
         wide = self.wanted is None and any(isinstance(v, float) for v in values)
         if wide and self.states is None:
@@ -106,7 +106,7 @@ class Column:
             self.floats = [numbers_[chunk] for chunk in chunks]
 
     def take_states(self, categories: Sequence[Any]) -> None:
-        """Count the categories of a categorical column as declared, save those that mean missing."""
+        """Take the categories of a categorical column as declared states, except those that mean missing."""
         if not self.declared:
             self.states = tuple(value for value in categories if self.meaning(value) is not MISSING)
 
@@ -124,14 +124,14 @@ class Column:
         return code
 
     def meaning(self, value: Any) -> Any:
-        """A Python value for a NumPy scalar, and MISSING for what counts as missing."""
+        """The Python value of a NumPy scalar, or MISSING for a missing value."""
         if value is MISSING or is_missing(value):
             return MISSING
         value = python_value(value)
         return MISSING if self.is_absent(value) else value
 
     def is_absent(self, value: Any) -> bool:
-        """Whether the user declared this value to mean missing."""
+        """Return True if the user declared this value to mean missing."""
         return self.marks.hold(value)
 
     def _is_wide_number(self) -> bool:
@@ -168,7 +168,7 @@ def _is_decimal(value: Any) -> bool:
 
 
 def code_type(states: int) -> type[np.unsignedinteger[Any]]:
-    """The narrowest type for that many codes; wider than a table's own only on the way in."""
+    """The narrowest type for that many codes; it may be wider than a table's only while data are read."""
     if states <= 256:
         return np.uint8
     return np.uint16 if states <= MAX_STATES else np.uint32
@@ -193,7 +193,7 @@ def check_declarations(
     states: Any,
     weights: Label | None,
 ) -> tuple[dict[Label, Kind], dict[Label, States]]:
-    """What the user declared, for each column it was declared for."""
+    """The user's kinds and states, checked, for each column that has them."""
     if kinds is not None and not isinstance(kinds, dict):
         kinds = dict.fromkeys(names, kinds)
     kinds, states = dict(kinds or {}), dict(states or {})

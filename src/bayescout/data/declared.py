@@ -1,4 +1,4 @@
-"""What a caller says of data before they are read: kinds, states, missing values, weights, columns."""
+"""Declarations about data before they are read: kinds, states, missing values, weights, columns."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DeclaredStates = Mapping[Any, Sequence[Any]]
 
 
 def listed(missing_values: Any) -> tuple[Any, ...]:
-    """A lone string is one value, not its characters."""
+    """The declared missing values as a tuple; a single string is one value, not its characters."""
     if isinstance(missing_values, str) or not hasattr(missing_values, "__iter__"):
         return (missing_values,)
     return tuple(missing_values)
 
 
 def chosen(names: Sequence[Label], columns: Sequence[Any] | None, weight: Label | None = None) -> list[Label]:
-    """The columns to take, in the order asked for; the weight column is taken in any case."""
+    """The columns to take, in the requested order; the weight column is always taken."""
     if columns is None:
         return list(names)
     if isinstance(columns, str | bytes | set | frozenset):

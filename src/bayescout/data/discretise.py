@@ -1,4 +1,4 @@
-"""Continuous columns cut into intervals; the cuts are kept, so that new data are cut alike."""
+"""Cut continuous columns into intervals; the cuts are kept, so that new data are cut at the same points."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_LLOYD_STEPS = 10_000
 class Discretiser:
     """The cut points of each column, ascending; k cuts make k + 1 intervals.
 
-    A value v falls in the interval (a, b] with a < v <= b; what lies outside the range the cuts
+    A value v falls in the interval (a, b] with a < v <= b; a value outside the range that the cuts
     were made from falls in the first or the last interval.
     """
 
@@ -95,11 +95,11 @@ def discretise(
 ) -> Table:
     """Cut continuous columns into intervals; discrete columns pass unchanged.
 
-    method   "quantile": intervals of equal frequency (row weights count); values that tie stay
+    method   "quantile": intervals of equal frequency (row weights count); tied values stay
              together, so heavy ties give fewer intervals, with a warning. "width": equal width
              between the least and the greatest value. "kmeans": Lloyd's iteration in one
-             dimension, started from the equal-frequency intervals, so without chance.
-    bins     how many intervals, one number for all or {name: number} (3 for a column not named)
+             dimension, started from the equal-frequency intervals, so it is deterministic.
+    bins     number of intervals, one for all columns or {name: number} (3 for a column not named)
     cuts     {name: cut points}: used as given
     columns  which columns; by default every continuous one and those in `cuts`
 
@@ -132,7 +132,7 @@ def _fit(
 
 
 def _given(cuts: Cuts | None) -> dict[Label, tuple[float, ...]]:
-    """The cut points the user gives, as numbers, checked."""
+    """The user's cut points as checked numbers."""
     if cuts is not None and not isinstance(cuts, Mapping):
         raise SettingError(f"cuts must map columns to cut points, as in {{'x': [0.5, 1.5]}}, not {cuts!r}")
     given = {}
@@ -187,12 +187,12 @@ def _choose(table: Table, name: Label, method: Method, bins: int) -> tuple[float
 
 
 def _cut(cuts: Floats, values: Floats) -> NDArray[np.int64]:
-    """The interval of each value; a missing one is a missing interval, whose code is the next."""
+    """The interval of each value; a missing value gets the code after the last interval."""
     return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="left"))
 
 
 def _quantile_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
-    """For each j the cut after the first value at which j / bins of the weight is reached."""
+    """The cuts, for each j after the first value at which j / bins of the weight is reached."""
     reached = np.cumsum(weights) * bins
     total = weights.sum()
     cuts: list[float] = []
@@ -205,7 +205,7 @@ def _quantile_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
 
 
 def _between(low: float, high: float) -> float:
-    """The middle of two values, and never the upper one, which belongs above the cut."""
+    """The midpoint of two values, never the upper one itself, which belongs above the cut."""
     middle = low / 2 + high / 2
     return middle if low <= middle < high else low
 
@@ -245,7 +245,7 @@ _METHODS = {"quantile": _quantile_cuts, "width": _width_cuts, "kmeans": _kmeans_
 
 
 def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    """One label an interval, with the fewest digits (at least 4) that tell the cuts apart."""
+    """One label per interval, with the fewest digits (at least 4) that distinguish the cuts."""
     ends = [*_short_numbers(cuts), "inf"]
     labels = [f"({low}, {high}]" for low, high in zip(["-inf", *ends], ends[:-1], strict=False)]
     return (*labels, f"({['-inf', *ends][-2]}, inf)")

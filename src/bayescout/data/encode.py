@@ -1,4 +1,4 @@
-"""From any frame, array or dict of columns to a `Table`."""
+"""Convert any frame, array or dict of columns to a `Table`."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def as_table(
     missing_values: Sequence[Any] = (),
     columns: Sequence[Any] | None = None,
 ) -> Table:
-    """Any data as a checked `Table`; labels and values come back as they went in.
+    """Convert any data to a checked `Table`; labels and values are kept as they are.
 
     kinds    one kind for all columns, or {name: "discrete" | "continuous"}. Otherwise floats, and
              integers with more than 100 distinct values, are continuous and all else is discrete.
     states   {name: states in order}: a state absent from these rows still counts, and a
              value outside them is an error. Categories of a categorical column count as declared.
-    missing  what to do with None, null, NaN, NaT and `missing_values`: refuse ("error"), leave the
-             row out ("drop"), give discrete columns one more, last state for it ("state"), or have
-             the table hold them ("keep"), which scores and fitting refuse. A table that holds them
-             already goes on to, unless they are to be dropped or made states.
-    weights  one number a row, or the name of the column that holds them.
-    columns  the names of those to take, in this order; by default all. The others may hold anything.
+    missing  policy for None, null, NaN, NaT and `missing_values`: refuse them ("error"), leave the
+             row out ("drop"), give discrete columns one more, last state for them ("state"), or keep
+             them in the table ("keep"), which scores and fitting refuse. A table that already holds
+             missing cells keeps them, unless the policy is "drop" or "state".
+    weights  one number per row, or the name of the column that holds them.
+    columns  the names of the columns to take, in this order; by default all. Others may hold anything.
 
     A declared missing value that reads as a number, such as "-999", also stands for that number.
     Inferred states are sorted where they can be compared, otherwise ordered by type name and repr.
@@ -75,12 +75,12 @@ def as_table(
     table = assemble(made, missing, row_weights, weight_name)
     marks.warn_unmet()
     if isinstance(data, Table) and not table.missing.counts:
-        return replace(table, missing=data.missing)  # what was done when it was made still holds
+        return replace(table, missing=data.missing)  # its report of missing cells still holds
     return table
 
 
 def column_names(data: Data) -> list[Label]:
-    """The labels of the columns of any data; of a file, only the beginning is read."""
+    """The column labels of any data; only the beginning of a file is read."""
     from narwhals import dependencies as kind_of
 
     if isinstance(data, str | os.PathLike):
@@ -91,7 +91,7 @@ def column_names(data: Data) -> list[Label]:
 
 
 def _kinds_of(table: Table, states: Mapping[Any, Any]) -> dict[Label, Kind]:
-    """The continuous columns of a table are known to be so, unless states are declared for them."""
+    """The kinds known from a table: its continuous columns, except those that states are declared for."""
     continuous = (name for name, own in zip(table.names, table.states, strict=True) if own is None)
     return {name: "continuous" for name in continuous if name not in states}
 
@@ -99,13 +99,13 @@ def _kinds_of(table: Table, states: Mapping[Any, Any]) -> dict[Label, Kind]:
 def _is_ready(
     table: Table, kinds: Any, states: DeclaredStates | None, missing: str, weights: Any, absent: Any
 ) -> bool:
-    """Whether nothing is left to do to a table."""
+    """Return True if a table can be used as it is."""
     settled = missing == "keep" or not table.has_missing
     return settled and kinds is None and weights is None and not absent and _has(table, states)
 
 
 def _has(table: Table, states: DeclaredStates | None) -> bool:
-    """Whether the states declared for a table are those it has."""
+    """Return True if the states declared for a table are those it has."""
     for name, declared in (states or {}).items():
         if name not in table.names or not isinstance(declared, list | tuple):
             return False
@@ -116,12 +116,12 @@ def _has(table: Table, states: DeclaredStates | None) -> bool:
 
 
 def same_states(one: Sequence[Any], two: Sequence[Any]) -> bool:
-    """Whether the states are equal and of the same types; 1, 1.0 and True are three states."""
+    """Return True if the states are equal and of the same types; 1, 1.0 and True are three states."""
     return len(one) == len(two) and all(a == b and type(a) is type(b) for a, b in zip(one, two, strict=True))
 
 
 def _checked(sources: Iterator[tuple[Label, Any]]) -> Iterator[tuple[Label, Any]]:
-    """No two columns with the same name, and no name that cannot be looked up."""
+    """Pass columns on; refuse duplicate names and names that are not hashable."""
     seen: set[Label] = set()
     for name, source in sources:
         if not is_hashable(name):
@@ -133,7 +133,7 @@ def _checked(sources: Iterator[tuple[Label, Any]]) -> Iterator[tuple[Label, Any]
 
 
 def add_source(column: Column, source: Any) -> None:
-    """Add one whole column of whatever kind the frame, dict or array gave."""
+    """Add one whole column of any type that a frame, dict or array may hold."""
     import narwhals as nw
     from narwhals import dependencies as kind_of
 
@@ -173,7 +173,7 @@ class _Coded:
 
 
 def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
-    """Each column's label and whatever holds its values."""
+    """The label of each column and the object that holds its values."""
     import narwhals as nw
     from narwhals import dependencies as kind_of
 
@@ -198,7 +198,7 @@ def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
 
 
 def _is_pyarrow(value: Any, kind: str) -> bool:
-    """Whether this is an instance of a class of pyarrow, which is not loaded unless the user has."""
+    """Return True for an instance of this pyarrow class, without importing pyarrow if the user has not."""
     from narwhals import dependencies
 
     pyarrow = dependencies.get_pyarrow()
@@ -217,7 +217,7 @@ def _array_sources(data: NDArray[Any]) -> Iterator[tuple[Label, Any]]:
         )
     for index in range(data.shape[1]):
         column = data[:, index]
-        # An object array says nothing of its columns' types, so each is looked at by itself.
+        # An object array does not tell its columns' types, so each is examined by itself.
         yield index, column.tolist() if data.dtype.kind == "O" and not np.ma.isMaskedArray(data) else column
 
 
@@ -237,7 +237,7 @@ def _other_sources(data: Data) -> Iterator[tuple[Label, Any]]:
 
 
 def _add_pandas(column: Column, series: Any) -> None:
-    """A pandas series through its own coding, which knows its types; -1 is missing."""
+    """Add a pandas series by its own codes, which respect its types; -1 is missing."""
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
     if str(dtype).startswith("Sparse["):
@@ -264,11 +264,11 @@ def _add_factorised(column: Column, series: Any) -> None:
 
 
 def _add_pandas_arrow(column: Column, series: Any) -> None:
-    """An Arrow column inside pandas: as pandas gives its values, or as Arrow does where pandas cannot."""
+    """Add an Arrow column inside pandas: by the values of pandas, or those of Arrow where pandas has none."""
     import pyarrow as pa
 
     kind = series.dtype.pyarrow_dtype
-    if not pa.types.is_time(kind):  # pandas cuts them to microseconds
+    if not pa.types.is_time(kind):  # pandas truncates times to microseconds
         try:
             _add_factorised(column, series)
             return
@@ -282,7 +282,7 @@ def _add_pandas_arrow(column: Column, series: Any) -> None:
 
 
 def _only_strings(series: Any) -> bool:
-    """Strings and missing values only: a float that is not NaN must not pass for one."""
+    """Return True if all values are strings or missing; a float other than NaN is neither."""
     types = set(map(type, series.tolist()))
     if types <= {str, type(None)}:
         return True
@@ -292,7 +292,7 @@ def _only_strings(series: Any) -> bool:
 
 
 def _add_pyarrow(column: Column, chunked: Any) -> None:
-    """Dictionary columns keep their dictionary; the rest goes through polars without a copy."""
+    """Add an Arrow column: a dictionary column by its dictionary, any other through polars without a copy."""
     import polars as pl
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -330,7 +330,7 @@ def _unusable(column: Column, kind: Any) -> str:
 
 
 def _add_decimals(column: Column, chunked: Any) -> None:
-    """Decimals that polars has no type for: numbers, or states where the column is declared discrete."""
+    """Add decimals that polars has no type for: numbers, or states if the column is declared discrete."""
     import pyarrow as pa
 
     if is_exact(column):
@@ -341,7 +341,7 @@ def _add_decimals(column: Column, chunked: Any) -> None:
 
 
 def _add_dictionary(column: Column, chunked: Any) -> None:
-    """A dictionary is read as a column of its own, for the values; each chunk has its own one."""
+    """Add an Arrow dictionary column; each chunk has its own dictionary, read as a column for its values."""
     import pyarrow as pa
 
     try:
@@ -354,7 +354,7 @@ def _add_dictionary(column: Column, chunked: Any) -> None:
 
 
 def _values_of(column: Column, dictionary: Any) -> list[Any]:
-    """The entries of an Arrow dictionary, as the cells of a discrete column would be."""
+    """The entries of an Arrow dictionary, as the cells of a discrete column."""
     import pyarrow as pa
 
     if not pa.types.is_temporal(dictionary.type):

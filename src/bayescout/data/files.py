@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old file or the whole new one, never a part."""
+"""Write files so that a reader sees the old file or the whole new one, never a part."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from typing import IO, Any
 from bayescout.errors import FormatError
 
 BEGIN, END = ".bayescout-", ".tmp"
-"""How the names of temporary files begin and end."""
+"""Prefix and suffix of the names of temporary files."""
 
 REPLACES_OPEN_FILES = os.name != "nt"
-"""Windows neither replaces nor deletes a file that is open."""
+"""False on Windows, which neither replaces nor deletes a file that is open."""
 
 FAR = 2**31 - 2
-"""Where Windows locks a byte: nobody can read a locked one, so it is beyond what is written."""
+"""Position of the byte locked on Windows: a locked byte cannot be read, so it is beyond the content."""
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool = True) -> Iterator[IO[Any]]:
-    """A stream whose content becomes the file at `path` when the block ends well.
+    """Give a stream whose content becomes the file at `path` when the block ends without an error.
 
     The content goes to a temporary file in the same folder, is flushed to the disk, and
     takes the place of `path` in one step; when the block raises, nothing is left behind and an
     old file stays as it was. Text is UTF-8 with "\\n" line ends. A link is followed; a
     device or pipe such as /dev/stdout is written directly, since it cannot be replaced.
-    An old file's permissions are kept, and one that is read-only is refused. Without `durable`
-    the disk is not waited for: the file then outlives a killed process, but not always a power cut.
+    An old file's permissions are kept, and one that is read-only is refused. Without `durable` there is
+    no wait for the disk: the file then survives the killing of the process, but not always a power cut.
 
-    A kill leaves the temporary file; the next process that writes to the folder removes it. Until it has
-    taken its place a temporary file is locked, so that one in use is told from one that was left.
+    A killed process leaves its temporary file; the next process that writes to the folder removes it.
+    A temporary file is locked until it is renamed, which distinguishes one in use from one left behind.
     """
     target = Path(os.path.realpath(path))
     mode = _mode_of(target, path)
@@ -55,7 +55,7 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False, durable: bool
 
 
 def check_regular(path: str | os.PathLike[str]) -> Path:
-    """The file that `path` leads to, which is there and can be written, or can be made."""
+    """The file that `path` resolves to; raises unless it can be written or created."""
     target = Path(os.path.realpath(path))
     mode = _mode_of(target, path)
     if mode is not None and not stat.S_ISREG(mode):
@@ -64,9 +64,9 @@ def check_regular(path: str | os.PathLike[str]) -> Path:
 
 
 def lock(descriptor: int) -> None:
-    """Take an open file for this process until the file is closed, however the process ends.
+    """Lock an open file for this process until the file is closed or the process ends in any way.
 
-    Raises BlockingIOError where another has it, and another OSError where the file system knows no locks.
+    Raises BlockingIOError if another process has it, and another OSError if the file system has no locks.
     """
     try:
         import fcntl
@@ -98,7 +98,7 @@ def is_at(descriptor: int, path: str | os.PathLike[str]) -> bool:
 
 @contextmanager
 def _temporary(folder: Path) -> Iterator[tuple[Path, int]]:
-    """A new locked file and its descriptor, to be closed by the block; removed when the block raises."""
+    """Give a new locked file and its descriptor, which the block closes; removed if the block raises."""
     _remove_abandoned(str(folder))
     path, descriptor = _locked(folder)
     held = os.dup(descriptor) if REPLACES_OPEN_FILES else -1  # the lock outlasts the stream
@@ -114,7 +114,7 @@ def _temporary(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _locked(folder: Path) -> tuple[Path, int]:
-    """A new file that no one else takes for abandoned, as may happen before it is locked."""
+    """A new locked file; retried if another process takes it for abandoned before it is locked."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         path = folder / f"{BEGIN}{secrets.token_hex(8)}{END}"
@@ -125,7 +125,7 @@ def _locked(folder: Path) -> tuple[Path, int]:
             lock(descriptor)
         except BlockingIOError:
             pass
-        except OSError:  # no locks here, and so nothing is ever taken for abandoned
+        except OSError:  # without locks nothing is ever taken for abandoned
             return path, descriptor
         else:
             if is_at(descriptor, path):
@@ -135,7 +135,7 @@ def _locked(folder: Path) -> tuple[Path, int]:
 
 @cache
 def _remove_abandoned(folder: str) -> None:
-    """Remove the temporary files that killed processes left in a folder; looked for once a process."""
+    """Remove the temporary files that killed processes left in a folder; done once per process."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(BEGIN) and entry.name.endswith(END):
@@ -144,7 +144,7 @@ def _remove_abandoned(folder: str) -> None:
 
 
 def _remove_if_abandoned(path: str) -> None:
-    """Remove a file that no living process has locked; raises OSError where one has, or that is not known."""
+    """Remove a file that no running process has locked; raises OSError if one has, or if that is unknown."""
     if not REPLACES_OPEN_FILES:
         os.unlink(path)  # refused while it is open
         return
@@ -160,7 +160,7 @@ def _remove_if_abandoned(path: str) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse, before any work, a path that `atomic_write` would refuse after it; nothing is left behind."""
+    """Refuse, before any work, a path that `atomic_write` would refuse later; leaves nothing behind."""
     target = Path(os.path.realpath(path))
     mode = _mode_of(target, path)
     if mode is not None and not stat.S_ISREG(mode):
@@ -169,12 +169,12 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         return
     with _refusing(path), _temporary(target.parent) as (probe, descriptor):
         with _open(probe, text=False, descriptor=descriptor) as stream:
-            stream.write(b"\n")  # a full disk has room for a name, but not for this
+            stream.write(b"\n")  # a full disk may take a new name, but not this byte
         probe.unlink()
 
 
 def _mode_of(target: Path, shown: object) -> int | None:
-    """The mode bits of what is at `target`, or None where there is nothing yet."""
+    """The mode bits of the file at `target`, or None if there is none yet."""
     if not target.name or not target.parent.is_dir():
         folder = repr(str(target.parent))
         raise FormatError(
@@ -195,7 +195,7 @@ def _mode_of(target: Path, shown: object) -> int | None:
 
 
 def _open(path: Path, text: bool, descriptor: int | None = None) -> IO[Any]:
-    """The file at `path` for writing, through a descriptor where it is open already."""
+    """Open the file at `path` for writing, through its descriptor if it is open already."""
     opener = None if descriptor is None else lambda *_: descriptor
     if text:
         return open(path, "w", encoding="utf-8", newline="\n", opener=opener)
@@ -204,9 +204,9 @@ def _open(path: Path, text: bool, descriptor: int | None = None) -> IO[Any]:
 
 @contextmanager
 def _refusing(path: object) -> Iterator[None]:
-    """Turn what the operating system or the encoder refuses into one clear line.
+    """Turn errors of the operating system and the encoder into one clear line.
 
-    A reader that goes away from a pipe is nobody's mistake, and stays what it is.
+    BrokenPipeError, raised when a pipe's reader goes away, is not a mistake and passes unchanged.
     """
     try:
         yield

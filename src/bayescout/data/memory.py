@@ -1,7 +1,7 @@
-"""A limit on the address space of this process (`ulimit -v`), which the parsers of polars must not meet.
+"""A limit on the address space of this process (`ulimit -v`), which the polars parsers must not reach.
 
-Code in Rust that gets no memory aborts, and no Python code runs after that. So where there is a limit, as
-little as possible is asked for, and too little is refused before it is too late.
+Rust code that gets no memory aborts, and no Python code runs after that. So under a limit as little memory as
+possible is requested, and a limit that is too low is refused before parsing begins.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 from bayescout.errors import TooLargeError
 
 LOADING = 400 << 20
-"""What loading polars takes of the address space."""
+"""Address space that loading polars takes, in bytes."""
 
 PARSING = 256 << 20
-"""What parsing one block of text takes of it, with room to spare."""
+"""Address space that parsing one block of text takes, with a margin, in bytes."""
 
 _ARENA_MAX = -8
 """`M_ARENA_MAX` of the C library."""
 
 
 def limit() -> int | None:
-    """The most bytes this process, and each of its children, may address, or None where there is no limit."""
+    """The most bytes that this process, and each of its children, may address; None without a limit."""
     try:
         import resource
     except ImportError:  # not a Unix system
@@ -34,7 +34,7 @@ def limit() -> int | None:
 
 
 def prepare_to_parse(path: Path) -> None:
-    """Under a limit: keep threads from reserving an arena each, and refuse what would not do."""
+    """Under a limit, keep threads from reserving an arena each, and refuse if too little is left."""
     most = limit()
     if most is None:
         return
@@ -49,7 +49,7 @@ def prepare_to_parse(path: Path) -> None:
 
 
 def _in_use() -> int:
-    """The bytes of address space in use, or 0 where it cannot be known."""
+    """The bytes of address space in use, or 0 if unknown."""
     with suppress(OSError, ValueError):
         for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmSize:"):

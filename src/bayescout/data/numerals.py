@@ -1,7 +1,7 @@
-"""Texts that read as numbers, and the one type that the texts of a column have together.
+"""Texts that read as numbers, and the common type of the texts of a column.
 
 Two different texts never become one state, unless they are the same number in a
-column of numbers: "007" keeps its column text, and so does "True" beside "true".
+column of numbers: "007" makes its column text, and so does "True" beside "true".
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def typed(texts: Sequence[str]) -> list[Any]:
 
 
 def as_number(text: str) -> int | float | None:
-    """The number a text reads as, if it does."""
+    """The number that a text reads as, or None."""
     if is_integer(text):
         return int(text)
     return float(text) if is_number(text) else None

@@ -1,7 +1,7 @@
 """Fast coding of whole arrays, lists and series: each becomes distinct values and codes, or floats.
 
-A polars series is first turned into a piece, a plain value that knows nothing of the column it is for: so
-it can be made in another process than the one that adds it.
+A polars series is first turned into a piece, a plain value that is independent of its column: so one process
+can make it and another add it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 HEAD = 10_000
-"""How many cells are looked at first: enough to know most columns' states, or that they are many."""
+"""Number of cells examined first: enough to find most columns' states, or to see that they are many."""
 
 DIRECT_RANGE = 1 << 18
-"""Integers spanning less than this are coded through a lookup of the range instead of a sort."""
+"""Integers spanning less than this are coded by a lookup table over the range instead of a sort."""
 
 
 def add_array(column: Column, array: NDArray[Any], mask: NDArray[np.bool_] | None = None) -> None:
@@ -52,7 +52,7 @@ def add_array(column: Column, array: NDArray[Any], mask: NDArray[np.bool_] | Non
 
 
 def _require_exact(column: Column, array: NDArray[Any], floats: NDArray[np.float64]) -> None:
-    """Refuse long doubles that would become one state with others as plain ones."""
+    """Refuse long doubles that float64 cannot hold exactly: distinct ones could become one state."""
     if ((floats != array) & (array == array)).any():
         raise DataError(
             f"column {column.name!r} is discrete and has numbers of more digits than a float holds, some of "
@@ -61,7 +61,7 @@ def _require_exact(column: Column, array: NDArray[Any], floats: NDArray[np.float
 
 
 def _dates(array: NDArray[Any]) -> list[Any]:
-    """datetime and date objects; what they cannot hold stays NumPy scalars."""
+    """The cells as datetime and date objects; what these cannot represent stays NumPy scalars."""
     listed = array.tolist()
     return list(array) if any(isinstance(cell, int) for cell in listed) else list(listed)
 
@@ -87,7 +87,7 @@ def _code_masked(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> tuple[l
     values, codes = _code_integers(array)
     if mask is None or not mask.any():
         return values, codes
-    # A cell under the mask holds anything, so a value that only occurs there is not one.
+    # A masked cell may hold anything, so a value that occurs only under the mask is no state.
     shown = np.bincount(codes[~mask], minlength=len(values)) > 0
     hidden = np.where(mask, len(values), codes)
     return [v if seen else MISSING for v, seen in zip(values, shown.tolist(), strict=True)] + [
@@ -96,7 +96,7 @@ def _code_masked(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> tuple[l
 
 
 def _has_many(column: Column, array: NDArray[Any]) -> bool:
-    """Whether the first cells alone show more values than a discrete integer column has."""
+    """Return True if the first cells alone have more values than a discrete integer column may have."""
     return len(np.unique(array[:HEAD])) > MAX_INTEGER_STATES + len(column.marks.declared) + 1
 
 
@@ -116,13 +116,13 @@ def _code_integers(array: NDArray[Any]) -> tuple[list[int], NDArray[Any]]:
 
 
 def add_objects(column: Column, cells: Sequence[Any]) -> None:
-    """Add values of any hashable type; a column of numbers, one of them a float, is continuous."""
+    """Add values of any hashable type; a column of numbers with at least one float is continuous."""
     one_type = len(set(map(type, cells)) - {type(None)}) <= 1
     try:
-        # One type needs no type in the key; several do, or True, 1 and 1.0 would be one.
+        # With several types the key needs the type, or True, 1 and 1.0 would be one value.
         keys: Sequence[Any] = cells if one_type else list(zip(map(type, cells), cells, strict=True))
         index = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    except (TypeError, ValueError):  # NumPy's durations without a unit raise the latter
+    except (TypeError, ValueError):  # NumPy's durations without a unit raise ValueError
         row, cell = next((i, cell) for i, cell in enumerate(cells) if not is_hashable(cell))
         raise DataError(
             f"column {column.name!r} holds {_short(cell)} ({type(cell).__name__}) in row {row} "
@@ -197,7 +197,7 @@ class Categories:
 
 @dataclass(frozen=True)
 class Objects:
-    """Values of any type, one a cell."""
+    """Values of any type, one per cell."""
 
     cells: Sequence[Any]
 
@@ -207,7 +207,7 @@ class Objects:
 
 @dataclass(frozen=True)
 class Unusable:
-    """Cells that cannot be taken, and why."""
+    """Cells that cannot be used, and the reason."""
 
     reason: str
 
@@ -228,7 +228,7 @@ def is_exact(column: Column) -> bool:
 
 
 def polars_piece(series: pl.Series, exact: bool, known: Sequence[str] = ()) -> Piece:
-    """The cells of a polars series of any type; `known` are the texts that the column has shown so far."""
+    """The cells of a polars series of any type; `known` are the texts found in the column so far."""
     import polars as pl
 
     dtype = series.dtype
@@ -249,7 +249,7 @@ def polars_piece(series: pl.Series, exact: bool, known: Sequence[str] = ()) -> P
 
 
 def _filled(series: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """The numbers of a series of integers or booleans, and which of them are missing."""
+    """The numbers of a series of integers or booleans, and the mask of missing ones."""
     import polars as pl
 
     if not series.null_count():
@@ -259,14 +259,15 @@ def _filled(series: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     ).to_numpy(), series.is_null().to_numpy()
 
 
-# ---- times, which Python holds to the microsecond and from year 1 to 9999 only
+# ---- times, which Python represents to the microsecond and from year 1 to 9999 only
 
 
 def _time_piece(series: pl.Series) -> Piece:
-    """Dates, times and durations by their distinct numbers, each exact.
+    """Code dates, times and durations by their distinct integers, without rounding.
 
-    Those without a zone are NumPy's, which hold them all; `settle_times` makes them Python's once it is known
-    that every one fits. A time of the day, or with a zone, has no such type and is refused if too fine.
+    Those without a time zone become NumPy values, which represent them all; `settle_times` converts them to
+    Python's once all are known to fit. NumPy has no type for times of day, or times with a zone: they are
+    refused if finer than a microsecond.
     """
     import polars as pl
 
@@ -311,11 +312,11 @@ def _with_zone(numbers: NDArray[Any], dtype: Any) -> tuple[list[Any], bool]:
 
 
 _FIRST_DAY, _LAST_DAY = (np.datetime64(day, "D").astype(np.int64) for day in ("0001-01-02", "9999-12-30"))
-"""With a day to spare for the zone."""
+"""First and last day that Python represents, less one day for the time zone."""
 
 
 def settle_times(column: Column) -> None:
-    """Python's dates and durations for NumPy's, where every one of the column's fits them."""
+    """Convert NumPy's dates and durations to Python's if all those of the column fit."""
     if column.floats is not None or not any(_is_numpy_time(value) for value in column.values):
         return
     plain_values = [_as_python(value) if _is_numpy_time(value) else value for value in column.values]
@@ -328,7 +329,7 @@ def _is_numpy_time(value: Any) -> bool:
 
 
 def _as_python(value: Any) -> Any:
-    """The date, datetime or timedelta that is equal, or an integer where none is."""
+    """The equal date, datetime or timedelta, or an integer if there is none."""
     coarse = value.astype(value.dtype.str.replace("[ns]", "[us]"))
     return coarse.item() if coarse == value else 0
 
@@ -339,8 +340,8 @@ def _as_python(value: Any) -> Any:
 def add_categories(column: Column, categories: Sequence[Any], codes: NDArray[Any]) -> None:
     """Add codes into the categories of a categorical column, -1 where missing.
 
-    The categories count as declared states, and only those that occur as values. An Arrow
-    dictionary may hold a value more than once: it is one category, at its first place.
+    All categories count as declared states, but only those that occur as values. An Arrow
+    dictionary may hold a value more than once: it is one category, at its first position.
     """
     categories, codes = _each_once(column, categories, codes)
     column.take_states(categories)
@@ -374,12 +375,12 @@ def _each_once(
 
 
 def _key(value: Any) -> tuple[type, Any]:
-    """What tells values apart: True, 1 and 1.0 are three, and two missing values are one."""
+    """The key that distinguishes values: True, 1 and 1.0 are three, and two missing values are one."""
     return (type(None), None) if is_missing(value) else (type(value), value)
 
 
 def add_strings(column: Column, texts: pl.Series) -> None:
-    """Add strings, null where missing, by the dictionary of those already known."""
+    """Add strings, null where missing, coded by the dictionary of those already known."""
     values, codes = code_strings(texts, [v for v in column.values if isinstance(v, str)])
     column.add_coded(values, codes)
 
@@ -387,8 +388,8 @@ def add_strings(column: Column, texts: pl.Series) -> None:
 def code_strings(texts: pl.Series, known: Sequence[str] = ()) -> tuple[list[Any], NDArray[Any]]:
     """Distinct strings that occur (MISSING among them) and codes into them.
 
-    Casting to an enumeration is one hash lookup a cell, and the strings of the first rows,
-    or of the batch before, are nearly always all of them.
+    Casting to an enumeration takes one hash lookup per cell, and the strings of the first rows,
+    or of the previous batch, are nearly always all there are.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Reading tables from files, batch by batch."""
+"""Read tables from files, batch by batch."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def read_table(
     separator: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> Table:
-    """The table in a file; its extension says how it is written.
+    """Read the table in a file, in the format given by its extension.
 
     csv, tsv        names in the first line; may be compressed (.csv.gz); `separator` overrides
     parquet (pq)    typed columns
     arrow           (feather, ipc) typed columns
-    dat, data, txt  a line of node names, then one line of values a sample, separated by white space
-                    or, where the first line has one, by commas
+    dat, data, txt  a line of node names, then one line of values per sample, separated by white space
+                    or, if the first line has a comma, by commas
 
-    In text only an empty cell is missing, and what `missing_values` declares: NA, None and nan are
+    In text only empty cells and those that `missing_values` declares are missing: NA, None and nan are
     states. Cells that are all integers become integers, all true or false booleans, all numbers
-    floats, and otherwise the column is text. A column whose cells stand in quotes is text whatever they
-    look like, unless the whole file, names and all, is in quotes. The other arguments are those of
-    `as_table`; columns that are left out cost nothing but the reading of their text. A line of text has
+    floats, and otherwise the column is text. A column whose cells are in quotes is text whatever they
+    look like, unless the whole file, names included, is in quotes. The other arguments are those of
+    `as_table`; columns that are left out cost only the reading of their text. A line of text has
     at most 16 MB, and a text file at most 100,000 columns.
     """
     check_policy(missing)
@@ -96,7 +96,7 @@ def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list
 
 @dataclass(frozen=True)
 class _Declared:
-    """What the user said of the columns."""
+    """The user's declarations about the columns."""
 
     kinds: Any
     states: Any
@@ -106,7 +106,7 @@ class _Declared:
 
 
 class _Plan:
-    """What to read of a file, and as what, once its names are known."""
+    """The columns to read from a file and their declarations, once its names are known."""
 
     def __init__(self, names: Sequence[str], declared: _Declared) -> None:
         self.weight_name, self.row_weights = split_weights(declared.weights, names)
@@ -115,7 +115,7 @@ class _Plan:
         self.marks = Marks(declared.absent)
 
     def note(self, seal: Seal | None) -> None:
-        """Take what we noted in a file of ours for declared, where the user declares nothing."""
+        """Take the note in a file of our own as declared, for columns that the user does not declare."""
         for name in () if seal is None else seal.discrete:
             if name in self.names and name not in self.kinds and name not in self.states:
                 self.kinds[name] = "discrete"
@@ -125,7 +125,7 @@ class _Plan:
 
 
 def _text_format(path: Path, separator: str | None) -> TextFormat | None:
-    """How the text is laid out, or None for a columnar file."""
+    """The layout of a text file, or None for a columnar file."""
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\n\r'):
         raise SettingError(
             f"separator must be one character other than a quote or a line end, not {separator!r}"
@@ -145,7 +145,7 @@ def _text_format(path: Path, separator: str | None) -> TextFormat | None:
 
 
 def unknown_extension(path: Path) -> FormatError:
-    """The error for a file whose name says no format that is known."""
+    """The error for a file whose extension is not a known format."""
     known = [*SEPARATORS, *COLUMNAR, *DATA_FILES]
     hint = did_you_mean(path.suffix, known)
     said = f"unknown extension {path.suffix!r}; {hint}known: {', '.join(known)}, and .csv.gz, .tsv.gz"
@@ -153,7 +153,7 @@ def unknown_extension(path: Path) -> FormatError:
 
 
 def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Column]]:
-    """The columns of a text file, starting again when one taken for numbers turns out to be text."""
+    """The columns of a text file; reading restarts if a column taken for numbers turns out to be text."""
     prepare_to_parse(form.path)
     as_text: set[str] = set()
     while True:
@@ -182,14 +182,14 @@ def _read_names(form: TextFormat, first: Block | None) -> tuple[TextFormat, list
 
 
 def _kept_as_text(names: Sequence[str], header: Sequence[bool], record: Sequence[bool]) -> set[str]:
-    """The columns whose cells stand in quotes: quotes mark text, unless the whole file is in quotes."""
+    """The columns whose cells are in quotes: quotes mark text, unless the whole file is in quotes."""
     if all(header) and all(record):
         return set()
     return {name for name, quoted in zip(names, record, strict=False) if quoted}
 
 
 def _with_commas(form: TextFormat, first: Block) -> TextFormat:
-    """A data file whose first line has a comma is separated by commas."""
+    """The format of a data file, separated by commas if its first line has one."""
     line = first.lines.lstrip().partition(b"\n")[0]
     if form.loose and form.separator == "\t" and b"," in line:
         return TextFormat(form.path, ",", quotes=False, loose=True)
@@ -217,7 +217,7 @@ def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
 def _fill(
     form: TextFormat, columns: Sequence[TextColumn | None], first: Block, blocks: Iterator[Block]
 ) -> None:
-    """Add every row; None stands for a column that is not wanted."""
+    """Add every row; None stands for a column that is skipped."""
     rows = 0
     for block in _chain(first, blocks):
         frame = parse_block(form, block, len(columns))

@@ -1,11 +1,11 @@
-"""The seal on the columnar files we write: what the file alone would not say, and a digest of it all.
+"""The seal on the columnar files we write: a note of what the format cannot express, and a digest of all.
 
 Parquet and Arrow files are read from their end: the last bytes give the length of a footer, and the
-footer gives the place of everything else from the start of the file. So the seal stands just before
+footer gives the place of everything else from the start of the file. So the seal is just before
 the footer, where no reader looks. It holds a note in JSON, padded so that the footer keeps its alignment,
-then the SHA-256 digest of every other byte of the file, the length of the note, and a mark. A file that was
-damaged no longer fits its digest; one that others have written has no seal. The digest guards against
-accidents: whoever forges a file can forge its seal.
+then the SHA-256 digest of every other byte of the file, the length of the note, and a mark. A damaged file
+does not match its digest; a file written by other software has no seal. The digest guards against
+accidents only: whoever forges a file can forge its seal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TAILS = ((b"PAR1", 4), (b"ARROW1", 6))
 
 @dataclass(frozen=True)
 class Seal:
-    """What we noted in a file when we wrote it: the columns that are discrete though they do not look it."""
+    """The note in a file of ours: the columns that are discrete but would be read as continuous."""
 
     discrete: tuple[str, ...] = ()
 
@@ -58,7 +58,7 @@ def write_sealed(content: memoryview, seal: Seal, stream: IO[bytes]) -> None:
 
 
 def read_seal(path: Path) -> Seal | None:
-    """The seal of a file of ours that is whole, or None for a file of others; a damaged one is refused."""
+    """The seal of an undamaged file of ours, or None for any other software's file; refuse a damaged one."""
     with open(path, "rb") as stream:
         found = _find(stream)
         if found is None:
@@ -70,7 +70,7 @@ def read_seal(path: Path) -> Seal | None:
 
 
 def _seal_from(note: bytes) -> Seal | None:
-    """The seal, or None where a note of the right digest says something else: not of our making."""
+    """The seal, or None if the note has the right digest but other content: not written by us."""
     try:
         said: Any = json.loads(note)
         discrete = said["discrete"]
@@ -110,7 +110,7 @@ def _find(stream: IO[bytes]) -> tuple[bytes, bytes, int] | None:
 
 
 def _digest_without(stream: IO[bytes], at: int) -> bytes:
-    """The digest of the whole file save the digest in it."""
+    """The digest of the whole file except the digest in it."""
     digest = hashlib.sha256()
     stream.seek(0)
     for part in _parts(stream, at):

@@ -1,4 +1,4 @@
-"""The table every part of bayescout works on: checked once, frozen, trusted afterwards."""
+"""The table that every part of bayescout works on: checked once, frozen, trusted afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_STATES = 65_536
 """The most states one column can have: codes are uint8 or uint16."""
 
 MOST_WEIGHT = 1e100
-"""No sum of row weights may pass this: products with it must stay in the range of a float."""
+"""Limit on the sum of row weights: products with it must stay in the range of a float."""
 
 
 def narrowest(states: int) -> type[np.unsignedinteger[Any]]:
@@ -37,14 +37,14 @@ def narrowest(states: int) -> type[np.unsignedinteger[Any]]:
 
 
 def lock(*arrays: NDArray[Any] | None) -> None:
-    """Make arrays read-only; unpickling gives them back writeable."""
+    """Make arrays read-only; unpickled arrays are writeable."""
     for array in arrays:
         if array is not None:
             array.flags.writeable = False
 
 
 def check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
-    """One finite, non-negative weight a row, not all zero."""
+    """Raise unless there is one finite, non-negative weight per row, not all zero."""
     if weights.shape != (n_rows,):
         raise DataError(
             f"{' x '.join(map(str, weights.shape))} weights for {n_rows} rows: give one weight a row"
@@ -64,17 +64,17 @@ def check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
 
 
 def _one_nan(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values with one and the same NaN for all: there are many, and equal tables have equal digests."""
+    """The values with one bit pattern for every NaN, so that equal tables have equal digests."""
     other = np.isnan(values) & (values.view(np.uint64) != np.float64(np.nan).view(np.uint64))
     return np.where(other, np.nan, values) if other.any() else values
 
 
 @dataclass(frozen=True)
 class MissingReport:
-    """What was missing and what was done about it.
+    """The missing cells of the data and how they were treated.
 
-    `counts` holds (column, missing cells) for the columns that had any, or, under the policy "keep",
-    that have any now; `rows_dropped` is not zero only under the policy "drop".
+    `counts` holds (column, number of missing cells) for the columns that had any or, under the policy
+    "keep", have any now; `rows_dropped` is not zero only under the policy "drop".
     """
 
     policy: MissingPolicy = "error"
@@ -86,15 +86,15 @@ class MissingReport:
 class Table:
     """Named columns, each discrete (codes into its states) or continuous (floats).
 
-    names    one label a column, of any hashable type
-    states   for each column its states in order, or None where it is continuous
+    names    one label per column, of any hashable type
+    states   for each column its states in order, or None if it is continuous
     codes    (d, n) uint8 or uint16, C order: the discrete columns, in table order
     values   (c, n) float64, C order: the continuous columns, in table order
-    weights  (n,) float64 row weights, or None where every row counts once
-    missing  what was missing when the table was made; only under the policy "keep" are cells missing now
+    weights  (n,) float64 row weights, or None if every row counts once
+    missing  report of the cells missing in the source; they are missing here only under the policy "keep"
 
     A missing cell is the code after the last state, or NaN; `missing_cells` says which they are.
-    Arrays are read-only. Build one with `bayescout.as_table` or `bayescout.read_table`, which
+    Arrays are read-only. Build a table with `bayescout.as_table` or `bayescout.read_table`, which
     take any data; this constructor takes the arrays as they are, and checks shapes and ranges.
     """
 
@@ -137,7 +137,7 @@ class Table:
             check_weights(self.weights, self.n_rows)
 
     def _check_ranges(self) -> tuple[tuple[Label, int], ...]:
-        """The columns that have missing cells, with their numbers; all other cells must be in range."""
+        """The columns with missing cells and the number of these; raises if another cell is out of range."""
         counts = []
         largest = iter(self.codes.max(axis=1, initial=0).tolist())
         for name, states, slot in zip(self.names, self.states, self._slots, strict=True):
@@ -187,22 +187,22 @@ class Table:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """Whether each column is "discrete" or "continuous"."""
+        """The kind of each column: "discrete" or "continuous"."""
         return tuple("continuous" if states is None else "discrete" for states in self.states)
 
     @property
     def is_discrete(self) -> bool:
-        """Whether every column is discrete, so that `codes[i]` is column i."""
+        """True if every column is discrete, so that `codes[i]` is column i."""
         return all(states is not None for states in self.states)
 
     @property
     def is_continuous(self) -> bool:
-        """Whether every column is continuous, so that `values[i]` is column i."""
+        """True if every column is continuous, so that `values[i]` is column i."""
         return all(states is None for states in self.states)
 
     @property
     def has_missing(self) -> bool:
-        """Whether any cell is missing; see `require_complete`."""
+        """True if any cell is missing; see `require_complete`."""
         return self.missing.policy == "keep" and bool(self.missing.counts)
 
     @cached_property
@@ -212,7 +212,7 @@ class Table:
 
     @cached_property
     def n_codes(self) -> NDArray[np.int64]:
-        """The number of codes of each column: its states, and one more where a cell is missing."""
+        """The number of codes of each column: its states, and one more if it has missing cells."""
         if not self.has_missing:
             return self.cardinalities
         having = {name for name, _ in self.missing.counts}
@@ -225,7 +225,7 @@ class Table:
 
     @cached_property
     def _slots(self) -> tuple[int, ...]:
-        """For each column its row in `codes` or in `values`."""
+        """The row of each column in `codes` or in `values`."""
         slots, discrete, continuous = [], 0, 0
         for states in self.states:
             if states is None:
@@ -251,7 +251,7 @@ class Table:
         return rows
 
     def missing_cells(self, name: Label) -> NDArray[np.bool_]:
-        """For each row whether the cell of one column is missing."""
+        """For each row, True if the cell of one column is missing."""
         states, array = self.states[self.index(name)], self.array(name)
         return np.asarray(np.isnan(array) if states is None else array == len(states))
 
@@ -261,7 +261,7 @@ class Table:
         return np.where(self.missing_cells(name), -1, codes.astype(np.int32)) if self.has_missing else codes
 
     def column(self, name: Label) -> list[Any]:
-        """The values of one column as they went in; None where one is missing."""
+        """The original values of one column; None for a missing cell."""
         states = self.states[self.index(name)]
         cells = self.array(name).tolist()
         if states is None:
@@ -270,7 +270,7 @@ class Table:
         return [found[code] for code in cells]
 
     def to_dict(self) -> dict[Label, list[Any]]:
-        """Every column as a list of the values that went in."""
+        """Every column as a list of its original values."""
         return {name: self.column(name) for name in self.names}
 
     def save(self, path: str | os.PathLike[str], weights: str | None = None) -> None:
@@ -280,13 +280,13 @@ class Table:
         write_table(self, path, weights)
 
     def to_polars(self) -> pl.DataFrame:
-        """A polars frame; text states become an Enum, so none is lost. Weights are left out."""
+        """Convert to a polars frame; text states become an Enum, so none is lost. Weights are left out."""
         from bayescout.data.write import to_polars
 
         return to_polars(self)
 
     def to_pandas(self) -> Any:
-        """A pandas frame; discrete columns become categoricals with every state. Weights are left out."""
+        """Convert to a pandas frame; discrete columns become categoricals with all states. No weights."""
         from bayescout.data.write import to_pandas
 
         return to_pandas(self)
@@ -296,7 +296,7 @@ class Table:
         return set()
 
     def warn_once(self, topic: str, message: str) -> None:
-        """Warn of something in these data, once a topic for this table and the tables taken from it."""
+        """Warn about these data, once per topic for this table and the tables taken from it."""
         if topic not in self._told:
             self._told.add(topic)
             warnings.warn(message, BayescoutWarning, stacklevel=2)
@@ -340,8 +340,8 @@ class Table:
     def fingerprint(self) -> str:
         """A digest of names, states, cells and weights: equal tables, equal digest.
 
-        How wide the codes are held does not count: a column selected from a table with a wider one
-        is the same as if it had been alone.
+        The width of the codes does not count: a column has the same digest on its own as when selected
+        from a table with wider codes.
         """
         digest = hashlib.sha256()
         for name, states in zip(self.names, self.states, strict=True):

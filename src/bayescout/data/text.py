@@ -1,6 +1,6 @@
-"""What the cells of a text file mean: integers, booleans, numbers or text, one type a column.
+"""The meaning of the cells of a text file: integers, booleans, numbers or text, one type per column.
 
-`numerals` says which texts are which.
+`numerals` defines which texts are which.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class ReadAgain(Exception):
 class TextColumn(Column):
     """A column of cells that are text until every one has been seen.
 
-    One that shows only numbers, too many to be states, is held as floats from then on; a text
-    that comes later (`as_text` then says so) makes the reader start again.
+    A column with only numbers, too many to be states, is stored as floats from then on; a text
+    found later makes the reader start again, with `as_text` for that column.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class TextColumn(Column):
         self.retype([MISSING if text is MISSING else meaning[text] for text in self.values])
 
     def _typed(self, texts: Sequence[str]) -> list[Any]:
-        """What the texts stand for; "-999.0" where -999 means missing says nothing of the type."""
+        """The values of the texts; where -999 means missing, "-999.0" does not affect the type."""
         if self.as_text or (self.states is not None and all(isinstance(s, str) for s in self.states)):
             return list(texts)
         others = [text for text in texts if not self._is_marked(text)]
@@ -89,7 +89,7 @@ class TextColumn(Column):
         return MISSING
 
     def is_absent(self, value: Any) -> bool:
-        """Until the type is settled values are texts, and an empty one is missing, in quotes or not."""
+        """Return True for a missing value; until the type is settled, an empty text is one, quoted or not."""
         if self.settled:
             return super().is_absent(value)
         return value == "" or self.marks.hold_text(value)
@@ -121,7 +121,7 @@ class TextColumn(Column):
                 self.marks.hold_text(str(mark))
                 texts = texts.set(gone, None)
         texts = texts.set((texts == "").fill_null(False), None)
-        # \A and \z, since a cell may hold a line end that ^ and $ would look past.
+        # \A and \z, since a cell may hold a line end, at which ^ and $ would match.
         bad = ~texts.str.contains(rf"\A{NUMBER}\z").fill_null(True)
         if bad.any():
             self._refuse_text(texts, int(bad.arg_max() or 0))
@@ -137,7 +137,7 @@ class TextColumn(Column):
         )
 
     def _mostly_numbers(self, texts: Sequence[str]) -> list[str]:
-        """The few texts that keep a column of many numbers from being one."""
+        """The few texts that prevent a column of many numbers from being numeric."""
         others = [text for text in texts if not is_number(text)]
         return others if len(texts) > MAX_INTEGER_STATES and 10 * len(others) <= len(texts) else []
 

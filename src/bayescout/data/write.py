@@ -1,4 +1,4 @@
-"""Writing tables to files, so that reading them gives the same table or the writing is refused."""
+"""Write tables to files so that reading gives the same table; refuse what would not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_table(table: Table, path: str | os.PathLike[str], weights: str | None 
     hold is refused before anything is written: in text the empty string, a text that reads as a number,
     values other than text, integers and booleans, a missing cell in a data file or of the only column.
     States that do not occur, and the order of states, are kept only for the text states of parquet and
-    arrow. `weights` names the column for the row weights, where there are any.
+    arrow. `weights` names the column for the row weights, if there are any.
     The file appears whole or not at all.
     """
     path = Path(path)
@@ -56,7 +56,7 @@ def write_table(table: Table, path: str | os.PathLike[str], weights: str | None 
 
 
 def written_as(path: str | os.PathLike[str]) -> tuple[str, bool]:
-    """The ending of a file that a table can be written to, and True where it is to be compressed."""
+    """The extension of a file that a table can be written to, and True if it is to be compressed."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".gz" and Path(path.stem).suffix.lower() in SEPARATORS:
@@ -67,7 +67,7 @@ def written_as(path: str | os.PathLike[str]) -> tuple[str, bool]:
 
 
 def _with_weights(table: Table, name: str | None) -> Table:
-    """The weights as one more continuous column, so that they are not lost."""
+    """The table with its weights as one more continuous column, so that they are not lost."""
     if table.weights is None:
         return table
     if name is None:
@@ -77,13 +77,13 @@ def _with_weights(table: Table, name: str | None) -> Table:
 
 
 def occurring(states: States, codes: NDArray[Any]) -> list[Any]:
-    """The states that some row has."""
+    """The states that occur in at least one row."""
     seen = np.bincount(codes, minlength=len(states))[: len(states)] > 0
     return [state for state, hit in zip(states, seen.tolist(), strict=True) if hit]
 
 
 def _check_text(table: Table, loose: bool) -> None:
-    """Refuse what would come back from text as something else."""
+    """Refuse what would be read back from text as something else."""
     if str(table.names[0]).startswith("\ufeff"):
         raise DataError(f"column name {table.names[0]!r} starts with a byte order mark, which a reader drops")
     for name, states in zip(table.names, table.states, strict=True):
@@ -101,7 +101,7 @@ def _check_text(table: Table, loose: bool) -> None:
         for text in texts:
             _check_cell(name, text, loose)
         if not loose and all(type(state) is str for state in found):
-            continue  # written in quotes where the texts alone would be taken for something else
+            continue  # written in quotes if the plain texts would be read as something else
         _check_same(name, found, typed(texts))
     if not loose and all(
         _is_quoted(str(n)) and _needs_quotes(s) for n, s in zip(table.names, table.states, strict=True)
@@ -112,7 +112,7 @@ def _check_text(table: Table, loose: bool) -> None:
 
 
 def _needs_quotes(states: States | None) -> bool:
-    """Whether a state might be taken for a number or a boolean, so that the column stands in quotes."""
+    """Return True if a state might be read as a number or a boolean, so that the column needs quotes."""
     if states is None or not all(type(state) is str for state in states):
         return False
     return any(type(typed([str(state)])[0]) is not str for state in states)
@@ -149,7 +149,7 @@ def _check_cell(name: Label, text: str, loose: bool) -> None:
 
 
 def _check_same(name: Label, found: Sequence[Any], back: Sequence[Any]) -> None:
-    """The states a reader would make of the file are the ones that went in, and discrete."""
+    """Raise unless a reader of the file would get the same states, and a discrete column."""
     for state, other in zip(found, back, strict=True):
         if type(state) is not type(other) or state != other:
             raise DataError(
@@ -164,7 +164,7 @@ def _check_same(name: Label, found: Sequence[Any], back: Sequence[Any]) -> None:
 
 
 def _check_present(table: Table, name: Label, loose: bool) -> None:
-    """Refuse missing cells that would not be found again in text."""
+    """Refuse missing cells that would be lost in text."""
     missing = table.missing_cells(name)
     reason = ""
     if loose and missing.any():
@@ -188,7 +188,7 @@ def _write_text(table: Table, path: Path, separator: str, compressed: bool, loos
 
 
 def write_csv(table: Table, stream: IO[bytes]) -> None:
-    """The table as csv to an open stream, as `write_table` writes it to a file."""
+    """Write the table as csv to an open stream, as `write_table` writes it to a file."""
     _check_text(table, loose=False)
     _write_rows(table, stream, ",", loose=False)
 
@@ -210,16 +210,16 @@ def _write_rows(table: Table, stream: IO[bytes], separator: str, loose: bool) ->
                 columns.append(pl.Series(str(name), numbers, dtype=pl.String))
             else:
                 columns.append(of_column.gather(cells).alias(str(name)))
-        # The text first: polars would turn a pipe that breaks into an error of its own.
+        # Make the text first: polars would turn a broken pipe into an error of its own.
         text = io.BytesIO()
         pl.DataFrame(columns).write_csv(text, include_header=False, separator=separator, quote_style="never")
         stream.write(text.getbuffer())
 
 
 def _cells(states: States, separator: str, loose: bool) -> list[str]:
-    """The states as a reader gets them back, in quotes where they must be or would be taken for numbers.
+    """The states as written, in quotes where these are required or prevent reading them as numbers.
 
-    Last is the text of a missing cell: in quotes as well, since those of the first row decide.
+    The last item is the text of a missing cell: also in quotes, since the cells of the first row decide.
     """
     texts = [str(state).lower() if isinstance(state, bool) else str(state) for state in states]
     if loose:
@@ -230,7 +230,7 @@ def _cells(states: States, separator: str, loose: bool) -> list[str]:
 
 
 def _is_quoted(name: str) -> bool:
-    """Whether a name stands in quotes, which also tell a reader that ';' is no separator."""
+    """Return True if a name is put in quotes, which also tell a reader that ';' is no separator."""
     return not all(c.isalnum() or c in "_-. " for c in name)
 
 
@@ -251,13 +251,13 @@ def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
         if states is not None and not all(type(state) is str for state in states):
             _check_same(name, states, _through_polars(name, states))
     frame = table.to_polars()
-    # Into memory first, for the digest, and since polars would turn a full disk into an error of its own.
+    # To memory first, for the digest, and since polars would turn a full disk into an error of its own.
     content = io.BytesIO()
     if parquet:
         frame.write_parquet(content)
     else:
         frame.write_ipc(content)
-    # Numbers that are states: read by themselves they might be taken for measurements, or for row numbers.
+    # Numbers that are states: without a note they might be read as measurements, or as row numbers.
     discrete = [name for name, own in zip(table.names, table.states, strict=True) if own is not None]
     seal = Seal(tuple(str(name) for name in discrete if frame.schema[str(name)].is_numeric()))
     with atomic_write(path) as stream:
@@ -290,7 +290,7 @@ def _series(values: Sequence[Any]) -> pl.Series | None:
 
 
 def _values(series: pl.Series) -> list[Any]:
-    """The values of a series as states, each once, in its order."""
+    """The distinct values of a series as states, in its order."""
     if not series.dtype.is_temporal():
         return series.to_list()
     column = Column(series.name, "discrete")
@@ -299,7 +299,7 @@ def _values(series: pl.Series) -> list[Any]:
 
 
 def to_polars(table: Table) -> pl.DataFrame:
-    """The table as a polars frame: text states as an Enum, so that their order and absent ones are kept."""
+    """The table as a polars frame: text states as an Enum, which keeps their order and absent states."""
     import polars as pl
 
     columns = {}

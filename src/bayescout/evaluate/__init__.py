@@ -1,4 +1,4 @@
-"""How good a learned network is: against the truth, on unseen data, and under resampling."""
+"""Evaluation of learned networks: against the truth, on unseen data, and under resampling."""
 
 from bayescout.evaluate.bootstrapping import bootstrap
 from bayescout.evaluate.cross_validation import CrossValidation, Fold, cross_validate

@@ -1,4 +1,4 @@
-"""How sure each arc is: structures learned from resampled rows."""
+"""Confidence in each arc, from structures learned on resampled rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bayescout.search import Search
 
 MOST_RUNS = 1_000_000
-"""Resamples that may be asked for."""
+"""The most resamples that may be requested."""
 
 MAX_CELLS = 2**33
 """The most cells a resampled table may have (8 GiB of codes)."""
@@ -41,10 +41,10 @@ def bootstrap(
     """Learn from `runs` tables of rows drawn with replacement, and count how often each arc is found.
 
     Friedman, Goldszmidt & Wyner (1999). Each table has `rows` rows, by default as many as the data. A table
-    with row weights is resampled as the table it stands for, in which each row is there as often as it
-    weighs. With `cpdag` a reversible edge counts half for each direction, as nothing in the
-    data tells them apart; otherwise the arcs of the graph count as they are. Further options are those of
-    `learn`. `workers` processes share the work; their number has no effect on the answer.
+    with row weights is resampled as the table it represents, in which each row is repeated as often as its
+    weight says. With `cpdag` a reversible edge counts half for each direction, as the data cannot
+    distinguish them; otherwise the arcs of the graph count as they are. Further options are those of
+    `learn`. `workers` processes share the work; their number does not affect the answer.
     """
     check_options(score, options)
     runs = require_count("runs", runs, 1, most=MOST_RUNS)
@@ -70,9 +70,9 @@ def bootstrap(
 
 
 def resampled(table: Table, size: int, rng: np.random.Generator) -> Table:
-    """Rows drawn with replacement, in proportion to their weights, each counting once.
+    """Draw rows with replacement, in proportion to their weights, each counting once.
 
-    Copies and not weights: tables without weights are counted from bitmaps, which is faster.
+    Rows are copied, not weighted: tables without weights are counted from bitmaps, which is faster.
     """
     points = rng.random(size) * table.total_weight
     ends = np.arange(1.0, table.n_rows + 1) if table.weights is None else np.cumsum(table.weights)

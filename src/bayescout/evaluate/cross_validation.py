@@ -44,7 +44,7 @@ class Fold:
 
 @dataclass(frozen=True, repr=False)
 class CrossValidation:
-    """Held-out log-likelihood of every fold, in nats; `float()` gives the mean of a row.
+    """Held-out log-likelihood of every fold, in nats; `float()` gives the mean per row.
 
     `assignment` holds for each row (of weight above zero) the number of its fold, from 0.
     """
@@ -61,18 +61,18 @@ class CrossValidation:
 
     @property
     def total(self) -> float:
-        """The held-out log-likelihood of all rows, each once; minus infinity where one is impossible."""
+        """The held-out log-likelihood of all rows, each once; minus infinity if any is impossible."""
         totals = [fold.held_out.total for fold in self.folds]
         return math.fsum(totals) if all(map(math.isfinite, totals)) else -math.inf
 
     @property
     def mean(self) -> float:
-        """The held-out log-likelihood of a row on average."""
+        """The mean held-out log-likelihood per row."""
         return self.total / math.fsum(fold.held_out.weight for fold in self.folds)
 
     @property
     def standard_error(self) -> float:
-        """Of the mean, from the spread of the folds' means; infinite where one of them is."""
+        """The standard error of the mean, from the spread of the folds' means; infinite if one of them is."""
         return mean_and_error([fold.held_out.mean for fold in self.folds])[1]
 
     @property
@@ -92,7 +92,7 @@ class CrossValidation:
         return self.mean
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: an infinite number as null."""
+        """The values for JSON; an infinite number is null."""
         return {
             "mean": json_value(self.mean),
             "standard_error": json_value(self.standard_error),
@@ -133,10 +133,10 @@ def cross_validate(
 ) -> CrossValidation:
     """Learn without each fold in turn, and measure the log-likelihood of the fold.
 
-    The rows are shuffled by `seed` and dealt into folds whose sizes differ by one at most. On the rest a
-    graph is learned with `search` and `score` (and `seed`; further options are those of `learn`), its
-    parameters are fitted with `prior` as in `held_out`, and the fold's rows are scored. `workers` processes
-    share the work; their number has no effect on the answer.
+    The rows are shuffled by `seed` and divided into folds whose sizes differ by at most one. On the other
+    folds a graph is learned with `search` and `score` (and `seed`; further options are those of `learn`),
+    its parameters are fitted with `prior` as in `held_out`, and the fold's rows are scored. `workers`
+    processes share the work; their number does not affect the answer.
     """
     check_options(score, options)
     folds = require_count("folds", folds, 2)
@@ -160,7 +160,7 @@ def cross_validate(
 
 
 def assigned(rows: int, folds: int, seed: int) -> NDArray[np.int64]:
-    """The fold of each row: a shuffle, dealt out in turn."""
+    """The fold of each row: shuffled rows are assigned to the folds in turn."""
     numbers = np.empty(rows, dtype=np.int64)
     numbers[generator(seed).permutation(rows)] = np.arange(rows) % folds
     return numbers

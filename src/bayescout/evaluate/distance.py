@@ -11,16 +11,16 @@ from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.labels import Label
 
 LISTED = 100
-"""How many impossible events a divergence lists, the most probable first."""
+"""Most impossible events that a divergence lists, the most probable first."""
 
 
 @dataclass(frozen=True)
 class Impossible:
-    """An event that happens in truth and that the learned network rules out.
+    """An event that is possible in truth but impossible in the learned network.
 
     `node` has `state` while its parents in the learned network have the values `given`; `probability`
-    is that of the event in truth, or its share of the sampled rows. In Gaussian networks `is_noise` says
-    that the node has no noise in one of them and the other does not agree, and there is no state.
+    is that of the event in truth, or its share of the sampled rows. In Gaussian networks `is_noise` is
+    True if the node has no noise in one network and the other does not agree; there is no state.
     """
 
     node: Label
@@ -50,13 +50,13 @@ class Impossible:
 class Divergence:
     """KL(truth || learned) in nats; `float()` gives the value.
 
-    value           0 for equal distributions; infinite where the learned network rules out what happens
-    exact           whether it was computed, or estimated from rows sampled from the truth. An estimate
-                    of a small divergence can come out below zero
+    value           0 for equal distributions; infinite if an event is impossible in the learned network
+    exact           True if computed, False if estimated from rows sampled from the truth. An estimate
+                    of a small divergence can be below zero
     standard_error  of the estimate; 0 when exact
     rows            rows sampled; 0 when exact
-    unseen          how many families of a row, on average, meet parents' values for which the learned
-                    network has no estimate and uses the uniform distribution
+    unseen          mean number of families per row whose parents' values the learned network has no
+                    estimate for, so that it uses the uniform distribution
     impossible      the events that make it infinite, the most probable first (at most 100)
     """
 
@@ -75,7 +75,7 @@ class Divergence:
         return self.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON; an infinite value is null, and `infinite` says so."""
+        """The values for JSON; an infinite value is null, and `infinite` is true."""
         return {
             "value": json_value(self.value),
             "infinite": not self.is_finite,

@@ -1,4 +1,4 @@
-"""How often tests of independence are right, against a graph that is known."""
+"""Error rates of independence tests, judged by a known graph."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from bayescout.statistics.independence import Finding, Question
 
 @dataclass(frozen=True, repr=False)
 class ErrorRates:
-    """The answers of tests, by what is true (d-separation in the known graph).
+    """Numbers of test answers, by the truth (d-separation in the known graph).
 
     true_dependences     dependent in truth and found dependent
     false_dependences    separated in truth but found dependent (type I errors)
     true_independences   separated in truth and found independent
     false_independences  dependent in truth but accepted as independent (type II errors)
     undecided_dependent, undecided_independent
-                         left undecided, for want of rows, by what is true
+                         left undecided, for lack of rows, by the truth
     """
 
     true_dependences: int
@@ -40,14 +40,14 @@ class ErrorRates:
 
     @property
     def false_discovery_rate(self) -> float:
-        """The share of the dependences found that are not there; 0 when none was found."""
+        """The share of the dependences found that are false; 0 if none was found."""
         return _share(self.false_dependences, self.true_dependences)
 
     @property
     def false_acceptance_rate(self) -> float:
-        """The share of true dependences that were accepted as independences; 0 when there is none.
+        """The share of true dependences that were accepted as independences; 0 if there is none.
 
-        Questions left undecided are not counted; `missed_rate` counts them.
+        Undecided questions are not counted; `missed_rate` counts them.
         """
         return _share(self.false_independences, self.true_dependences)
 
@@ -66,7 +66,7 @@ class ErrorRates:
         return {**asdict(self), **{name: getattr(self, name) for name in rates}}
 
     def __add__(self, other: ErrorRates) -> ErrorRates:
-        """The counts of both, as if asked together."""
+        """The sums of the counts of both."""
         return ErrorRates(
             *(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True))
         )
@@ -90,7 +90,7 @@ def error_rates(
 ) -> ErrorRates:
     """Judge the findings of independence tests by d-separation in the true graph.
 
-    `questions` speak of positions: those of the columns `names`, or of the truth's own nodes. `findings` are
+    `questions` hold positions: of the columns `names`, or of the truth's own nodes. `findings` are
     those of tests, or the tests that a search kept. `truth` is a graph, or anything with a `dag`.
     Frigo (2009) reports two of the rates: false discovery (type I) and false acceptance (type II).
     """
@@ -112,7 +112,7 @@ def error_rates(
 
 
 def dependences(dag: Dag, questions: Sequence[Question], names: Sequence[Label] | None = None) -> list[bool]:
-    """For each question whether the graph connects its two variables, given the others."""
+    """For each question, True if the graph d-connects its two variables, given the others."""
     place = range(len(dag)) if names is None else [dag.index(name) for name in names]
     reached: dict[tuple[int, tuple[int, ...]], list[bool]] = {}
     found = []

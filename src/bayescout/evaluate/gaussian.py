@@ -15,15 +15,16 @@ from bayescout.network import GaussianNetwork, Network
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
-"""A residual below this share of its terms is taken as none."""
+"""A residual below this share of its terms counts as zero."""
 
 
 def gaussian_divergence(truth: Network, learned: Network) -> Divergence:
-    r"""By families of the learned network, with its residual $r_i$ and variance $v_i$, the truth's $v^0_i$:
+    r"""The exact divergence, by families of the learned network.
 
     $$ KL = \tfrac12 \sum_i \log\frac{v_i}{v^0_i} + \frac{E[r_i^2]}{v_i} - 1 $$
 
-    as the determinant of a covariance is the product of the variances of the noise.
+    with the residual $r_i$ and the variance $v_i$ of the learned network, and the truth's variance $v^0_i$,
+    as the determinant of a covariance is the product of the noise variances.
     """
     learned = aligned(learned, truth)
     squares, negligible = _residuals(truth, learned)
@@ -65,9 +66,9 @@ def aligned(network: Network, truth: Network) -> Network:
 
 
 def _residuals(truth: Network, learned: Network) -> tuple[Floats, NDArray[np.bool_]]:
-    """E[r_i^2] in truth for each residual of the learned network, and which are none but for rounding.
+    """E[r_i^2] in truth for each residual of the learned network, and which are zero up to rounding.
 
-    A row of truth is mean + L z with independent standard normal z, so a residual a·x has the variance
+    A row of the truth is mean + L z with independent standard normal z, so a residual a·x has the variance
     |a L|^2: a sum of squares, in which nothing cancels.
     """
     p = len(truth.dag)

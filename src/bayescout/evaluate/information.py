@@ -1,4 +1,4 @@
-"""Conditional mutual information, and that of the dependences which a graph or tests miss."""
+"""Conditional mutual information, and the dependences that a graph or tests miss, with their information."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from bayescout.statistics.independence import Finding, Question
 Floats = NDArray[np.float64]
 
 MAX_JOINT = 2**24
-"""The most table entries, in all, that one exact conditional mutual information may take."""
+"""The most table entries, in total, for one exact conditional mutual information."""
 
 ROUNDING = 1e-13
-"""What is left of a variance below this share is rounding, and the variable determined."""
+"""A residual variance below this share of the variance is rounding: the variable is determined."""
 
 
 @dataclass(frozen=True)
 class Information:
     """A conditional mutual information in nats; `float()` gives the value.
 
-    `exact`, or the mean over `rows` values of the given variables drawn from the network, with its
-    standard error.
+    `exact` is True, or the value is the mean over `rows` values of the given variables drawn from the
+    network, with its standard error.
     """
 
     value: float
@@ -64,8 +64,8 @@ def mutual_information(
 
     $$ I = \sum_{xyz} P(x, y, z) \log \frac{P(x, y | z)}{P(x | z) P(y | z)} $$
 
-    and $-\frac12 \log(1 - \rho^2)$ with the partial correlation ρ in a Gaussian network, infinite where one
-    determines the other. Exact, but where the joint table of a discrete network would be too large: there it
+    and $-\frac12 \log(1 - \rho^2)$ with the partial correlation ρ in a Gaussian network, infinite if one
+    determines the other. Exact, unless the joint table of a discrete network would be too large: then it
     is the mean over `samples` draws of the given variables, each exact.
     """
     _check(network, samples)
@@ -108,7 +108,7 @@ def _of_table(joint: Floats) -> float:
 
 
 def _over_draws(network: Network, question: Question, samples: int, seed: int) -> Information:
-    """The mean of I(a; b | z) over drawn z; each distinct z is asked once."""
+    """The mean of I(a; b | z) over drawn z; each distinct z is computed once."""
     a, b, given = question
     codes = sampling.draw(network, samples, seed)[0]
     distinct, counts = np.unique(codes[list(given)].T, axis=0, return_counts=True)
@@ -124,7 +124,7 @@ def _over_draws(network: Network, question: Question, samples: int, seed: int) -
 
 
 def _gaussian(network: Network, a: int, b: int, given: Sequence[int]) -> float:
-    """-1/2 log(1 - rho^2): the variance of b that a takes away."""
+    """-1/2 log(1 - rho^2), from the share of the variance of b that a explains."""
     whole, before, after = (
         float(condition(network, (b,), evidence).covariance[0, 0]) for evidence in ((), given, (*given, a))
     )
@@ -134,12 +134,12 @@ def _gaussian(network: Network, a: int, b: int, given: Sequence[int]) -> float:
     return math.inf if after <= none else max(0.5 * math.log(before / after), 0.0)
 
 
-# ---- what is missed
+# ---- missed dependences
 
 
 @dataclass(frozen=True)
 class MissedDependence:
-    """a and b depend on one another given the others, and it was missed."""
+    """A missed dependence of a and b, given the others."""
 
     a: Label
     b: Label
@@ -167,7 +167,7 @@ class MissedDependences:
 
     @property
     def mean(self) -> float:
-        """The mean information missed, in nats; 0 when nothing is."""
+        """The mean information missed, in nats; 0 if none is."""
         return self.total / len(self.items) if self.items else 0.0
 
     @property
@@ -208,8 +208,8 @@ def missed_by_graph(
 ) -> MissedDependences:
     """The dependences of the true network that a learned graph denies by d-separation, with their strength.
 
-    Without `questions` (positions of the truth's nodes) those of Frigo (2009) are asked: every pair by
-    itself, and each node with every other outside its Markov blanket in the learned graph, given that.
+    Without `questions` (positions of the truth's nodes) those of Frigo (2009) are used: every pair given
+    nothing, and each node with every node outside its Markov blanket in the learned graph, given the blanket.
     """
     _check(truth, samples)
     dag = as_dag(learned)
@@ -233,7 +233,7 @@ def missed_by_tests(
 ) -> MissedDependences:
     """The dependences of the true network that tests did not find, with their strength.
 
-    `questions` speak of positions: those of the columns `names`, or of the truth's own nodes.
+    `questions` hold positions: of the columns `names`, or of the truth's own nodes.
     """
     _check(truth, samples)
     if len(questions) != len(findings):
@@ -266,7 +266,7 @@ def _measured(
 
 
 def blanket_questions(dag: Dag) -> list[Question]:
-    """Every pair by itself, and each node with all outside its Markov blanket, given that; each once."""
+    """Every pair given nothing, and each node with all outside its Markov blanket, given it; each once."""
     nodes = range(len(dag))
     asked = dict.fromkeys(Question(a, b) for a in nodes for b in nodes[a + 1 :])
     for a in nodes:

@@ -1,4 +1,4 @@
-"""Results as JSON can hold them."""
+"""Results as JSON values."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def json_value(value: Any) -> Any:
 
 
 def json_label(label: Label) -> str | int | float | bool | None:
-    """A label as JSON can hold it; a tuple is one label, and becomes its text."""
+    """A label as a JSON value; a tuple is one label, and becomes its text."""
     return str(label) if isinstance(label, tuple) else json_value(label)

@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergence: how far a learned network's distribution is from the true one."""
+"""Kullback-Leibler divergence of a learned network's distribution from the true one."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def divergence(
     $$ KL = \sum_i \sum_{u} P(x_i, u_i) \log P(x_i | u_i) - \sum_i \sum_{v} P(x_i, v_i) \log Q(x_i | v_i) $$
 
     with the parents u in the truth P and v in the learned network Q. Discrete networks: P of every family
-    comes from exact inference in the truth, or, where that needs tables too large, the mean of
+    comes from exact inference in the truth or, if that needs too large tables, the divergence is the mean of
     $\log P - \log Q$ over `samples` rows drawn from the truth; `exact` says which. Gaussian networks:
     always exact. `method` "exact" refuses where "auto" would sample; "sampled" always samples.
-    States are matched by value; one that only the truth has is impossible in the learned network.
+    States are matched by value; a state that only the truth has is impossible in the learned network.
     """
     require_networks(truth, learned)
     if method not in METHODS:
@@ -81,7 +81,7 @@ def _exact(truth: Network, mine: list[FamilyTable], others: list[FamilyTable]) -
                 causes += _ruled_out(truth, family, np.where(family.table == 0, weights, 0.0))
     if causes:
         return Divergence(math.inf, exact=True, unseen=unseen, impossible=_worst(causes))
-    # Below zero only by rounding: a divergence never is.
+    # Below zero only by rounding, since a divergence is never negative.
     return Divergence(max(math.fsum(terms), 0.0), exact=True, unseen=unseen)
 
 
@@ -93,7 +93,7 @@ def _expected_logs(weights: Floats, table: Floats) -> list[float]:
 
 
 def _ruled_out(truth: Network, family: FamilyTable, masses: Floats) -> list[Impossible]:
-    """The events of a family that happen in truth and not in the learned network; the largest `LISTED`."""
+    """The events of a family possible in truth but not in the learned network; the `LISTED` most probable."""
     found: list[Impossible] = []
     if not masses.any():
         return found

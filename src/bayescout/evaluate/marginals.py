@@ -1,4 +1,4 @@
-"""Joint probabilities of a few variables of a discrete network, and what they would cost."""
+"""Joint probabilities of a few variables of a discrete network, and their cost."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from bayescout.network import Network, inference
 from bayescout.network.elimination import plan
 
 MAX_COST = 2**28
-"""The most table entries, in all, that an exact answer may take: some seconds."""
+"""The most table entries, in total, for an exact answer: a few seconds."""
 
 
 def cost(network: Network, scope: Sequence[int]) -> int:
-    """The entries of all tables that P(scope) takes."""
+    """The number of entries of all tables needed for P(scope)."""
     nodes = inference.ancestral(network, scope)
     scopes = [tuple(sorted((*network.dag.parents[node], node))) for node in nodes]
     return plan(scopes, network.sizes, scope).total
 
 
 def refuse_costly(network: Network, scopes: Sequence[Sequence[int]], what: str) -> None:
-    """Raise `TooLargeError` where the exact joint probabilities of these scopes are out of reach."""
+    """Raise `TooLargeError` if the exact joint probabilities of these scopes cost too much."""
     spent = 0
     for scope in scopes:
         spent += cost(network, scope)
@@ -34,5 +34,5 @@ def refuse_costly(network: Network, scopes: Sequence[Sequence[int]], what: str) 
 
 
 def joint(network: Network, scope: Sequence[int]) -> NDArray[np.float64]:
-    """P(scope), one axis a variable."""
+    """P(scope), one axis per variable."""
     return inference.query(network, scope, {})

@@ -1,4 +1,4 @@
-"""Two networks over the same variables, the second in the positions and states of the first."""
+"""Match two networks over the same variables: express one in the positions and states of the other."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class FamilyTable:
 
     scope      the family's positions, ascending; the axes of the arrays
     child      the position of the child
-    table      probabilities, 0 for a state that the network does not know
-    undefined  1.0 where the parents' values were never seen, so that the uniform stands in
+    table      probabilities, 0 for a state unknown to the network
+    undefined  1.0 where the parents' values were never seen, so that the uniform distribution is used
     """
 
     scope: tuple[int, ...]
@@ -33,7 +33,7 @@ class FamilyTable:
 
 
 def require_networks(truth: Any, learned: Any) -> None:
-    """Two networks with parameters, of one kind, over the same labels."""
+    """Raise unless both are networks with parameters, of one kind, over the same labels."""
     for role, network in (("the truth", truth), ("the learned network", learned)):
         if not isinstance(network, Network):
             raise NetworkError(
@@ -48,10 +48,10 @@ def require_networks(truth: Any, learned: Any) -> None:
 
 
 def families(network: Network, states: Sequence[Sequence[Any]], nodes: Sequence[Any]) -> list[FamilyTable]:
-    """The network's tables in the order of `nodes`, over these states of theirs.
+    """The network's tables in the order of `nodes`, over the given states of these.
 
-    A state the network does not know has probability 0 as a child. As a parent it is taken to leave
-    the child certain: the parent's own 0 says already that it cannot be.
+    A state unknown to the network has probability 0 as a child's. As a parent's it gives the child
+    probability 1: the parent's own 0 already makes it impossible.
     """
     place = {label: i for i, label in enumerate(nodes)}
     moved = [place[label] for label in network.nodes]
@@ -73,7 +73,7 @@ def families(network: Network, states: Sequence[Sequence[Any]], nodes: Sequence[
 
 
 def _positions(label: Any, own: Sequence[Any], wanted: Sequence[Any]) -> NDArray[np.int64]:
-    """For each wanted state its code in `own`, by value and type; -1 where it is not there."""
+    """The code in `own` of each wanted state, by value and type; -1 if it is not there."""
     position = {(type(state), state): code for code, state in enumerate(own)}
     found = np.array([position.get((type(state), state), -1) for state in wanted], dtype=np.int64)
     if (found < 0).all():

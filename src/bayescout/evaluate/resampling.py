@@ -1,4 +1,4 @@
-"""What cross-validation and the bootstrap share: learning again and again from parts of one table."""
+"""Common parts of cross-validation and the bootstrap: repeated learning from parts of one table."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from bayescout.result import Result
 
 WORTH_PROCESSES = 8.0
-"""Seconds of work left from which it is handed to other processes: they take a second or two to start."""
+"""Least seconds of remaining work for using other processes, which take a second or two to start."""
 
 Made = TypeVar("Made")
 
 
 def table_of(data: Any) -> Table:
-    """The data as a table without the rows that weigh nothing, which would make an empty part."""
+    """The data as a table without rows of weight zero, which could make a part empty."""
     table = as_table(data)
     if table.weights is None or table.weights.all():
         return table
@@ -31,7 +31,7 @@ def table_of(data: Any) -> Table:
 
 
 def check_options(score: Any, options: Mapping[str, Any]) -> None:
-    """Refuse what is for one run on one table and makes no sense for many."""
+    """Refuse options that apply to one run on one table and make no sense for many."""
     for name in ("checkpoint", "callback"):
         if name in options:
             raise SettingError(f"{name} is for one run of learn and not for many; leave it out")
@@ -43,7 +43,7 @@ def check_options(score: Any, options: Mapping[str, Any]) -> None:
 
 
 def learned(table: Table, seed: int, options: Mapping[str, Any], where: str) -> Result:
-    """One run of `learn` on one part, whose errors say which part it was."""
+    """Run `learn` on one part; errors name the part."""
     try:
         result = learn(table, seed=seed, workers=1, **options)
     except DataError as error:
@@ -56,11 +56,11 @@ def learned(table: Table, seed: int, options: Mapping[str, Any], where: str) -> 
 def spread(
     work: Callable[[int], Made], count: int, workers: int | None, progress: bool, noun: str
 ) -> list[Made]:
-    """`work` of each number below `count`, in order, whoever does it.
+    """The results of `work` for each number below `count`, in order, wherever it runs.
 
-    The first two are done here; when the rest would take long it is handed to processes through joblib,
-    whose `parallel_config` can send it to a cluster instead. Ctrl-C raises `Interrupted`, which has what
-    is done.
+    The first two run here; if the rest would take long, it goes to processes through joblib, whose
+    `parallel_config` can send it to a cluster instead. Ctrl-C raises `Interrupted`, which holds the
+    results so far.
     """
     workers = check_workers(workers)
     done: list[Made] = []
@@ -94,7 +94,7 @@ def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> 
 
 
 class _Line:
-    """A progress line on standard error, where asked for."""
+    """A progress line on standard error, if requested."""
 
     def __init__(self, shown: bool, count: int, noun: str) -> None:
         self.shown, self.count, self.noun = shown, count, noun

@@ -1,4 +1,4 @@
-"""How often each arc is in a set of graphs, and the network they agree on."""
+"""The frequency of each arc in a set of graphs, and the averaged network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 class ArcStrength(NamedTuple):
-    """One arc: the share of graphs with the edge, and the share of those that have it this way round."""
+    """One arc: the share of graphs with the edge, and the share of those that have this direction."""
 
     parent: Label
     child: Label
@@ -34,9 +34,9 @@ class ArcStrengths:
     """The strength and direction of every arc over a set of graphs.
 
     nodes   the labels
-    runs    how many graphs
+    runs    the number of graphs
     votes   (p, p) twice the number of graphs that have the arc row -> column; an undirected edge counts
-            half each way
+            half in each direction
     graphs  the graphs themselves
     """
 
@@ -47,7 +47,7 @@ class ArcStrengths:
 
     @classmethod
     def of_graphs(cls, graphs: Sequence[Any]) -> ArcStrengths:
-        """From graphs over the same labels: `Dag`, `Pdag`, or anything with a `dag`."""
+        """Count the arcs of graphs over the same labels: `Dag`, `Pdag`, or anything with a `dag`."""
         found = [_as_graph(graph) for graph in graphs]
         if not found:
             raise GraphError("strengths need at least one graph")
@@ -69,7 +69,7 @@ class ArcStrengths:
         return self._share(*self._pair(a, b))
 
     def direction(self, parent: Label, child: Label) -> float:
-        """Of the graphs in which the two are adjacent, the share with this direction; 0 without any."""
+        """The share with this direction of the graphs in which the two are adjacent; 0 if there are none."""
         i, j = self._pair(parent, child)
         both = int(self.votes[i, j] + self.votes[j, i])
         return int(self.votes[i, j]) / both if both else 0.0
@@ -85,9 +85,9 @@ class ArcStrengths:
     # ---- all of them
 
     def table(self, threshold: float = 0.0) -> list[ArcStrength]:
-        """Every arc found, both ways round, of a strength above the threshold (or of 1); the strongest first.
+        """Every arc found, in both directions, with strength above the threshold (or 1); the strongest first.
 
-        Of equals those with the larger direction come first, then those of the earlier parent and child.
+        Ties are ordered by larger direction, then by earlier parent and child.
         """
         least = _checked(threshold)
         rows = [self._row(i, j) for i, j in np.argwhere(self._edges() > 0).tolist()]
@@ -100,7 +100,7 @@ class ArcStrengths:
         With the empirical distribution F of the strengths of all pairs, t minimises
         $\int_0^1 |F(x) - t| dx$, the distance to strengths that are all 0 or 1, and the threshold is
         $F^{-1}(t)$. As F never falls, its median over [0, 1] is F(1/2): the threshold is the largest
-        strength of at most one half. Of several t that are as good the largest is taken.
+        strength of at most one half. Of several equally good t the largest is taken.
         """
         pairs = self._edges()[np.triu_indices(len(self.nodes), 1)]
         below = pairs[pairs <= self.runs]
@@ -109,11 +109,11 @@ class ArcStrengths:
     def averaged(self, threshold: float | Literal["estimated"] = "estimated") -> Dag:
         """The network of the arcs stronger than the threshold, each in its more frequent direction.
 
-        An arc of every graph is always in it, as in R bnlearn.
-        Arcs go in by falling strength, and one that would close a cycle is left out: a warning lists those,
-        as `left_out` does. Edges whose directions are even are then directed so that they add no collider,
-        or, where that cannot be, along an order of the others. Arcs known to be required or forbidden when
-        the graphs were learned are so here; a limit on the number of parents is not kept.
+        An arc that is in every graph is always in it, as in R bnlearn.
+        Arcs are added by falling strength, and one that would close a cycle is left out: a warning lists
+        those, as does `left_out`. Edges with evenly split directions are then directed so that they add no
+        collider or, if that is impossible, along an order of the others. Arcs that were required or forbidden
+        when the graphs were learned are so here too; a limit on the number of parents is not applied.
         """
         dag, skipped = self._average(threshold)
         if skipped:
@@ -154,7 +154,7 @@ class ArcStrengths:
         return self.votes + self.votes.T
 
     def _leaning(self, i: int, j: int) -> int:
-        """How one-sided the votes of a pair are."""
+        """The difference between the votes for the two directions of a pair."""
         return abs(int(self.votes[i, j] - self.votes[j, i]))
 
     def _share(self, i: int, j: int) -> float:
@@ -165,7 +165,7 @@ class ArcStrengths:
         return ArcStrength(self.nodes[i], self.nodes[j], self._share(i, j), int(self.votes[i, j]) / both)
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: the arcs found, as [parent, child, strength, direction]."""
+        """The values for JSON: the arcs found, as [parent, child, strength, direction]."""
         arcs = [[json_label(row.parent), json_label(row.child), *row[2:]] for row in self.table()]
         return {
             "nodes": [json_label(label) for label in self.nodes],
@@ -175,7 +175,7 @@ class ArcStrengths:
         }
 
     def __len__(self) -> int:
-        """The pairs that are adjacent in at least one graph."""
+        """The number of pairs that are adjacent in at least one graph."""
         return int((np.triu(self._edges()) > 0).sum())
 
     def __str__(self) -> str:
@@ -213,7 +213,7 @@ def _as_graph(source: Any) -> Dag | Pdag:
 
 
 def _worths(graph: Dag | Pdag) -> list[tuple[int, int, int]]:
-    """(parent, child, votes) of every arc."""
+    """The (parent, child, votes) of every arc."""
     if isinstance(graph, Dag):
         return [(p, child, 2) for child, parents in enumerate(graph.parents) for p in parents]
     both = [arc for a, b in graph.undirected for arc in ((a, b, 1), (b, a, 1))]

@@ -28,12 +28,12 @@ from bayescout.statistics.counts import dense_counts
 class HeldOut(LogLikelihood):
     """The log-likelihood of held-out rows, in nats; `float()` gives the total.
 
-    unseen           for each node with any, how many rows have parents' values that never occurred in
-                     training; there the node counts as uniform over its states, or as the prior has it
-    unseen_rows      rows in which at least one node does
+    unseen           for each node with any, the number of rows whose parents' values never occurred in
+                     training; there the node is uniform over its states, or distributed as in the prior
+    unseen_rows      rows in which this is so for at least one node
     impossible_rows  rows to which the network gives probability zero, as maximum likelihood does to a value
                      never seen with its parents' values
-    prior            what the parameters were estimated with; None for a network's own
+    prior            the prior used to estimate the parameters; None for a network's own
     """
 
     unseen: Mapping[Label, int] = field(default_factory=dict)
@@ -41,11 +41,11 @@ class HeldOut(LogLikelihood):
 
     @property
     def n_unseen(self) -> int:
-        """Lookups, of a node in a row, that met parents' values never seen in training."""
+        """The number of (row, node) pairs with parents' values never seen in training."""
         return sum(self.unseen.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: minus infinity as null."""
+        """The values for JSON; minus infinity is null."""
         return {
             "total": json_value(self.total),
             "finite_total": self.finite_total,
@@ -77,14 +77,14 @@ def held_out(structure: Any, train: Any, test: Any, prior: str | None = None, **
 
     $$ \sum_{ijk} N'_{ijk} \log \hat\theta_{ijk} $$
 
-    with counts N' of the test rows and parameters of the training rows. `structure` is a graph, a network
+    with counts N' of the test rows and parameters from the training rows. `structure` is a graph, a network
     or a result. `prior` and further options (`ess`) are those of `bayescout.fit`: by default "laplace" for
     discrete data, under which no row is impossible, and "mle" for continuous. With "mle" a value never seen
     with its parents' values makes its row impossible and the total minus infinity; a warning says so, and
     `finite_total` leaves such rows out.
 
-    `train=None` takes the parameters of the network as they are. Without declared states, those of both
-    tables together are the states of a column.
+    `train=None` uses the parameters of the network as they are. Without declared states, a column has the
+    states of both tables together.
     """
     if train is None:
         return _own_parameters(structure, test)
@@ -98,7 +98,7 @@ def held_out(structure: Any, train: Any, test: Any, prior: str | None = None, **
 def fitted_and_held_out(
     dag: Dag, train: Table, test: Table, prior: str | None, warn: bool, **options: Any
 ) -> HeldOut:
-    """For tables whose columns are the nodes, in order, with the same states."""
+    """Fit and measure, for tables whose columns are the nodes, in order, with the same states."""
     prior = prior or default_prior(train)
     model = fit(dag, train, prior, **options)
 
@@ -109,12 +109,12 @@ def fitted_and_held_out(
 
 
 def default_prior(table: Table) -> str:
-    """One under which no row is impossible, where there is a choice."""
+    """The default prior: one under which no row is impossible, if there is a choice."""
     return "laplace" if table.is_discrete else "mle"
 
 
 def check_prior(prior: str, table: Table) -> None:
-    """Refuse, before any work, what `fit` would."""
+    """Refuse, before any work, a prior that `fit` would refuse."""
     check_known(prior)
     if prior != "mle" and not table.is_discrete:
         raise SettingError(f"prior {prior!r} is for discrete data; leave it out for continuous data")
@@ -132,7 +132,7 @@ def _own_parameters(structure: Any, test: Any) -> HeldOut:
 def _measured(
     model: Network, test: Any, never: Callable[[int, Tabular], Mask], prior: str | None, warn: bool
 ) -> HeldOut:
-    """`never` marks, for a discrete node, the parent configurations that training did not show."""
+    """Measure the test rows; `never` marks a discrete node's parent configurations not seen in training."""
     matched = model.matched(test)
     rows, _ = row_terms(model, matched.columns)
     used = counted_rows(rows, matched.weights)
@@ -151,11 +151,11 @@ def _measured(
     return HeldOut(**vars(found), unseen=unseen, prior=prior)
 
 
-# ---- two tables that speak of the same states
+# ---- two tables with common states
 
 
 def _both(dag: Dag, train: Any, test: Any, states: Mapping[Label, Any] | None) -> tuple[Table, Table]:
-    """Both as tables of the nodes' columns, in order, with the same kinds and the same states."""
+    """Both data as tables of the nodes' columns, in order, with the same kinds and the same states."""
     known = aligned_table(dag, train, states=states)
     if isinstance(test, Table) and states is None:
         new = aligned_table(dag, test)
@@ -179,7 +179,7 @@ def _both(dag: Dag, train: Any, test: Any, states: Mapping[Label, Any] | None) -
 
 
 def _together(name: Label, own: States, other: States) -> States:
-    """The states of both; text in one table and numbers in the other is a slip and not a new state."""
+    """The states of both; raises if one table has text and the other numbers, which is a mistake."""
     kinds = {type(state) for state in own}
     for state in other:
         if type(state) not in kinds and state is not None:

@@ -1,4 +1,4 @@
-"""Worker processes that end with the process that started them, however and whenever it ends."""
+"""Worker processes that end when the process that started them ends, in whatever way."""
 
 from __future__ import annotations
 
@@ -16,60 +16,60 @@ from typing import Any, TypeVar
 Made = TypeVar("Made")
 
 PR_SET_PDEATHSIG = 1
-"""The option of Linux's prctl by which a process is sent a signal when its parent ends."""
+"""The option of Linux's prctl that sends a process a signal when its parent ends."""
 
 LOOK_SECONDS = 0.2
-"""How often a worker looks whether its parent is there, where the system does not tell it."""
+"""Interval at which a worker checks for its parent, if the system does not notify it."""
 
 
 @lru_cache(maxsize=1)
 def be_a_worker(home: int) -> None:
     """Leave Ctrl-C, which reaches every process of a terminal, to the parent `home`, and end with it.
 
-    A worker does this first of all, before it is given anything to do: one that waits for its first run
-    would otherwise outlive a parent that is killed meanwhile, and hold its standard output.
+    A worker does this first, before it gets any work: otherwise a worker that waits for its first run
+    would outlive a parent that is killed meanwhile, and keep its standard output open.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.name != "posix":
-        return  # a process is told nothing of its parent there; loky ends idle workers after some minutes
+        return  # no way to notice the parent's end there; loky ends idle workers after some minutes
     _end_by_signal()
-    if os.getppid() != home:  # it ended before it could be watched
+    if os.getppid() != home:  # the parent ended before it could be watched
         os._exit(1)
     threading.Thread(target=_end_with, args=(home,), daemon=True).start()
 
 
 def _end_by_signal() -> None:
-    """On Linux: be killed at once when the parent ends, even in the middle of compiled code."""
+    """On Linux, arrange to be killed when the parent ends, even within compiled code."""
     if platform.system() != "Linux":
         return
     import ctypes
 
-    with suppress(OSError, AttributeError):  # a C library without it: the thread looks instead
+    with suppress(OSError, AttributeError):  # a C library without it: the thread checks instead
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def _end_with(parent: int) -> None:
-    """End this process soon after its parent: nobody is left to take its record."""
+    """End this process soon after its parent, since nothing is left to receive its record."""
     while os.getppid() == parent:
         time.sleep(LOOK_SECONDS)
     os._exit(1)
 
 
 def each_of(found: Generator[Made]) -> Iterator[Made]:
-    """What `joblib.Parallel` generates; when this is closed early, the tasks left are given up."""
+    """The results of `joblib.Parallel`; if this is closed early, the remaining tasks are abandoned."""
     try:
         yield from found
     finally:
         with warnings.catch_warnings():
-            # Closed early on purpose: joblib need not say so.
+            # Closed early on purpose: joblib's warning is not needed.
             warnings.simplefilter("ignore")
             found.close()
 
 
 def first_of_all() -> dict[str, Any]:
-    """Arguments of `joblib.Parallel` that make workers of the processes it starts for this one.
+    """Arguments of `joblib.Parallel` that set up the processes it starts as workers of this one.
 
-    Empty where `joblib.parallel_config` sends the work elsewhere: a cluster looks after its own.
+    Empty if `joblib.parallel_config` sends the work elsewhere: a cluster manages its own workers.
     """
     from joblib.parallel import LokyBackend, get_active_backend
 

@@ -1,7 +1,7 @@
 """The studies of the source documents, and the runner that they share with a user's own.
 
-`study` says what a study is and how to add one; `tools` has what most runs need; `runner` does the runs,
-`store` keeps their records, and `summary` has the values that a study comes to.
+`study` defines a study and shows how to add one; `tools` has what most runs need; `runner` does the runs,
+`store` keeps their records, and `summary` has the values that a study results in.
 """
 
 from __future__ import annotations

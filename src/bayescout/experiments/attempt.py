@@ -1,4 +1,4 @@
-"""One run, wherever it is done: measured, timed, limited, and its failure turned into a record."""
+"""One run in any process: measured, timed, limited, and its failure turned into a record."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from bayescout.experiments.study import Declared, Study, key_of, strict_json
 
 
 class OverLimitError(Exception):
-    """A run took longer than it may."""
+    """A run exceeded its time limit."""
 
 
 def attempt(study: Study, run: Declared, home: int) -> Record:
-    """The record of a run; `home` is the process that runs the study.
+    """Do one run and return its record; `home` is the process that runs the study.
 
-    An error is recorded and not raised, so that the other runs go on; only Ctrl-C goes through.
+    An error is recorded and not raised, so that the other runs go on; only Ctrl-C is raised.
     """
     if os.getpid() != home and threading.current_thread() is threading.main_thread():
         be_a_worker(os.getppid())
@@ -58,7 +58,7 @@ def attempt(study: Study, run: Declared, home: int) -> Record:
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """The versions that a result may depend on."""
+    """The versions of Python and the packages that a result may depend on."""
     from bayescout import __version__
 
     return {
@@ -73,8 +73,8 @@ def versions() -> dict[str, str]:
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Raise `OverLimitError` in the block when the time is up; compiling kernels does not count.
 
-    By an alarm, which only the main thread of a process can have, and only where there are alarms; in a
-    worker that is a thread there is no limit.
+    It uses an alarm signal, which only the main thread of a process can have, and not on every system; a
+    worker that is a thread has no limit.
     """
     main = threading.current_thread() is threading.main_thread()
     if seconds is None or not main or not hasattr(signal, "setitimer"):
@@ -90,7 +90,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
             raise OverLimitError
 
     before = signal.signal(signal.SIGALRM, ring)
-    # Again every second: an exception thrown into running code can be caught there or lost in a destructor.
+    # Repeated every second: an exception raised in running code can be caught there or lost in a destructor.
     signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Which of several methods is best, and which differ from it by more than chance."""
+"""The best of several methods, and those that differ from it significantly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAGGER = "†"
 def mann_whitney(one: Sequence[float], two: Sequence[float]) -> float:
     """The two-sided p-value that two samples come from one distribution (Mann & Whitney 1947).
 
-    1 where all values are the same, or where a sample is empty: nothing speaks against it.
+    1 if all values are the same, or if a sample is empty: there is no evidence against it.
     """
     from scipy.stats import mannwhitneyu
 
@@ -21,7 +21,7 @@ def mann_whitney(one: Sequence[float], two: Sequence[float]) -> float:
 
 
 def best_of(groups: Sequence[Sequence[float]], larger: bool = True) -> int:
-    """The place of the group with the best mean; of equals the first. Empty groups are never best."""
+    """The position of the group with the best mean; of ties the first. Empty groups are never best."""
     places = [i for i, group in enumerate(groups) if group]
     if not places:
         return 0
@@ -30,7 +30,7 @@ def best_of(groups: Sequence[Sequence[float]], larger: bool = True) -> int:
 
 
 def daggers(groups: Sequence[Sequence[float]], larger: bool = True, level: float = LEVEL) -> list[str]:
-    """A dagger for each group that differs from the best one by the Mann-Whitney test, else nothing."""
+    """A dagger for each group that differs from the best one by the Mann-Whitney test, otherwise nothing."""
     best = best_of(groups, larger)
     return [
         DAGGER if i != best and mann_whitney(groups[best], group) < level else ""

@@ -1,4 +1,4 @@
-"""Pieces that several studies make their tables and figures of."""
+"""Common parts of the tables and figures of several studies."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from bayescout.data.table import Table
 
 UNDEFINED = "---"
-"""A probability that the data say nothing of."""
+"""Text for a probability that the data do not determine."""
 
 
 def plus_minus(numbers: Sequence[float], digits: int = 2, mark: str = "") -> str:
-    """Mean ± standard deviation, as tables print it; a dash of nothing."""
+    """Mean ± standard deviation, as tables print it; a dash if there are no numbers."""
     middle, spread = mean(numbers), deviation(numbers)
     if middle is None:
         return "-"
@@ -32,19 +32,19 @@ def share(count: int, of: int) -> str:
 
 
 def finding(claim: str, ours: str, holds: bool, why_not: str = "") -> Finding:
-    """A statement of the document beside ours, with the reason where it does not hold."""
+    """A statement of the document beside ours, with the reason if it does not hold."""
     return Finding(claim, ours, holds, "" if holds else why_not)
 
 
 def held(traces: Iterable[Sequence[float]]) -> list[list[float]]:
-    """Traces made as long as the longest: a run that has ended stays where it ended."""
+    """Traces extended to the length of the longest: a finished run keeps its last value."""
     own = [list(trace) for trace in traces]
     longest = max(map(len, own), default=0)
     return [trace + trace[-1:] * (longest - len(trace)) for trace in own]
 
 
 def mean_series(label: str, traces: Iterable[Sequence[float]], band: bool = False) -> Series:
-    """The mean of traces at each step; with `band`, a standard deviation to either side."""
+    """The mean of traces at each step; with `band`, one standard deviation to either side."""
     steps = list(zip(*held(traces), strict=True))
     middle = tuple(float(mean(values) or 0.0) for values in steps)
     places = tuple(float(i) for i in range(len(steps)))
@@ -72,7 +72,7 @@ def drawn(caption: str, dag: Dag, table: Table | None = None, truth: Dag | None 
 
 
 def cpt_tables(dag: Dag, table: Table) -> tuple[tuple[Any, SummaryTable], ...]:
-    """P(node | parents) of every node, fitted by maximum likelihood; what has no data is `---`."""
+    """P(node | parents) of every node, fitted by maximum likelihood; entries without data are `---`."""
     from bayescout.network import fit
 
     network = fit(dag, table, prior="mle")

@@ -1,4 +1,4 @@
-"""What a run left behind, and many of them to choose from and sum up."""
+"""The record of a run, and collections of records to select from and summarise."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from bayescout.experiments.study import canonical
 from bayescout.graph.dag import Dag
 
 TIMES = ("seconds", "cpu_seconds")
-"""The only fields of a record that differ when a run is done again."""
+"""The only fields of a record that differ when a run is repeated."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One run: what it was, what it measured or why it failed, how long it took, with what versions."""
+    """One run: its declaration, its measures or the reason of failure, its times, and the versions used."""
 
     key: str
     study: str
     run: Mapping[str, Any]
     measures: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
-    """Why it failed; None for a run that did not."""
+    """Reason of the failure; None for a run that succeeded."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Record:
         return dag_of(self.measures)
 
     def value(self, name: str) -> Any:
-        """A measure by its name; a time where it is the name of one."""
+        """A measure, or a time, by its name."""
         if name in TIMES:
             return getattr(self, name)
         if name not in self.measures:
@@ -53,12 +53,12 @@ class Record:
         return asdict(self)
 
     def timeless(self) -> dict[str, Any]:
-        """Everything that is the same whenever and wherever the run is done."""
+        """All fields that are the same whenever and wherever the run is done."""
         return {name: value for name, value in self.to_json().items() if name not in TIMES}
 
 
 class Records(Sequence[Record]):
-    """Records in the order of their grid; choose by what was declared, then ask for what was measured."""
+    """Records in the order of their grid; select them by declared values, then get their measures."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._records = tuple(records)
@@ -79,7 +79,7 @@ class Records(Sequence[Record]):
         return iter(self._records)
 
     def where(self, **declared: Any) -> Records:
-        """Those that were declared with these values."""
+        """The records declared with these values."""
         return Records(
             record
             for record in self
@@ -87,7 +87,7 @@ class Records(Sequence[Record]):
         )
 
     def groups(self, *axes: str) -> Iterator[tuple[tuple[Any, ...], Records]]:
-        """((values of these axes), their records), in order of appearance."""
+        """Pairs of ((values of these axes), their records), in order of appearance."""
         found: dict[str, tuple[tuple[Any, ...], list[Record]]] = {}
         for record in self:
             values = tuple(record.run.get(axis) for axis in axes)
@@ -107,7 +107,7 @@ class Records(Sequence[Record]):
         return mean(self.numbers(measure))
 
     def mean_sd(self, measure: str) -> tuple[float | None, float | None]:
-        """Mean and standard deviation (of a sample, with n - 1); None where there are too few."""
+        """Mean and standard deviation (of a sample, with n - 1); None if there are too few."""
         numbers = self.numbers(measure)
         return mean(numbers), deviation(numbers)
 
@@ -121,12 +121,12 @@ class Records(Sequence[Record]):
 
 
 def mean(numbers: Sequence[float]) -> float | None:
-    """The mean, rounded once (fsum), or None of nothing."""
+    """The mean, rounded once (fsum), or None if there are no numbers."""
     return math.fsum(numbers) / len(numbers) if numbers else None
 
 
 def deviation(numbers: Sequence[float]) -> float | None:
-    """The standard deviation of a sample, with n - 1, or None of fewer than two."""
+    """The standard deviation of a sample, with n - 1, or None for fewer than two numbers."""
     middle = mean(numbers)
     if middle is None or len(numbers) < 2:
         return None

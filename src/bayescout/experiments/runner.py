@@ -1,10 +1,10 @@
-"""Do what a study declares: each run once, in as many processes as wanted, whatever happens in between.
+"""Do the runs of a study: each once, in any number of processes, whatever interruptions there are.
 
     ran = run_study(study_named("lau", size="quick"), "lau-quick", workers=2)
     outcome = study.outcome(ran.records)
 
-Records are the same, but for times, for any number of workers and after any kill. Without `workers` the runs
-go to what `joblib.parallel_config` says, so the same study runs on a cluster:
+Records are the same, except for times, with any number of workers and after any kill. Without `workers` the
+runs go where `joblib.parallel_config` sends them, so the same study runs on a cluster:
 
     from dask.distributed import Client                      # pip install 'bayescout[dask]'
     with Client("scheduler:8786"), joblib.parallel_config(backend="dask"):
@@ -31,15 +31,15 @@ from bayescout.experiments.study import Declared, Study, key_of, strict_json
 from bayescout.experiments.tools import with_digests
 
 START_SECONDS = 5.0
-"""About how long it takes until processes are there with compiled code loaded."""
+"""Approximate time to start processes and load compiled code."""
 
 Advance = Callable[[Record, float], None]
-"""Told of every new record and the seconds it was expected to cost."""
+"""Callback for every new record and the seconds it was expected to cost."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What there is of a study after running it; `records` are those that succeeded, in the grid's order."""
+    """The state of a study after running it; `records` are those that succeeded, in the grid's order."""
 
     records: Records
     failures: tuple[Record, ...]
@@ -58,13 +58,13 @@ def run_study(
 ) -> Ran:
     """Do the runs of a study that its folder lacks.
 
-    resume   go on in a folder that has records; without it, it must be new or empty
-    workers  processes; None for what `joblib.parallel_config` says, one process where it says nothing
+    resume   continue in a folder that has records; otherwise it must be new or empty
+    workers  processes; None for what `joblib.parallel_config` sets, or one process if it sets nothing
     retry    do failed runs again
     advance  called after every run
-    say      called with each note in plain words: a record cut short, a worker that died
+    say      called with each message: a record cut short, a worker that died
 
-    Ctrl-C stops the study with everything finished kept, and `interrupted` says so.
+    Ctrl-C stops the study; finished runs are kept, and `interrupted` is True.
     """
     if workers is not None and workers < 1:
         raise SettingError(f"workers must be at least 1, not {workers}")
@@ -81,7 +81,7 @@ def run_study(
             try:
                 for record in _records(study, pending, workers, say):
                     if stopped():
-                        # Before it is kept: a search that was interrupted has not come to its end.
+                        # Checked before the record is kept: an interrupted search has not finished.
                         raise KeyboardInterrupt
                     store.append(record)
                     if advance is not None:
@@ -110,13 +110,13 @@ def keyed(study: Study) -> dict[str, Declared]:
 
 
 def expected_seconds(study: Study, workers: int = 1, runs: Sequence[Declared] | None = None) -> float:
-    """About how long a study takes, from the measured cost of its kinds of runs."""
+    """The approximate time of a study, from the measured cost of its kinds of runs."""
     costs = [study.cost(run) for run in (keyed(study).values() if runs is None else runs)]
     return START_SECONDS + max([sum(costs) / workers, *costs])
 
 
 def left_to_do(study: Study, folder: str | os.PathLike[str]) -> list[Declared]:
-    """The runs that a folder lacks; all of them where there is no folder."""
+    """The runs that a folder lacks; all of them if there is no folder."""
     there, _ = read_records(Path(folder) / RECORDS, study.name)
     return [run for key, run in keyed(study).items() if key not in there]
 
@@ -125,7 +125,7 @@ def left_to_do(study: Study, folder: str | os.PathLike[str]) -> list[Declared]:
 
 
 def _records(study: Study, pending: Sequence[Declared], workers: int | None, say: Say) -> Iterator[Record]:
-    """The records of runs as they are finished; a run whose process dies is found out and recorded."""
+    """The records of runs as they finish; a run whose process dies is identified and recorded."""
     left = {key_of(study.name, run): run for run in pending}
     while left:
         handed: list[Declared] = []
@@ -145,7 +145,7 @@ def _records(study: Study, pending: Sequence[Declared], workers: int | None, say
 def _in_processes(
     study: Study, runs: Sequence[Declared], workers: int | None, handed: list[Declared]
 ) -> Iterator[Record]:
-    """Records in the order they are finished; `handed` tells which runs were given out so far."""
+    """Records in the order in which they finish; `handed` collects the runs given out so far."""
     from joblib import Parallel, delayed
 
     def tasks() -> Iterator[Any]:
@@ -158,12 +158,12 @@ def _in_processes(
 
 
 def _alone(study: Study, run: Declared) -> Record:
-    """One run in a process of its own, so that its death is its own."""
+    """Do one run in a process of its own, so that a crash affects no other run."""
     from joblib import Parallel, delayed
 
     home = os.getpid()
     try:
-        # Two jobs, of which one is idle: a single one would be run in this process.
+        # Two jobs, one of them idle: joblib would run a single job in this process.
         alone = Parallel(n_jobs=2, backend="loky", initializer=be_a_worker, initargs=(home,))
         (record,) = alone([delayed(attempt)(study, run, home)])
     except _worker_deaths():
@@ -184,9 +184,9 @@ def _worker_deaths() -> tuple[type[BaseException], ...]:
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C raises here, and is remembered should the exception get lost in a destructor.
+    """Raise on Ctrl-C within the block, and remember it in case a destructor loses the exception.
 
-    The handler is not Python's own, so a search in this process does not take the first Ctrl-C as its own.
+    The handler is not Python's own, so a search in this process does not handle the first Ctrl-C itself.
     """
     pressed = False
 
@@ -207,14 +207,14 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
 
 def _note_others(store: Store, runs: dict[str, Declared], say: Say) -> None:
-    """Say so when there are records of runs that the study, as it is declared now, does not have."""
+    """Report records of runs that the study, as declared now, does not have."""
     others = sum(key not in runs for key in store.found)
     if others:
         say(f"{others:,} records are of runs that the study no longer declares; they are kept and not used")
 
 
 def _note_versions(store: Store, runs: dict[str, Declared], say: Say) -> None:
-    """Say so when a study goes on under other versions than it was begun with."""
+    """Report if a study continues under other versions than it was begun with."""
     now = versions()
     others = {
         f"{name} {then.get(name)}"

@@ -1,11 +1,11 @@
-"""Where records are kept: one line of JSON each, appended and never changed.
+"""The store of records: one line of JSON each, appended and never changed.
 
-A record is one write at the end of `records.jsonl`, so what is whole stays whole through a kill at any
-moment; the disk is waited for every `FLUSH_SECONDS`, and a power cut loses what came after the last time.
-The piece of a line that a kill or a full disk leaves is recognised and cut off when the folder is opened
-again. Every record, and the description of the study in `study.json`, carries a digest of its content: what
-does not match, or is there twice, is refused by its line and never becomes part of an outcome. Only the
-process that runs the study writes, workers send it their records, and a lock keeps a second one away.
+A record is one write at the end of `records.jsonl`, so complete records survive a kill at any moment; the
+file is flushed to disk every `FLUSH_SECONDS`, and a power cut loses what came after the last flush.
+A partial line, left by a kill or a full disk, is recognised and cut off when the folder is opened
+again. Every record, and the description of the study in `study.json`, carries a digest of its content: a
+record that does not match, or is a duplicate, is refused by its line and never becomes part of an outcome.
+Only the process that runs the study writes; workers send it their records, and a lock excludes a second one.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from bayescout.experiments.study import Study, canonical, key_of
 RECORDS, LOCK, MANIFEST, PARQUET = "records.jsonl", ".lock", "study.json", "records.parquet"
 FORMAT, VERSION = "bayescout-study", 2
 TEMPORARY = (".bayescout-", ".tmp")
-"""How the names of files begin and end that a kill left half written."""
+"""Prefix and suffix of files that a kill left half written."""
 
 MOST_LINES = 10
-"""Line numbers named in one error."""
+"""Most line numbers named in one error."""
 
 FLUSH_SECONDS = 0.1
-"""Waiting for the disk takes milliseconds, and a run may take one."""
+"""Interval between flushes: a flush takes milliseconds, and a run may take one millisecond."""
 
 Say = Callable[[str], None]
 
@@ -78,7 +78,7 @@ class Store:
         self._file = self._lock = -1
 
     def append(self, record: Record) -> None:
-        """Keep a record for good."""
+        """Append a record to the file."""
         line = (canonical(sealed(record.to_json())) + "\n").encode()
         before = os.fstat(self._file).st_size
         try:
@@ -97,7 +97,7 @@ class Store:
         self.found[record.key] = record
 
     def _check_manifest(self) -> None:
-        """Refuse a folder of another study; note what this one is."""
+        """Refuse a folder of another study; write the description of this one."""
         saved = read_manifest(self.folder)
         if saved is not None and saved["study"] != self.study.name:
             raise SettingError(
@@ -110,18 +110,18 @@ class Store:
                 stream.write(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
 
     def _read(self) -> None:
-        """All records; a torn end is cut off."""
+        """Read all records; cut off a partial last line."""
         self.found, whole = read_records(self.folder / RECORDS, self.study.name)
         if whole < os.fstat(self._file).st_size:
             self._say(f"{RECORDS}: the last record was cut short; its run is done again")
             os.ftruncate(self._file, whole)
 
 
-# ---- what is in a folder
+# ---- contents of a folder
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with its digest, by which a later change is noticed."""
+    """The content with its digest, which reveals a later change."""
     return {**content, "digest": _digest(content)}
 
 
@@ -130,7 +130,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def _unsealed(text: bytes) -> dict[str, Any] | None:
-    """The content that was sealed in a JSON text, or None where it is not as it was."""
+    """The content sealed in a JSON text, or None if it was changed."""
     try:
         content = json.loads(text)
         return content if isinstance(content, dict) and content.pop("digest") == _digest(content) else None
@@ -139,7 +139,7 @@ def _unsealed(text: bytes) -> dict[str, Any] | None:
 
 
 def parse(line: bytes) -> Record | None:
-    """The record of a line, or None where it is not one, whole and unchanged."""
+    """The record of a line, or None if it is not a complete, unchanged record."""
     content = _unsealed(line)
     if content is None or content.keys() != Record.__dataclass_fields__.keys():
         return None
@@ -151,7 +151,7 @@ def parse(line: bytes) -> Record | None:
 
 
 def read_records(path: Path, study: str) -> tuple[dict[str, Record], int]:
-    """The last record of every key, and the length of the file up to a record that was cut short."""
+    """The last record of every key, and the length of the file without a partial last line."""
     content = path.read_bytes() if path.exists() else b""
     whole = content.rfind(b"\n") + 1
     lines = [parse(line) for line in content[:whole].split(b"\n")[:-1]]
@@ -191,7 +191,7 @@ def _refuse_damaged(numbers: Sequence[int], path: Path) -> None:
 
 
 def check_folder(folder: Path, resume: bool) -> None:
-    """A study begins in an empty folder and goes on in its own."""
+    """Raise unless the study begins in an empty folder or continues in its own."""
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"{folder} is a file; give a folder with --out")
     used = folder.is_dir() and any(not _is_leftover(path.name) for path in folder.iterdir())
@@ -202,12 +202,12 @@ def check_folder(folder: Path, resume: bool) -> None:
 
 
 def holds_study(folder: Path) -> bool:
-    """Return True if there is a study to go on with: its description or its records are enough."""
+    """Return True if there is a study to continue: its description or its records are enough."""
     return (folder / MANIFEST).exists() or (folder / RECORDS).exists()
 
 
 def _is_leftover(name: str) -> bool:
-    """Return True for what a killed study may leave in a folder before it holds anything."""
+    """Return True for a file that a killed study may leave before the folder has any record."""
     begin, end = TEMPORARY
     return name == LOCK or (name.startswith(begin) and name.endswith(end))
 
@@ -219,7 +219,7 @@ def manifest_of(study: Study) -> dict[str, Any]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """What study a folder holds, or None where it is not said."""
+    """The description of the study in a folder, or None if there is none."""
     path = folder / MANIFEST
     try:
         text = path.read_bytes()
@@ -244,12 +244,12 @@ def _take_lock(descriptor: int, folder: Path) -> None:
     try:
         try:
             import fcntl
-        except ImportError:  # not there on Windows
+        except ImportError:  # not available on Windows
             import msvcrt
 
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
         else:
-            # Not flock: a forked worker would inherit that, and hold it after its parent was killed.
+            # Not flock: a forked worker would inherit that lock, and hold it after its parent was killed.
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise SettingError(
@@ -262,7 +262,7 @@ def _take_lock(descriptor: int, folder: Path) -> None:
 
 
 def export_parquet(records: Records, path: Path) -> None:
-    """The records as a table: each declared and measured value a column, lists as JSON text."""
+    """Write the records as a table: one column per declared or measured value, lists as JSON text."""
     import polars as pl
 
     rows = [_flat(record) for record in records]
@@ -281,7 +281,7 @@ def _flat(record: Record) -> dict[str, Any]:
 
 
 def _column(values: Sequence[Any]) -> list[Any]:
-    """Values of one simple type as they are, whole numbers among floats as floats, all else as JSON text."""
+    """Values of one simple type unchanged, whole numbers among floats as floats, all others as JSON text."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return [None if value is None else float(value) for value in values]

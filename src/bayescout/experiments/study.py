@@ -1,4 +1,4 @@
-"""What a study is: a declared grid of runs, what one run measures, and what the records come to.
+"""The definition of a study: a declared grid of runs, the measures of one run, and the outcome of all.
 
 To add a study, write one frozen dataclass and one line in `STUDIES` (`experiments/__init__.py`):
 
@@ -32,13 +32,12 @@ To add a study, write one frozen dataclass and one line in `STUDIES` (`experimen
                 some.values("score"), some.mean_sd("shd"), ...
             return Outcome(...)
 
-A run is declared in plain JSON values, and its declaration is all that it depends on: the key of its record
-is a hash of it, so a study that is begun again, grown, or run at another place finds what it has. `measure`
-returns plain JSON values as well (numpy scalars and arrays are turned into them; infinities and NaN are
-refused: say None). It runs in another process, so it looks nothing up but what the run declares and the
-study's own fields. `outcome` gets the records that succeeded, in the order of the grid, whatever the order
-they were made in. The functions of `experiments.tools` (`learned`, `data_of`, `truth_of`, `facts_of`, ...) do
-what most runs need.
+A run is declared in plain JSON values and depends on nothing but its declaration: the key of its record is a
+hash of it, so a study that is restarted, extended, or run elsewhere finds its existing records. `measure`
+returns plain JSON values as well (numpy scalars and arrays are converted; infinities and NaN are refused: use
+None). It runs in another process, so it uses only what the run declares and the study's own fields.
+`outcome` gets the records that succeeded, in the order of the grid, whatever the order of the runs. The
+functions of `experiments.tools` (`learned`, `data_of`, `truth_of`, `facts_of`, ...) do what most runs need.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ Size = Literal["full", "quick", "tiny"]
 class Study:
     """A comparison that can be run: its fields are its size, with the document's own as defaults.
 
-    name, title, source   how it is called, what it asks, and the document it follows
+    name, title, source   its name, the question it asks, and the document it follows
     quick, tiny           the fields that `--quick` and the tests change
     limit                 seconds a run may take before it is recorded as failed; None for no limit
     """
@@ -81,7 +80,7 @@ class Study:
 
     @classmethod
     def of_size(cls, size: Size = "full", **settings: Any) -> Self:
-        """The study at one of its three sizes; single settings may be given besides."""
+        """The study at one of its three sizes; individual settings may be given as well."""
         known = [f.name for f in fields(cls)]
         for name in settings:
             if name not in known:
@@ -102,7 +101,7 @@ class Study:
         return {f.name: strict_json(getattr(self, f.name), f.name) for f in fields(self)}
 
     def seconds_allowed(self) -> float | None:
-        """How long a run may take; a study whose settings say it overrides this."""
+        """The time limit of a run; a study with a setting for it overrides this."""
         return self.limit
 
     def runs(self) -> Iterable[Declared]:
@@ -110,24 +109,24 @@ class Study:
         raise NotImplementedError
 
     def measure(self, run: Declared) -> Measures:
-        """Do one run and say what came out, in plain values."""
+        """Do one run and return its measures, in plain values."""
         raise NotImplementedError
 
     def cost(self, run: Declared) -> float:
-        """The CPU seconds that a run is expected to take: for the time told before the start."""
+        """The expected CPU seconds of a run, for the estimate shown before the start."""
         raise NotImplementedError
 
     def outcome(self, records: Records) -> Outcome:
-        """What the records come to: findings, tables and figures."""
+        """The outcome of the records: findings, tables and figures."""
         raise NotImplementedError
 
 
 MOST = 1_000_000_000
-"""The largest number that a study takes as one of its sizes."""
+"""The largest number allowed as a size of a study."""
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:
-    """A setting of the kind that its default is of: a whole number, text, or several of one of them."""
+    """A setting checked to be of its default's type: a whole number, text, or several of one of them."""
     if isinstance(default, tuple):
         if not isinstance(value, tuple):
             raise SettingError(f"{name} must be a list such as {list(default)}, not {shown(value)}")
@@ -140,7 +139,7 @@ def _checked(name: str, value: Any, default: Any) -> Any:
 
 
 def _frozen(value: Any) -> Any:
-    """Lists, as files give them, are tuples in a frozen value."""
+    """The value with lists, as read from files, replaced by tuples."""
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
@@ -161,7 +160,7 @@ def key_of(study: str, run: Declared) -> str:
 
 
 def strict_json(value: Any, where: str = "") -> Any:
-    """The value in JSON's own types; what JSON has no word for is refused, with its place."""
+    """The value in JSON's own types; refuse what JSON cannot express, and name its place."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, str) and not value.isascii():
@@ -183,7 +182,7 @@ def strict_json(value: Any, where: str = "") -> Any:
 
 
 def _refuse_half_characters(text: str, where: str) -> None:
-    """Bytes of a file name that are no text come as half characters, which no file can hold."""
+    """Refuse lone surrogates, which stand for file name bytes that are not text; no file can hold them."""
     try:
         text.encode()
     except UnicodeEncodeError:

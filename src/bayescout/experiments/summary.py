@@ -1,4 +1,4 @@
-"""What a study comes to, as plain values: findings, and sections of tables and figures."""
+"""The outcome of a study as plain values: findings, and sections of tables and figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bayescout.plots.values import Figure, SummaryTable
 
 @dataclass(frozen=True)
 class Finding:
-    """One statement: what the document found, what we found, and whether they agree; else why not."""
+    """One statement: the document's finding, ours, True if they agree, and the reason if not."""
 
     claim: str
     ours: str
@@ -19,7 +19,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: prose, then its tables and figures."""
+    """A part of the page: text, then its tables and figures."""
 
     title: str
     text: str
@@ -29,7 +29,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A whole study, ready to be written: read like a results section."""
+    """A whole study, ready to be written as a results section."""
 
     name: str
     title: str

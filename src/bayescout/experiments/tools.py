@@ -1,4 +1,4 @@
-"""What most runs need: data, truth and learning as declared, and what is worth recording of a result.
+"""Functions for most runs: data, truth and learning as declared, and the facts of a result to record.
 
 Declarations are plain values. Data are one of
 
@@ -8,7 +8,7 @@ Declarations are plain values. Data are one of
 
 A search or a score is its name, or {"name": "tabu", "length": 5}. Where a declaration names the file of a
 network or a graph, `with_digests` puts the digest of its content beside the name ("network_digest"), so that
-a run on a file that has changed is another run.
+a run on a changed file is another run.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from bayescout.search import Search
 
 KEPT = 8
-"""Tables a process keeps, so that runs on the same data read or draw them once."""
+"""Number of tables a process keeps, so that runs on the same data read or draw them once."""
 
 NAMING_FILES = ("network", "truth", "handcrafted")
-"""What a declaration calls a network or a graph that may come from a file."""
+"""Keys of a declaration for a network or a graph that may come from a file."""
 
 LOG_OF_BASE = {"e": 1.0, "2": math.log(2), "10": math.log(10)}
 
@@ -67,7 +67,7 @@ def score_of(declared: str | Declared) -> Formula:
 
 
 def file_data(path: str, **options: Any) -> dict[str, Any]:
-    """The declaration of a file: its content is part of it, so that changed data are other runs."""
+    """The declaration of a file, including a digest of its content, so that changed data are other runs."""
     from bayescout.data import as_table
 
     return {"file": path, **options, "fingerprint": as_table(path, **options).fingerprint}
@@ -82,7 +82,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 def with_digests(declared: Declared, known: dict[str, str | None] | None = None) -> dict[str, Any]:
     """The declaration, with the digest of every file of a network or graph beside its name.
 
-    Digests that are declared already stay. `known` remembers those of the names that were met before.
+    Digests already declared are kept. `known` caches the digests by name.
     """
     known = {} if known is None else known
     found: dict[str, Any] = {}
@@ -104,7 +104,7 @@ def names_file(text: str) -> bool:
 
 
 def network_of(data: Declared, name: str = "network") -> Network:
-    """The network that data are sampled from, or that is declared under another name."""
+    """The network that data are sampled from, or the one declared under another name."""
     if name in data:
         from bayescout.formats import open_network
 
@@ -124,7 +124,7 @@ def structure_of(data: Declared, name: str = "truth") -> Dag:
 
 
 def truth_of(run: Declared) -> Dag | None:
-    """The graph to compare with: of the network the data come from, or the file said to hold it."""
+    """The graph to compare with: of the network that the data come from, or of the declared file."""
     data = run["data"]
     if "truth" in data:
         return structure_of(data)
@@ -155,7 +155,7 @@ def _refuse_changed(path: str, changed: bool) -> None:
 
 
 def data_of(data: Declared) -> Table:
-    """The table that is declared; the last few are kept."""
+    """The declared table; the last few are cached."""
     return _table(canonical(data))
 
 
@@ -191,8 +191,8 @@ def _random_network(text: str) -> Network:
 def learned(run: Declared, **more: Any) -> Result:
     """Learn as a run declares: data, search, score, seed; start, knowledge, max_time, max_steps, top.
 
-    Whatever else `learn` takes can be given besides, an own `data` table for instance. One counting
-    thread: a study uses the cores by its runs.
+    Any other argument of `learn` can be given as well, for instance another `data` table. There is one
+    counting thread, since a study uses the cores for its runs.
     """
     from bayescout.learn import learn
     from bayescout.search import Knowledge
@@ -212,7 +212,7 @@ def learned(run: Declared, **more: Any) -> Result:
     data = arguments.pop("data", None)
     result = learn(data_of(run["data"]) if data is None else data, **arguments)
     if result.stop_reason == "interrupted":
-        # The search takes Ctrl-C as a wish for its best so far; here it is one to stop the study.
+        # The search takes Ctrl-C as a request for its best so far; here it must stop the study.
         raise KeyboardInterrupt
     return result
 
@@ -235,11 +235,11 @@ def parameters_of(dag: Dag, table: Table) -> int:
     )
 
 
-# ---- what is recorded
+# ---- recorded facts
 
 
 def facts_of(result: Result, trace: Sequence[str] = ()) -> Measures:
-    """Score, counters, why it stopped, and the graph; and columns of the trace by name.
+    """Score, counters, the reason for stopping, and the graph; and columns of the trace by name.
 
     A column is a field of `search.driver.Step` other than seconds, or one of the facts of the search.
     """
@@ -267,7 +267,7 @@ def _of_step(step: Any, name: str) -> Any:
 
 
 def graph_facts(dag: Dag) -> Measures:
-    """A graph as a record holds it."""
+    """A graph as plain values for a record."""
     return {
         "arcs": dag.n_arcs,
         "nodes": [encode_label(node) for node in dag.nodes],

@@ -1,4 +1,4 @@
-"""How far a learned structure is from the true one."""
+"""The distance of a learned structure from the true one."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Comparison:
                      arc is one false positive and one false negative
     adjacency_...    the same for adjacent pairs, whatever their direction
     missing, extra   pairs adjacent in the truth only, in the learned only
-    reversed         pairs adjacent in both with another mark: turned round or, with a Pdag,
-                     directed in one and undirected in the other; given as the truth has them
+    reversed         pairs adjacent in both with different marks: reversed or, with a Pdag,
+                     directed in one and undirected in the other; given as in the truth
     hamming          cells in which the adjacency matrices differ (the connectivity matrices of
                      Blanco, Inza & Larrañaga): missing 1, extra 1, reversed 2; an undirected
                      edge fills two cells
@@ -37,7 +37,7 @@ class Comparison:
     shd_cpdag        the same between the equivalence classes: pairs whose mark in the CPDAG differs
     learned_arcs, true_arcs
                      the edges of each, directed or not; `arc_ratio` is their quotient
-    undirected       those of the missing, extra and reversed pairs that are undirected edges
+    undirected       the missing, extra and reversed pairs that are undirected edges
 
     A DAG is compared with a DAG arc by arc. When either side is a Pdag, a DAG on the other
     side is first replaced by its CPDAG, a Pdag is taken as it is, and only directed arcs
@@ -78,17 +78,17 @@ class Comparison:
 
     @property
     def precision(self) -> float:
-        """TP / (TP + FP); with nothing claimed, 1 when there was nothing to find, else 0."""
+        """TP / (TP + FP); if no arc was learned, 1 if there is none in the truth, otherwise 0."""
         return _rate(self.true_positives, self.false_positives, self.false_negatives)
 
     @property
     def recall(self) -> float:
-        """TP / (TP + FN); with nothing to find, 1 when nothing was claimed, else 0."""
+        """TP / (TP + FN); if the truth has no arc, 1 if none was learned, otherwise 0."""
         return _rate(self.true_positives, self.false_negatives, self.false_positives)
 
     @property
     def f1(self) -> float:
-        """2 TP / (2 TP + FP + FN); 1 when both graphs have no arcs."""
+        """2 TP / (2 TP + FP + FN); 1 if neither graph has arcs."""
         return _f1(self.true_positives, self.false_positives, self.false_negatives)
 
     @property
@@ -111,7 +111,7 @@ class Comparison:
 
     @property
     def arc_ratio(self) -> float:
-        """Learned over true arcs; with no true arcs, 1 when none was learned, else infinity."""
+        """Learned arcs / true arcs; if there are no true arcs, 1 if none was learned, otherwise infinity."""
         if self.true_arcs:
             return self.learned_arcs / self.true_arcs
         return math.inf if self.learned_arcs else 1.0
@@ -209,7 +209,7 @@ def _as_class(graph: Dag | Pdag) -> Pdag:
 
 
 def _marks(graph: Dag | Pdag) -> dict[Pair, Mark]:
-    """For each adjacent pair, lower index first and in order, the mark of its edge."""
+    """The mark of the edge of each adjacent pair, sorted, lower index first."""
     if isinstance(graph, Pdag):
         directed, undirected = graph.directed, graph.undirected
     else:
@@ -245,7 +245,7 @@ def _rates(precision: float, recall: float, f1: float) -> str:
 
 
 def _rate(right: int, wrong: int, elsewhere: int) -> float:
-    """right / (right + wrong); without a denominator, 1 if nothing is wrong elsewhere either."""
+    """right / (right + wrong); if that is 0 / 0, 1 if nothing is wrong elsewhere, otherwise 0."""
     if right + wrong:
         return right / (right + wrong)
     return 0.0 if elsewhere else 1.0
@@ -257,7 +257,7 @@ def _f1(right: int, extra: int, missed: int) -> float:
 
 
 def _plain(label: Label) -> str | int | float | bool | None:
-    """A label as JSON can hold it; one of another type as its text."""
+    """A label as a JSON value; a label of any other type as its text."""
     if isinstance(label, np.generic):
         label = label.item()
     if label is None or isinstance(label, str | int | float | bool):

@@ -1,6 +1,6 @@
 """Graphs in other forms: adjacency matrices, networkx graphs, modelstrings.
 
-What is read comes back as plain nodes and parents or pairs; `Dag` and `Pdag` make graphs of them.
+Readers return plain nodes and parents or pairs; `Dag` and `Pdag` make graphs of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def dag_adjacency(dag: Dag) -> NDArray[np.int8]:
-    """a[i, j] = 1 for every arc i -> j."""
+    """The adjacency matrix: a[i, j] = 1 for every arc i -> j."""
     matrix = np.zeros((len(dag), len(dag)), dtype=np.int8)
     for child, parents in enumerate(dag.parents):
         matrix[list(parents), child] = 1
@@ -36,14 +36,14 @@ def dag_adjacency(dag: Dag) -> NDArray[np.int8]:
 
 
 def dag_from_adjacency(matrix: object, nodes: Iterable[Label]) -> Families:
-    """The nodes and parents that an adjacency matrix stands for."""
+    """The nodes and parents of an adjacency matrix."""
     labels = check_nodes(nodes)
     cells = _as_cells(matrix, labels)
     return labels, tuple(tuple(np.flatnonzero(column).tolist()) for column in cells.T)
 
 
 def pdag_adjacency(pdag: Pdag) -> NDArray[np.int8]:
-    """a[i, j] = 1 for every arc i -> j, and both a[i, j] and a[j, i] for an undirected edge."""
+    """The adjacency matrix: a[i, j] = 1 for an arc i -> j, a[i, j] = a[j, i] = 1 for an undirected edge."""
     matrix = np.zeros((len(pdag), len(pdag)), dtype=np.int8)
     for i, j in pdag.directed:
         matrix[i, j] = 1
@@ -53,7 +53,7 @@ def pdag_adjacency(pdag: Pdag) -> NDArray[np.int8]:
 
 
 def pdag_from_adjacency(matrix: object, nodes: Iterable[Label]) -> tuple[Nodes, Pairs, Pairs]:
-    """The nodes, directed and undirected pairs that an adjacency matrix stands for."""
+    """The nodes, directed pairs and undirected pairs of an adjacency matrix."""
     labels = check_nodes(nodes)
     cells = _as_cells(matrix, labels)
     directed = np.argwhere(cells & ~cells.T).tolist()
@@ -95,7 +95,7 @@ def from_networkx(graph: Any) -> tuple[list[Arc], list[Label]]:
 
 
 def to_networkx(dag: Dag) -> Any:
-    """A networkx.DiGraph; networkx is imported here because nothing else needs it."""
+    """Convert to a networkx.DiGraph; networkx is imported here because nothing else needs it."""
     try:
         import networkx
     except ImportError:
@@ -116,9 +116,9 @@ _BLOCK = re.compile(r"\[([^\[\]|:]+)(?:\|([^\[\]|]*))?\]")
 
 
 def to_modelstring(dag: Dag) -> str:
-    """bnlearn's `[A][B|A][C|A:B]`: nodes in topological order, parents in node order.
+    """Write bnlearn's `[A][B|A][C|A:B]`: nodes in topological order, parents in node order.
 
-    Names are written as they are, so one that holds a bracket, bar or colon cannot be.
+    Names are written as they are, so a name with a bracket, bar or colon is refused.
     """
     for label in dag.nodes:
         if not isinstance(label, str):
@@ -136,9 +136,9 @@ def _block(dag: Dag, child: int) -> str:
 
 
 def from_modelstring(text: str) -> Families:
-    """Read `[A][B|A][C|A:B]`; only white space may stand between the brackets.
+    """Read `[A][B|A][C|A:B]`; only white space may come between the brackets.
 
-    Inside them every character counts, blanks too, so that all names survive the journey.
+    Inside them every character counts, including blanks, so that all names are read as they were written.
     """
     if not isinstance(text, str):
         raise FormatError(f"a modelstring is text such as [A][B|A], not a {type(text).__name__}")

@@ -1,4 +1,4 @@
-"""Directed acyclic graphs: integers inside, labels at the door."""
+"""Directed acyclic graphs: integers inside, labels in the interface."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Dag:
 
     @classmethod
     def from_arcs(cls, arcs: Iterable[Arc], nodes: Iterable[Label] | None = None) -> Dag:
-        """From (parent, child) label pairs; without `nodes`, in order of appearance."""
+        """Make a graph from (parent, child) label pairs; without `nodes`, in order of appearance."""
         pairs = as_pairs(arcs, ordered=nodes is None)
         labels = check_nodes(dict.fromkeys(end for pair in pairs for end in pair) if nodes is None else nodes)
         position = {label: i for i, label in enumerate(labels)}
@@ -63,21 +63,21 @@ class Dag:
 
     @classmethod
     def from_adjacency(cls, matrix: object, nodes: Iterable[Label]) -> Dag:
-        """From a square matrix of 0 and 1: a[i, j] = 1 is an arc from node i to node j."""
+        """Make a graph from a square matrix of 0 and 1: a[i, j] = 1 is an arc from node i to node j."""
         from bayescout.graph.convert import dag_from_adjacency
 
         return cls(*dag_from_adjacency(matrix, nodes))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Dag:
-        """From a directed networkx graph; attributes are left behind."""
+        """Make a graph from a directed networkx graph; attributes are ignored."""
         from bayescout.graph.convert import from_networkx
 
         return cls.from_arcs(*from_networkx(graph))
 
     @classmethod
     def from_modelstring(cls, text: str) -> Dag:
-        """From `[A][B|A][C|A:B]`; nodes in order of appearance, parents may be declared later."""
+        """Read a graph from `[A][B|A][C|A:B]`; nodes in order of appearance, parents may come later."""
         from bayescout.graph.convert import from_modelstring
 
         return cls(*from_modelstring(text))
@@ -119,7 +119,7 @@ class Dag:
         return ((self.nodes[p], self.nodes[child]) for child, ps in enumerate(self.parents) for p in ps)
 
     def has_arc(self, parent: Label, child: Label) -> bool:
-        """Whether the graph has the arc parent -> child."""
+        """Return True if the graph has the arc parent -> child."""
         return self.index(parent) in self.parents[self.index(child)]
 
     def __repr__(self) -> str:
@@ -130,12 +130,12 @@ class Dag:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the sorted indices of its children."""
+        """The sorted indices of the children of each node."""
         return tuple(tuple(c) for c in invert(self.parents))
 
     @cached_property
     def order_indices(self) -> tuple[int, ...]:
-        """A topological order: the order in which roots are peeled off, lowest index first."""
+        """A topological order: roots are removed one after the other, lowest index first."""
         return tuple(peel_roots(self.parents))
 
     # ---- structure, by label, in node order
@@ -171,11 +171,11 @@ class Dag:
         return self._labels(self.index(label) for label in near)
 
     def ancestors(self, node: Label) -> tuple[Label, ...]:
-        """The nodes with a directed path to this one, itself left out."""
+        """The other nodes with a directed path to this one."""
         return self._reached(self.parents, self.index(node))
 
     def descendants(self, node: Label) -> tuple[Label, ...]:
-        """The nodes with a directed path from this one, itself left out."""
+        """The other nodes with a directed path from this one."""
         return self._reached(self.children, self.index(node))
 
     def _reached(self, neighbours: ParentSets, start: int) -> tuple[Label, ...]:
@@ -183,20 +183,20 @@ class Dag:
         return self._labels(i for i, reached in enumerate(seen) if reached and i != start)
 
     def has_path(self, a: Label, b: Label) -> bool:
-        """Whether a directed path of one or more arcs leads from a to b."""
+        """Return True if a directed path of one or more arcs leads from a to b."""
         start, end = self.index(a), self.index(b)
         return start != end and reach(self.children, [start])[end]
 
     def d_separated(
         self, a: Label | Iterable[Label], b: Label | Iterable[Label], given: Label | Iterable[Label] = ()
     ) -> bool:
-        """Whether `given` blocks every trail between a and b; each is a node or a collection of nodes."""
+        """Return True if `given` blocks every trail between a and b; each is one node or a collection."""
         return separation.d_separated(self, self.indices(a), self.indices(b), self.indices(given))
 
     # ---- equivalence
 
     def is_covered(self, parent: Label, child: Label) -> bool:
-        """Whether the child's parents are the parent and the parent's own parents."""
+        """Return True if the child's parents are the parent and the parent's own parents."""
         return equivalence.is_covered(self.parents, *self._arc(parent, child))
 
     def covered_arcs(self) -> tuple[Arc, ...]:
@@ -221,7 +221,7 @@ class Dag:
         return Pdag(self.nodes, *equivalence.cpdag(self))
 
     def equivalent(self, other: Dag) -> bool:
-        """Whether both graphs, over the same labels, imply the same independences."""
+        """Return True if both graphs, over the same labels, imply the same independences."""
         check_same_nodes(other.nodes, self.nodes, "the other graph", "this one")
         return equivalence.equivalent(self.parents, other.reordered(self.nodes).parents)
 
@@ -234,7 +234,7 @@ class Dag:
         return Dag(self.nodes, (*self.parents[:where], new, *self.parents[where + 1 :]))
 
     def add_arc(self, parent: Label, child: Label) -> Dag:
-        """The graph with one more arc; a cycle or an arc that is there is refused."""
+        """The graph with one more arc; refuses a cycle, or an arc that is already there."""
         if self.has_arc(parent, child):
             raise GraphError(f"the graph has an arc {parent} -> {child} already")
         return self._with_arcs([*self.arcs(), (parent, child)], f"the graph with {parent} -> {child}")
@@ -246,12 +246,12 @@ class Dag:
         return Dag(self.nodes, (*self.parents[:end], left, *self.parents[end + 1 :]))
 
     def reverse(self, parent: Label, child: Label) -> Dag:
-        """The graph with one arc turned round; a cycle is refused and named."""
+        """The graph with one arc reversed; a cycle is refused and named."""
         arcs = self.remove_arc(parent, child).arcs()
         return self._with_arcs([*arcs, (child, parent)], f"the graph with {parent} -> {child} reversed")
 
     def reverse_covered(self, parent: Label, child: Label) -> Dag:
-        """Turn a covered arc round, which keeps the equivalence class; any other arc is refused."""
+        """Reverse a covered arc, which keeps the equivalence class; any other arc is refused."""
         if not self.is_covered(parent, child):
             raise GraphError(
                 f"{parent} -> {child} is not covered: apart from {parent}, the two must have "
@@ -280,25 +280,25 @@ class Dag:
     # ---- other forms
 
     def adjacency(self) -> NDArray[np.int8]:
-        """A square matrix of 0 and 1: a[i, j] = 1 is an arc from node i to node j."""
+        """The adjacency matrix, of 0 and 1: a[i, j] = 1 is an arc from node i to node j."""
         from bayescout.graph.convert import dag_adjacency
 
         return dag_adjacency(self)
 
     def to_networkx(self) -> Any:
-        """A networkx DiGraph with the same nodes, in order, and arcs."""
+        """Convert to a networkx DiGraph with the same nodes, in order, and the same arcs."""
         from bayescout.graph.convert import to_networkx
 
         return to_networkx(self)
 
     def to_modelstring(self) -> str:
-        """`[A][B|A][C|A:B]`, parents before children."""
+        """The modelstring `[A][B|A][C|A:B]`, parents before children."""
         from bayescout.graph.convert import to_modelstring
 
         return to_modelstring(self)
 
     def plot(self, truth: Any = None, strengths: Any = None) -> Any:
-        """A matplotlib figure of the graph in layers; see `bayescout.plots.plot_network`."""
+        """Draw the graph in layers, as a matplotlib figure; see `bayescout.plots.plot_network`."""
         from bayescout.plots.figures import plot_network
 
         return plot_network(self, truth, strengths)

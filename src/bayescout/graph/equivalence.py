@@ -1,6 +1,6 @@
 """Markov equivalence: v-structures, covered arcs, the CPDAG, Meek's rules, consistent extensions.
 
-`Dag` and `Pdag` stand on this module: it takes parent sets or a graph, and gives back parent sets and pairs.
+`Dag` and `Pdag` use this module: it takes parent sets or a graph, and returns parent sets and pairs.
 """
 
 from __future__ import annotations
@@ -40,32 +40,32 @@ def v_structures(parents: ParentSets) -> tuple[tuple[int, int, int], ...]:
 
 
 def moral(parents: ParentSets) -> Pairs:
-    """The skeleton with the parents of every child married: pairs, lower index first, sorted."""
+    """The skeleton, with the parents of every child joined: pairs, lower index first, sorted."""
     married = {pair for ps in parents for pair in combinations(ps, 2)}
     return tuple(sorted(married.union(skeleton(parents))))
 
 
 def is_covered(parents: ParentSets, parent: int, child: int) -> bool:
-    """Whether the child's parents are the parent and the parent's own parents.
+    """Return True if the child's parents are the parent and the parent's own parents.
 
-    Exactly such an arc can be reversed within the equivalence class (Chickering 1995).
+    Exactly such arcs can be reversed within the equivalence class (Chickering 1995).
     """
     return set(parents[child]) == {parent, *parents[parent]}
 
 
 def equivalent(one: ParentSets, other: ParentSets) -> bool:
-    """Same skeleton and same v-structures (Verma & Pearl 1990); nodes in the same order."""
+    """Return True for the same skeleton and v-structures (Verma & Pearl 1990); nodes in the same order."""
     return skeleton(one) == skeleton(other) and v_structures(one) == v_structures(other)
 
 
 def cpdag(dag: Dag) -> tuple[Pairs, Pairs]:
     """The directed and the undirected edges of the completed graph of a DAG's equivalence class.
 
-    Directed where every member of the class agrees, undirected where they do not.
-    Chickering's label-edges (1995): children in topological order, each judged by its
-    latest parent. When the child lacks a compelled parent of that one, or has a parent that
-    one lacks, all arcs into the child are compelled; otherwise those it shares with that
-    parent's compelled ones are, and the rest can be reversed.
+    An edge is directed if every member of the class agrees on it, otherwise undirected.
+    Chickering's label-edges (1995): children in topological order, each compared with its
+    latest parent x. If the child lacks a compelled parent of x, or has a parent other than x
+    that x lacks, all arcs into the child are compelled; otherwise those from the compelled
+    parents of x are, and the rest can be reversed.
     """
     place = {node: k for k, node in enumerate(dag.order_indices)}
     compelled: list[frozenset[int]] = [frozenset()] * len(dag)
@@ -86,11 +86,11 @@ def cpdag(dag: Dag) -> tuple[Pairs, Pairs]:
 
 
 def consistent_extension(pdag: Pdag) -> tuple[tuple[int, ...], ...]:
-    """Parent sets of a DAG with the same skeleton, the directed arcs kept and no new v-structure.
+    """Parent sets of a DAG with the same skeleton and directed arcs, and no new v-structure.
 
     Dor & Tarsi (1992): take the lowest node without outgoing arcs whose undirected
-    neighbours are adjacent to all its other neighbours, point its edges at it, set it aside,
-    repeat. Only the neighbours of a removed node need another look.
+    neighbours are adjacent to all its other neighbours, direct its edges to it, remove it,
+    repeat. Only the neighbours of a removed node need to be tested again.
     """
     marks = Marks(pdag)
     left = [set(marks.adjacent(node)) for node in range(len(pdag))]
@@ -117,7 +117,7 @@ def consistent_extension(pdag: Pdag) -> tuple[tuple[int, ...], ...]:
 
 
 def _can_be_sink(marks: Marks, left: list[set[int]], node: int) -> bool:
-    """Dor & Tarsi's two conditions, within the nodes not yet set aside."""
+    """Return True if Dor & Tarsi's two conditions hold within the nodes not yet removed."""
     around = left[node]
     if not marks.children[node].isdisjoint(around):
         return False
@@ -130,9 +130,9 @@ def _can_be_sink(marks: Marks, left: list[set[int]], node: int) -> bool:
 
 
 def meek(pdag: Pdag) -> Pdag:
-    """The graph with every edge directed that Meek's four rules (1995) direct.
+    """The graph after directing every edge that Meek's four rules (1995) direct.
 
-    An edge a - b becomes a -> b when the other direction would make a new v-structure or a
+    An edge a - b becomes a -> b if the other direction would make a new v-structure or a
     cycle. Rules 1 to 3 complete a pattern into a CPDAG; rule 4 is needed once background
     knowledge has directed further edges. No new v-structure is ever made: arcs that force
     an edge both ways, or close a cycle, are refused.
@@ -158,17 +158,17 @@ def meek(pdag: Pdag) -> Pdag:
 
 
 def _touched(marks: Marks, child: int) -> list[Pair]:
-    """The undirected edges a rule may reach after a new arc into child.
+    """The undirected edges that a rule may direct after a new arc into child.
 
-    They end in the child itself, or in one of its children where the new arc is the first
-    of two in a row (rules 2 and 4).
+    They end in the child itself, or in one of its children, where the new arc is the first
+    of two successive arcs (rules 2 and 4).
     """
     ends = [child, *sorted(marks.children[child])]
     return [(end, friend) for end in ends for friend in sorted(marks.friends[end])]
 
 
 def _must_point(marks: Marks, a: int, b: int) -> bool:
-    """Whether one of the four rules turns a - b into a -> b."""
+    """Return True if one of the four rules turns a - b into a -> b."""
     parents, friends, linked = marks.parents, marks.friends, marks.linked
     through = combinations(friends[a] & parents[b], 2)
     before = (c for d in parents[b] for c in parents[d] & friends[a])
@@ -181,7 +181,7 @@ def _must_point(marks: Marks, a: int, b: int) -> bool:
 
 
 class Marks:
-    """The edges of a Pdag as sets for each node, which an algorithm may redirect."""
+    """The edges of a Pdag as mutable sets for each node."""
 
     def __init__(self, pdag: Pdag) -> None:
         self.parents: list[set[int]] = [set() for _ in pdag.nodes]

@@ -1,4 +1,4 @@
-"""Labels at the door: what may name a node, and how graphs are shown in a line."""
+"""Labels of nodes: checks, and one-line texts of graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Label = Hashable
 Arc = tuple[Label, Label]
 
 MAX_SHOWN = 8
-"""How many arcs or labels a line lists before it says how many there are."""
+"""Number of arcs or labels that a line lists; the rest are counted."""
 
 
 def shown(parts: Sequence[str]) -> str:
@@ -22,7 +22,7 @@ def shown(parts: Sequence[str]) -> str:
 
 
 def as_pairs(arcs: Iterable[object], ordered: bool) -> list[Arc]:
-    """Label pairs; where their order decides the order of the nodes, a set will not do."""
+    """The arcs as label pairs; refuse a set if their order decides the order of the nodes."""
     if ordered and isinstance(arcs, set | frozenset):
         raise GraphError(
             "a set of arcs has no order to list the nodes in; give `nodes`, or the arcs as a list"
@@ -31,7 +31,7 @@ def as_pairs(arcs: Iterable[object], ordered: bool) -> list[Arc]:
 
 
 def _as_pair(arc: object) -> Arc:
-    """A pair of labels; a string or a set, which has no order to trust, is not one."""
+    """The arc as a pair of labels; refuse a string, or a set, which has no order."""
     if isinstance(arc, Iterable) and not isinstance(arc, str | bytes | Set | Mapping):
         ends = tuple(arc)
         if len(ends) == 2 and all(is_hashable(end) for end in ends):
@@ -40,7 +40,7 @@ def _as_pair(arc: object) -> Arc:
 
 
 def check_nodes(nodes: Iterable[Label]) -> tuple[Label, ...]:
-    """The labels as a tuple, each of them hashable and there once."""
+    """The labels as a tuple; refuse duplicates and labels that are not hashable."""
     if isinstance(nodes, set | frozenset):
         raise GraphError("the nodes of a graph have an order, which a set does not; give a list")
     nodes = tuple(nodes)
@@ -57,7 +57,7 @@ def check_nodes(nodes: Iterable[Label]) -> tuple[Label, ...]:
 
 
 def check_same_nodes(one: Sequence[Label], two: Sequence[Label], one_name: str, two_name: str) -> None:
-    """Refuse graphs over different labels, and name those only one of them has."""
+    """Refuse graphs over different labels, and name those that only one of them has."""
     odd = []
     for name, mine, others in ((one_name, one, set(two)), (two_name, two, set(one))):
         extra = [label for label in mine if label not in others]
@@ -68,25 +68,25 @@ def check_same_nodes(one: Sequence[Label], two: Sequence[Label], one_name: str, 
 
 
 def quoted(labels: Sequence[Label], limit: int = MAX_SHOWN) -> str:
-    """The first few labels of a message, and how many more there are."""
+    """The first few labels, for a message, and the number of further ones."""
     more = f" and {len(labels) - limit:,} more" if len(labels) > limit else ""
     return ", ".join(repr(label) for label in labels[:limit]) + more
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 arc`, `1,041 nodes`."""
+    """A number with its noun, as in `1 arc` or `1,041 nodes`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def graph_size(nodes: int, arcs: int) -> str:
-    """`37 nodes, 46 arcs`."""
+    """The size of a graph, as in `37 nodes, 46 arcs`."""
     return f"{counted(nodes, 'node')}, {counted(arcs, 'arc')}"
 
 
 def is_hashable(label: object) -> bool:
-    """Whether a value can be a label or a state; a tuple that holds a list only claims to be."""
+    """Return True if a value can be a label or a state; a tuple that holds a list cannot."""
     try:
         hash(label)
-    except (TypeError, ValueError):  # the latter by NumPy's durations that have no unit
+    except (TypeError, ValueError):  # ValueError by NumPy's durations without a unit
         return False
     return True

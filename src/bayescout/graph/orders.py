@@ -1,4 +1,4 @@
-"""Orders and reachability over plain integers: what every other graph module stands on."""
+"""Orders and reachability over plain integers, used by every other graph module."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ ParentSets = Sequence[Sequence[int]]
 
 
 def peel_roots(parents: ParentSets) -> list[int]:
-    """Nodes in the order they become free of incoming arcs, lowest index first (Lau & Bush).
+    """Nodes in the order in which they lose their last incoming arc, lowest index first (Lau & Bush).
 
-    It lists every node exactly when the graph is acyclic; then it is a topological order.
+    It lists every node if and only if the graph is acyclic; then it is a topological order.
     """
     waiting = [len(p) for p in parents]
     children = invert(parents)
@@ -31,7 +31,7 @@ def peel_roots(parents: ParentSets) -> list[int]:
 def find_cycle(parents: ParentSets) -> list[int]:
     """One directed cycle as indices, first = last; empty when there is none.
 
-    What peeling leaves has a parent in itself for every node, so walking up must return.
+    Every node that peeling leaves has a parent among these nodes, so walking up parents closes a cycle.
     """
     left = set(range(len(parents))) - set(peel_roots(parents))
     if not left:
@@ -45,7 +45,7 @@ def find_cycle(parents: ParentSets) -> list[int]:
 
 
 def invert(parents: ParentSets) -> list[list[int]]:
-    """For each node its children, in increasing order, from each node's parents (or the reverse)."""
+    """The children of each node, in increasing order, from the parents of each node (or the reverse)."""
     children: list[list[int]] = [[] for _ in parents]
     for child, ps in enumerate(parents):
         for parent in ps:
@@ -54,7 +54,7 @@ def invert(parents: ParentSets) -> list[list[int]]:
 
 
 def reach(neighbours: ParentSets, starts: Iterable[int]) -> list[bool]:
-    """For each node whether it is a start or can be walked to from one; linear time."""
+    """For each node, True if it is a start or can be reached from one; linear time."""
     seen = [False] * len(neighbours)
     stack = list(starts)
     for start in stack:

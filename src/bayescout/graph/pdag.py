@@ -55,7 +55,7 @@ class Pdag:
         undirected: Iterable[Arc] = (),
         nodes: Iterable[Label] | None = None,
     ) -> Pdag:
-        """From label pairs; without `nodes`, in order of appearance, directed arcs first."""
+        """Make a graph from label pairs; without `nodes`, in order of appearance, directed arcs first."""
         ordered = nodes is None
         arcs, edges = as_pairs(directed, ordered), as_pairs(undirected, ordered)
         found = dict.fromkeys(label for pair in (*arcs, *edges) for label in pair)
@@ -72,7 +72,7 @@ class Pdag:
 
     @classmethod
     def from_adjacency(cls, matrix: object, nodes: Iterable[Label]) -> Pdag:
-        """From 0 and 1: a[i, j] alone is i -> j; with a[j, i] it is the undirected i - j."""
+        """Make a graph from a matrix of 0 and 1: a[i, j] alone is i -> j; with a[j, i] it is undirected."""
         from bayescout.graph.convert import pdag_from_adjacency
 
         return cls(*pdag_from_adjacency(matrix, nodes))
@@ -82,7 +82,7 @@ class Pdag:
 
     @property
     def n_edges(self) -> int:
-        """Directed and undirected together: the number of adjacent pairs."""
+        """The number of adjacent pairs: directed and undirected edges together."""
         return len(self.directed) + len(self.undirected)
 
     @cached_property
@@ -109,28 +109,28 @@ class Pdag:
         return ((self.nodes[a], self.nodes[b]) for a, b in self.undirected)
 
     def compelled(self, parent: Label, child: Label) -> bool:
-        """Whether parent -> child is directed, so in every DAG of the class."""
+        """Return True if parent -> child is directed, so in every DAG of the class."""
         return (self.index(parent), self.index(child)) in self._marks[0]
 
     def reversible(self, a: Label, b: Label) -> bool:
-        """Whether a - b is undirected, so that DAGs of the class differ on it."""
+        """Return True if a - b is undirected, so that DAGs of the class differ on it."""
         i, j = self.index(a), self.index(b)
         return (min(i, j), max(i, j)) in self._marks[1]
 
     def adjacency(self) -> NDArray[np.int8]:
-        """a[i, j] = 1 is i -> j; a[i, j] = a[j, i] = 1 is i - j."""
+        """The adjacency matrix: a[i, j] = 1 is i -> j; a[i, j] = a[j, i] = 1 is i - j."""
         from bayescout.graph.convert import pdag_adjacency
 
         return pdag_adjacency(self)
 
     def to_dag(self) -> Dag:
-        """A DAG of the class: Dor & Tarsi's consistent extension, refused when there is none."""
+        """A DAG of the class: Dor & Tarsi's consistent extension; raises if there is none."""
         from bayescout.graph.dag import Dag
 
         return Dag(self.nodes, consistent_extension(self))
 
     def is_cpdag(self) -> bool:
-        """Whether this is the completed graph of some DAG's equivalence class."""
+        """Return True if this is the completed graph of some DAG's equivalence class."""
         try:
             return self.to_dag().cpdag() == self
         except GraphError:
@@ -143,7 +143,7 @@ class Pdag:
         return Pdag.from_arcs(self.arcs(), self.edges(), nodes)
 
     def plot(self, truth: Any = None, strengths: Any = None) -> Any:
-        """A matplotlib figure of the graph in layers; see `bayescout.plots.plot_network`."""
+        """Draw the graph in layers, as a matplotlib figure; see `bayescout.plots.plot_network`."""
         from bayescout.plots.figures import plot_network
 
         return plot_network(self, truth, strengths)
@@ -169,7 +169,7 @@ def _as_indices(pair: Pair) -> Pair:
 
 
 def _check_edges(nodes: tuple[Label, ...], pairs: list[Pair]) -> None:
-    """At most one edge between two different nodes that exist."""
+    """Raise unless every edge joins two distinct, existing nodes, at most one edge per pair."""
     seen: set[Pair] = set()
     for a, b in pairs:
         if not (0 <= a < len(nodes) and 0 <= b < len(nodes)):

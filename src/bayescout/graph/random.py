@@ -23,17 +23,17 @@ def random_dag(
     max_parents: int | None = None,
     seed: int = 0,
 ) -> Dag:
-    """A random order of the nodes, every order equally likely, then random arcs along it.
+    """Draw a random order of the nodes, every order equally likely, then random arcs along it.
 
-    nodes        how many, labelled X1, X2, ...; or the labels themselves
+    nodes        their number, labelled X1, X2, ...; or the labels themselves
     arcs         their number: every set of that many forward arcs within `max_parents` is
                  equally likely, given the order
     density      or the probability of each forward arc, independently, given that no node
-                 exceeds `max_parents` (at density 1 every node has all it may have)
+                 exceeds `max_parents` (at density 1 every node has as many as allowed)
     max_parents  the most parents a node may have; None is no limit
 
-    With neither, the density is that of n arcs on average, 2 / (n - 1), at most 1. Uniform
-    over orders is not uniform over DAGs: a graph that fits more orders comes more often.
+    With neither arcs nor density, the density gives n arcs on average: 2 / (n - 1), at most 1. Uniform
+    over orders is not uniform over DAGs: a graph that fits more orders is more frequent.
     """
     labels = _labels(nodes)
     rng = generator(seed)
@@ -47,7 +47,7 @@ def draw_parents(
     density: float | None = None,
     max_parents: int | None = None,
 ) -> tuple[tuple[int, ...], ...]:
-    """The parent sets of one random DAG on n nodes, distributed as `random_dag` says."""
+    """The parent sets of one random DAG on n nodes, distributed as in `random_dag`."""
     limit = _limit(n, max_parents)
     room = np.minimum(np.arange(n), limit)
     if arcs is not None:
@@ -63,11 +63,11 @@ def draw_parents(
     return tuple(parents)
 
 
-# ---- in-degrees; the node at place k of the order has k nodes before it and room for room[k] parents
+# ---- in-degrees; the node at place k of the order has k nodes before it and at most room[k] parents
 
 
 def _degrees_of_density(rng: np.random.Generator, room: Degrees, density: float) -> Degrees:
-    """Independent binomials, each given that it is within its room."""
+    """Independent binomials, each conditioned not to exceed its room."""
     places = np.arange(len(room))
     if density in (0.0, 1.0):
         return room * int(density)
@@ -80,8 +80,8 @@ def _degrees_of_sum(rng: np.random.Generator, room: Degrees, arcs: int) -> Degre
     """The in-degrees of a uniform draw among all arc sets of this size that fit.
 
     Without a limit the set itself is drawn. With one, place k has C(k, d) ways to have d
-    parents; drawn independently with weight C(k, d) odds^d and kept when the sum is right,
-    they are exactly uniform whatever the odds, which only decide how soon a draw is kept.
+    parents; degrees drawn independently with weight C(k, d) odds^d and accepted if their sum
+    is right are exactly uniform for any odds, which affect only the acceptance rate.
     """
     if arcs in (0, int(room.sum())):
         return room * int(arcs > 0)
@@ -98,7 +98,7 @@ def _degrees_of_sum(rng: np.random.Generator, room: Degrees, arcs: int) -> Degre
 
 
 def _weights(room: Degrees, log_odds: float) -> NDArray[np.float64]:
-    """(n, limit + 1): for each place the probability of each in-degree, by C(k, d) odds^d."""
+    """The probability of each in-degree at each place, (n, limit + 1), proportional to C(k, d) odds^d."""
     places, degrees = np.arange(len(room))[:, None], np.arange(room.max() + 1)[None, :]
     log_factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, len(room) + 1)))))
     fits = degrees <= room[:, None]
@@ -111,7 +111,7 @@ def _weights(room: Degrees, log_odds: float) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=64)
 def _log_odds(n: int, limit: int, arcs: int) -> float:
-    """The odds at which the expected number of arcs is the wanted one, by bisection."""
+    """The log odds at which the expected number of arcs is the requested one, by bisection."""
     room, degrees = np.minimum(np.arange(n), limit), np.arange(limit + 1)
     low, high = -60.0, 60.0
     while high - low > 1e-6:
@@ -128,7 +128,7 @@ def _cumulative(room: Degrees, log_odds: float) -> NDArray[np.float64]:
 
 
 def _draw(rng: np.random.Generator, cumulative: NDArray[np.float64]) -> Degrees:
-    """One in-degree a place by inversion; the last column is never compared, as it may round below 1."""
+    """One in-degree per place by inversion; the last column is not compared, as it may round below 1."""
     draws = rng.random(len(cumulative))
     return np.asarray((draws[:, None] >= cumulative[:, :-1]).sum(axis=1), dtype=np.int64)
 

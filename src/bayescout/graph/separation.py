@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def d_connected(dag: Dag, sources: Iterable[int], given: Iterable[int]) -> list[bool]:
-    """For each node whether an active trail from a source ends there, given the observed nodes.
+    """For each node, True if an active trail from a source ends there, given the observed nodes.
 
     The ball of Shachter (1998). It enters a node from a child ("up") or from a parent ("down").
-    An unobserved node lets it pass, from a child everywhere, from a parent to its children;
-    an observed one stops it, except that coming from a parent it bounces back to the parents.
-    So a collider is passed when it or a descendant is observed. Sources count as connected to
+    It passes an unobserved node: from a child in every direction, from a parent to the children.
+    An observed node stops it, except that from a parent it bounces back to the parents.
+    So a collider is passed if it or a descendant is observed. Sources count as connected to
     themselves; observed nodes are connected to nothing.
     """
     observed = [False] * len(dag)
@@ -39,9 +39,9 @@ def d_connected(dag: Dag, sources: Iterable[int], given: Iterable[int]) -> list[
 
 
 def d_separated(dag: Dag, left: Iterable[int], right: Iterable[int], given: Iterable[int] = ()) -> bool:
-    """Whether `given` blocks every trail between the two sets, which the three keep disjoint.
+    """Return True if `given` blocks every trail between the two sets; the three must be disjoint.
 
-    With an empty left or right side there is no trail to block, so the answer is yes.
+    With an empty left or right side there is no trail to block, so the answer is True.
     """
     left, right, given = set(left), set(right), set(given)
     shared = sorted((left & right) | (left & given) | (right & given))

@@ -1,8 +1,8 @@
-"""Parent sets grown by one variable at a time: which to look at, and their scores.
+"""Parent sets grown by one variable at a time: the sets to visit, and their scores.
 
 A level holds the sets of one size over the f variables that may be parents, as rows of rising numbers in
-lexicographic order. Only sets whose supersets may still matter are in it, so a set is looked at when
-every set with one member less is there.
+lexicographic order. Only sets whose supersets may still matter are in it, so a set is visited if the level
+holds every subset with one member less.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from bayescout.kernels.reducing import sum_gamma, sum_xlogx
 
 @kernel
 def set_keys(members, binomials, keys):
-    """A number for each set that rises with its lexicographic place.
+    """A number for each set that rises in lexicographic order.
 
     members    (m, k) int64, each row rising, all below f
     binomials  (f + 1, k + 1) int64   binomials[a, b] = a over b
@@ -31,15 +31,15 @@ def set_keys(members, binomials, keys):
 
 @kernel
 def grow_sets(members, keys, best, binomials, grown, bests):
-    """The sets with one member more of which every set with one member less is in the level.
+    """The sets with one member more whose subsets with one member less are all in the level.
 
     members    (m, k) int64, rows in lexicographic order
     keys       (m,) int64     as set_keys gives them
     best       (m,) float64   the best score within each set
     binomials  (f + 1, k + 1) int64
-    grown      (g, 2) int64   overwritten: the row a set begins with, and the member it adds
+    grown      (g, 2) int64   overwritten: the row that a set extends, and the member it adds
     bests      (g,) float64   overwritten: the best score among its proper subsets
-    Returns how many there are; with room for none, only counts them.
+    Returns their number; if g is 0, only counts them.
     """
     m, k = members.shape
     f = binomials.shape[0] - 1
@@ -87,16 +87,16 @@ def grow_sets(members, keys, best, binomials, grown, bests):
 
 @kernel
 def score_grown(data, limits, families, starts, candidates, scores, occupied):
-    """Scores of families extended by one candidate each, many for one base.
+    """Scores of base families extended by one candidate each; a base has many candidates.
 
     data         as in kernels.neighbours: (codes, weights, bitmaps, layout, lookup, terms)
-    limits       (2,) int64     cells up to which a table is held whole, above that the configurations that
-                                occur; and cells up to which there is a table at all
+    limits       (2,) int64     most cells of a dense table, above which only occurring configurations are
+                                stored; and most cells of any table
     families     (b, k) int64   [parents..., child] of each base
     starts       (b + 1,) int64 where the candidates of each base begin
     candidates   (c,) int64
     scores       (c,) float64   overwritten; minus infinity where the table would be too large
-    occupied     (c,) int64     overwritten: cells that occur, or fewer where the table would be too large
+    occupied     (c,) int64     overwritten: cells that occur; fewer where the table would be too large
     """
     for base in range(families.shape[0]):
         first, last = starts[base], starts[base + 1]
@@ -154,11 +154,11 @@ def _extend(data, limits, family, candidates, scores, occupied):
 
 @kernel
 def _extend_sparse(data, limits, child, numbers, column, configurations):
-    """The score of a base with one candidate, from the configurations that occur, and its cells that do.
+    """The score of a base with one candidate, from the configurations that occur, and its number of cells.
 
     numbers         (n,) int64   the number of every row's configuration of the base
     column          (n,)         codes of the candidate
-    configurations  how many there are in all
+    configurations  their number in all, occurring or not
     """
     codes, weights, _, layout, lookup, terms = data
     cards = layout[0]
@@ -182,7 +182,7 @@ def _extend_sparse(data, limits, child, numbers, column, configurations):
 
 @kernel
 def _renumber_sorted(numbers):
-    """Numbers of any size changed to 0, 1, ... by their order; returns how many there are."""
+    """Replace numbers of any size by 0, 1, ... in their order; returns how many are distinct."""
     order = np.argsort(numbers)
     distinct = 0
     last = numbers[order[0]]
@@ -220,8 +220,8 @@ def _extend_by_bits(data, family, candidates, scores, occupied):
 def _configurations(codes, cards, parents, limit):
     """The number of every row's parent configuration, and how many numbers there are.
 
-    As long as there are few, all configurations have a number; then only those that occur, numbered anew
-    whenever a parent would make more than the limit.
+    While there are few, every configuration has a number; then only those that occur, renumbered
+    whenever a further parent would exceed the limit.
     """
     n = codes.shape[1]
     numbers = np.zeros(n, dtype=np.int64)
@@ -239,7 +239,7 @@ def _configurations(codes, cards, parents, limit):
 
 @kernel
 def _renumber(numbers, total):
-    """Numbers below `total` changed to 0, 1, ... in order of appearance; returns how many there are."""
+    """Replace numbers below `total` by 0, 1, ... in order of appearance; returns how many are distinct."""
     place = np.full(total, -1, dtype=np.int64)
     distinct = 0
     for row in range(numbers.shape[0]):
@@ -252,7 +252,7 @@ def _renumber(numbers, total):
 
 @kernel
 def _table_score(table, r, configurations, lookup, terms):
-    """The score of one family and the number of its cells that occur."""
+    """The score of one family and the number of its occurring cells."""
     starts = np.empty(2, dtype=np.int64)
     starts[0], starts[1] = 0, table.shape[0]
     states = np.full(1, r)

@@ -1,4 +1,4 @@
-"""Equivalence classes on rows of bits: extending a pattern, completing a DAG, finding a path.
+"""Equivalence classes on bitsets: extending a pattern, completing a DAG, finding a path.
 
 A set of n nodes is w words of 64 bits, node i in bit i % 64 of word i // 64.
 """
@@ -27,16 +27,16 @@ def _lowest(word):
 
 @kernel
 def extend(marks, limits, parents, order):
-    """A DAG of a pattern, sinks first: the lowest node that can be one, again and again (Dor & Tarsi 1992).
+    """A DAG of a pattern: repeatedly remove the lowest node that can be a sink (Dor & Tarsi 1992).
 
-    A node that can be a sink now still can when others went before it, with fewer parents, and its going
-    hinders none: so a DAG within the limits is found where there is one.
+    A node that can be a sink still can be one, with fewer parents, after others are removed, and its removal
+    prevents no other: so a DAG within the limits is found if there is one.
 
     marks    (3, n, w) uint64   the parents, children and undirected friends of each node
     limits   (n,) int64         the most parents of each node
     parents  (n, w) uint64      overwritten: the parents of each node in the DAG
     order    (n,) int64         overwritten: the nodes, children before parents
-    Returns how many nodes were placed: less than n where there is no such DAG.
+    Returns the number of nodes placed: less than n if there is no such DAG.
     """
     _, n, words = marks.shape
     left = np.empty((n, words), dtype=np.uint64)
@@ -61,9 +61,9 @@ def extend(marks, limits, parents, order):
 
 @kernel
 def _remove(left, node, waiting, parents):
-    """Take a sink away: what is left around it are its parents, and they wait to be looked at again.
+    """Remove a sink: its remaining neighbours become its parents, and are queued to be tested again.
 
-    Returns the first word of them.
+    Returns the first word with one of them.
     """
     words = left.shape[1]
     first = words
@@ -81,7 +81,7 @@ def _remove(left, node, waiting, parents):
 
 @kernel
 def _may_be_sink(marks, left, node, most):
-    """No child is left, few enough neighbours are, and each friend is joined to all the others of them."""
+    """True if no child and at most `most` neighbours are left, each friend adjacent to all the others."""
     words = left.shape[1]
     around = 0
     for word in range(words):
@@ -142,7 +142,7 @@ def complete(parents, order, marks):
 
 @kernel
 def _latest(parents, child, place):
-    """The parent that comes last among parents; -1 where there is none."""
+    """The parent that comes last in the order; -1 if there is none."""
     latest = -1
     for word in range(parents.shape[1]):
         family = parents[child, word]
@@ -158,11 +158,11 @@ def _latest(parents, child, place):
 def find_path(steps, ends, seen, path):
     """A shortest path along steps from a source to a target.
 
-    steps  (n, w) uint64   where one step leads from each node
-    ends   (3,) int64      source, target, and whether the step straight to the target counts (1) or not (2)
+    steps  (n, w) uint64   the nodes that one step reaches from each node
+    ends   (3,) int64      source, target, and 1 if the step straight to the target counts, 2 if not
     seen   (w,) uint64     the nodes that may not be entered; overwritten
     path   (w,) uint64     zeros; filled with the nodes of the path
-    Returns whether there is one.
+    Returns True if there is one.
     """
     n, words = steps.shape
     source, target, length = ends[0], ends[1], ends[2]

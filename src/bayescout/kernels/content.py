@@ -1,4 +1,4 @@
-"""Numbers that depend on what a table holds and not on the order of its rows or columns."""
+"""Numbers that depend on the content of a table and not on the order of its rows or columns."""
 
 import math
 
@@ -17,9 +17,9 @@ def _mixed(x):
 
 @kernel
 def column_spreads(codes, cards, weights, unit, out):
-    """For each column the sum of N log N over its states, in units of 2**-20; out (p,) int64.
+    """The sum of N log N over the states of each column, in units of 2**-20; out (p,) int64.
 
-    weights  (n,) int64    of the rows, in units of `unit`; empty where every row counts once
+    weights  (n,) int64    of the rows, in units of `unit`; empty if every row counts once
     """
     weighted = len(weights) > 0
     for column in range(codes.shape[0]):
@@ -40,7 +40,7 @@ def column_spreads(codes, cards, weights, unit, out):
 
 @kernel
 def mark_rows(cells, colours, rows):
-    """Add to the mark of each row what its cells are: mixed (colour of the column, cell), summed.
+    """Add the content of its cells to the mark of each row: the sum of mixed (colour of the column, cell).
 
     cells    (p, n) uint8|uint16|uint64
     colours  (p,) uint64    signature of each column so far
@@ -58,7 +58,7 @@ def mark_rows(cells, colours, rows):
 def mark_columns(cells, colours, weights, rows, out):
     """The next signature of each column, from its cells and the marks of their rows.
 
-    weights  (n,) int64     of the rows; empty where every row counts once
+    weights  (n,) int64     of the rows; empty if every row counts once
     rows     (n,) uint64    the marks of the rows
     out      (p,) uint64    overwritten: the sum over rows of mixed (cell, row), mixed with the colour
     """

@@ -3,8 +3,8 @@
 A family is the array [parent, ..., parent, child]; its cells are numbered with the child
 fastest and, among the parents, the last one fastest. An extension adds one candidate
 parent, behind the others: cell ((config * r_candidate + x) * r_child + k).
-All engines give the same integers; they differ in what they cost:
-bit-sliced about 0.002 ns a row and cell, scatter 0.5 to 1 ns a row, sparse about 10 to 20 ns a row.
+All engines give the same integers; they differ in cost: bit-sliced about 0.002 ns per row and cell,
+scatter 0.5 to 1 ns per row, sparse about 10 to 20 ns per row.
 """
 
 import numpy as np
@@ -16,10 +16,10 @@ from bayescout.kernels.popcount import popcount
 
 @kernel
 def fill_bitmaps(codes, first, bitmaps):
-    """Set one bit a row in the bitmap of the row's state.
+    """Set one bit per row in the bitmap of the row's state.
 
     codes     (p, n) uint8|uint16
-    first     (p,) int64          the first bitmap of each variable, -1 where it has none
+    first     (p,) int64          the first bitmap of each variable, -1 if it has none
     bitmaps   (states, ceil(n/64)) uint64   changed in place; zero before
     """
     for variable in range(codes.shape[0]):
@@ -44,7 +44,7 @@ def _block_masks(bitmaps, first, cards, family, begin, end, masks):
     for position in range(1, family.shape[0]):
         variable = family[position]
         r = cards[variable]
-        # Backwards, so that a mask is read before its place is needed for a later one.
+        # Backwards, so that a mask is read before it is overwritten.
         for cell in range(cells - 1, -1, -1):
             for state in range(r - 1, -1, -1):
                 source = bitmaps[first[variable] + state, begin:end]
@@ -64,7 +64,7 @@ def count_bits(bitmaps, first, cards, family, candidates, starts, out):
     cards       (p,) int64
     family      (k,) int64   [parents..., child]
     candidates  (c,) int64
-    starts      (c + 1,) int64   where each candidate's table begins in out; the family's own is at starts[c]
+    starts      (c + 1,) int64   start of each candidate's table in out; the family's own is at starts[c]
     out         flat int64   overwritten there
     """
     base = 1
@@ -135,7 +135,7 @@ def pack_cells(codes, variables, shifts, keys):
     """The codes of the variables, each in its own bits of the row's key.
 
     variables  (k,) int64
-    shifts     (k,) int64        the bit, counted over all words, where each variable's code begins
+    shifts     (k,) int64        first bit of each variable's code, counted over all words
     keys       (words, n) int64  overwritten; no code crosses a word
     """
     keys[:] = 0
@@ -151,7 +151,7 @@ def pack_cells(codes, variables, shifts, keys):
 
 @kernel
 def append_cells(ids, column, states, out):
-    """ids * states + column: one more variable behind the numbered ones.
+    """ids * states + column: append one more variable to the numbered cells.
 
     ids  (n,) int32; out  (n,) uint32, overwritten; the caller has checked that it fits
     """
@@ -161,7 +161,7 @@ def append_cells(ids, column, states, out):
 
 @kernel
 def count_scatter(codes, cards, ids, shape, candidates, starts, out):
-    """Tables of the extensions of numbered cells, one increment a row.
+    """Tables of the extensions of numbered cells, one increment per row.
 
     ids         (n,) uint32  number of the row's cell, config * r + k
     shape       (2,) int64   configurations and child states r of those cells
@@ -198,7 +198,7 @@ def count_scatter(codes, cards, ids, shape, candidates, starts, out):
 
 @kernel
 def sum_over(table, inner, states, out):
-    """The table summed over one variable, which has `inner` cells below it; out is overwritten."""
+    """The table summed over one variable, each state of which spans `inner` cells; out is overwritten."""
     for cell in range(out.shape[0]):
         where = cell // inner * inner * states + cell % inner
         out[cell] = 0
@@ -226,13 +226,13 @@ def count_weighted(codes, cards, ids, shape, weights, candidates, starts, out):
 
 @kernel
 def densify(keys, ids):
-    """Number the distinct columns of keys 0, 1, ... in order of appearance; returns how many there are.
+    """Number the distinct columns of keys 0, 1, ... in order of appearance; returns their number.
 
     keys  (words, n) int64
     ids   (n,) int32   overwritten
 
     Open addressing with linear probing in a table that grows when half full, so that few distinct
-    keys stay in the first-level cache. A slot holds half a hash and a number; where the hash agrees
+    keys stay in the first-level cache. A slot holds half a hash and a number; if the hash agrees,
     the whole key is compared with the first row of that number, so no collision can merge two keys.
     """
     words, n = keys.shape
@@ -285,12 +285,12 @@ def _grown(slots, bits):
 
 @kernel
 def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out):
-    """The tables of many families, each by the cheaper of the dense engines.
+    """The tables of many families, each by the cheaper dense engine.
 
     codes    (p, n) uint8|uint16
-    weights  (n,) int64|float64, or (0,) where every row counts once
+    weights  (n,) int64|float64, or (0,) if every row counts once
     bitmaps  (states, words) uint64
-    layout   (2, p) int64   states of each variable; its first bitmap, or -1 where it has none
+    layout   (2, p) int64   states of each variable; its first bitmap, or -1 if it has none
     members  flat int64     [parents..., child] of one family after the other
     bounds   (k + 1,) int64 where each family begins in members
     starts   (k + 1,) int64 where each table begins in out
@@ -320,7 +320,7 @@ def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out
 
 @kernel
 def bits_pay(cards, first, family):
-    """Whether the masks of a whole family are cheaper than one increment a row."""
+    """Return True if masks for a whole family are cheaper than one increment per row."""
     cells = 1
     for variable in family:
         cells *= cards[variable]
@@ -333,7 +333,7 @@ def bits_pay(cards, first, family):
 def _count_family_bits(bitmaps, first, cards, family, table):
     """count_bits for one family: its last parent is the candidate of the rest.
 
-    Copies are spelled out: slice assignment would make numba compile its error messages, for seconds.
+    Copies are explicit loops: slice assignment makes numba compile its error messages, which takes seconds.
     """
     k = family.shape[0]
     if k > 2 and cards[family[k - 1]] == 2 and cards[family[k - 2]] == 2:
@@ -358,7 +358,7 @@ def _count_family_bits(bitmaps, first, cards, family, table):
 
 @kernel
 def _count_binary_pair(bitmaps, first, cards, family, table):
-    """A family whose child and last parent are binary: four sums over a mask of the rest give four cells."""
+    """Count a family with binary child and last parent: four sums per mask of the rest give four cells."""
     k = family.shape[0]
     others = family[: k - 2]
     parent = bitmaps[first[family[k - 2]]]
@@ -381,7 +381,7 @@ def _count_binary_pair(bitmaps, first, cards, family, table):
                 only_a += popcount(word & a[w])
                 only_b += popcount(word & b[w])
                 both += popcount(word & a[w] & b[w])
-            # The first state of each is the one whose bitmap was taken.
+            # The bitmaps used are those of the first states.
             table[4 * cell] += np.int64(both)
             table[4 * cell + 1] += np.int64(only_a) - np.int64(both)
             table[4 * cell + 2] += np.int64(only_b) - np.int64(both)

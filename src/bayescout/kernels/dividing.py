@@ -1,8 +1,8 @@
-"""Rows by the configurations of a set of variables that grows one by one.
+"""Group rows by the configurations of a set of variables that grows by one variable at a time.
 
-A variable added to a set divides the rows of its configurations further, and a row that is alone in its
-configuration stays alone: large sets cost little. Rows that agree in everything that can still matter stand
-for each other; the table is sorted so that they follow each other.
+A variable added to a set divides its configurations further, and a row that is alone in its configuration
+stays alone: large sets cost little. Rows that agree in everything that can still matter are merged into one
+with a count; the table is sorted so that they are adjacent.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from bayescout.kernels.jit import kernel
 
 @kernel
 def new_stack(depths, total):
-    """For the set at each depth: rows, how many each stands for, where each configuration begins, three
-    numbers: how many rows are not alone in their configuration, those configurations, and rows alone; and
-    room for a mark on each configuration.
+    """Arrays for the set at each depth: rows, the number of rows that each represents, the start of each
+    configuration; the numbers of rows not alone in their configuration, of those configurations, and of rows
+    alone; and a mark for each configuration.
     """
     rows, weights = np.empty((depths, total), dtype=np.int32), np.empty((depths, total), dtype=np.int32)
     starts, sizes = np.empty((depths, total // 2 + 2), dtype=np.int32), np.zeros((depths, 3), dtype=np.int64)
@@ -23,14 +23,14 @@ def new_stack(depths, total):
 
 @kernel
 def at_depth(stack, depth):
-    """What stands at one depth of a stack."""
+    """The arrays of one depth of a stack."""
     rows, weights, starts, sizes, known = stack
     return rows[depth], weights[depth], starts[depth], sizes[depth], known[depth]
 
 
 @kernel
 def group_rows(codes, cards, members, alike, stack):
-    """Group all rows by the members of a set, at depth 0; returns its mask, and how many states it has.
+    """Group all rows by the members of a set, at depth 0; returns its mask and its number of configurations.
 
     alike  as in `divide_rows`
     """
@@ -58,7 +58,7 @@ def group_rows(codes, cards, members, alike, stack):
 
 @kernel
 def _copy(stack, depth, to):
-    """What stands at a depth, to depth 0 of another stack or the same."""
+    """Copy one depth of a stack to depth 0 of the same or another stack."""
     rows, weights, starts, sizes, _ = at_depth(stack, depth)
     to_rows, to_weights, to_starts, to_sizes, _ = at_depth(to, 0)
     for i in range(sizes[0]):
@@ -71,19 +71,19 @@ def _copy(stack, depth, to):
 
 @kernel
 def divide_rows(column, states, alike, stack, depth):
-    """Divide the configurations at a depth by one more variable into those at the next.
+    """Divide the configurations at a depth by one more variable into those at the next depth.
 
-    column  the variable's, not looked at where it has one state
-    alike   (n,) int32   the class of each row, which tells the states of the variable apart, -1 - class being
-                         the same as class; rows of a class follow each other; and
-            (n,) int32   the child's column, and its states: rows of one configuration with the same class and
-                         the same state of the child stand for each other from now on
+    column  codes of the variable, not read if it has one state
+    alike   (n,) int32   the class of each row, with -1 - class equal to class; rows of a class have the same
+                         state of the variable and are adjacent; and
+            (n,) int32   codes of the child, and its number of states: rows of one configuration with the same
+                         class and the same child state are merged from now on
     """
     classes, own, r = alike
     rows, weights, starts, sizes, _ = at_depth(stack, depth)
     to_rows, to_weights, to_starts, to_sizes, _ = at_depth(stack, depth + 1)
     room = np.empty((2, sizes[0]), dtype=np.int32)
-    first = np.zeros(r, dtype=np.int64)  # one more than where a state of this class stands
+    first = np.zeros(r, dtype=np.int64)  # position of each state of the class, plus one
     counts = np.zeros(states, dtype=np.int64)
     place, group, alone = 0, 0, sizes[2]
     to_starts[0] = 0

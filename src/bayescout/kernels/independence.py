@@ -9,9 +9,9 @@ from bayescout.kernels.jit import kernel
 
 @kernel
 def _factorise(matrix, members, floor, factor):
-    """The Cholesky factor of a block of a correlation matrix, one row a member.
+    """The Cholesky factor of a block of a correlation matrix, one row per member.
 
-    A pivot below `floor` is set to it: that member is a combination of those before it.
+    A pivot below `floor` is set to it: that member is a linear combination of those before it.
     """
     for i in range(len(members)):
         for j in range(i):
@@ -30,10 +30,10 @@ def partial_correlations(matrix, members, bounds, floor, factor, out):
     """The correlation of the last two members of each group, given the others.
 
     matrix   (p, p) float64   correlations
-    members  flat int64       the groups, one after the other: the given ones, then the two
-    bounds   (k + 1,) int64   where each group begins
+    members  flat int64       the groups, one after the other: the given variables, then the two
+    bounds   (k + 1,) int64   start of each group
     factor   (m, m) float64   scratch, m the largest group
-    out      (k,) float64     0 where one of the two is a combination of the given ones
+    out      (k,) float64     0 where one of the two is a linear combination of the given variables
     """
     for g in range(len(bounds) - 1):
         group = members[bounds[g] : bounds[g + 1]]

@@ -1,11 +1,11 @@
-"""Climbing over orders by insertion, with the parent sets of every child listed best first.
+"""Hill climbing over orders by insertion, with the parent sets of every child listed best first.
 
 `lists` is (masks, starts, scores, begins, holders): the sets of child c are rows starts[c] to starts[c + 1]
 of masks (m, words) uint64 and scores (m,) float64, falling; the rows of c that hold variable v, rising, are
 holders[begins[c * n + v]] to holders[begins[c * n + v + 1]]. The best parents within a set of variables are
-the first row within it. So a child that loses a predecessor it does not use keeps its row, one that loses a
-parent finds its next row further down, and one that gains a predecessor finds a better row, if there is one,
-among those that hold the newcomer.
+the first row within it. So a child that loses a predecessor that is not a parent keeps its row, one that
+loses a parent finds its next row further down, and one that gains a predecessor finds a better row, if there
+is one, among the rows that hold it.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from bayescout.kernels.jit import kernel
 
 LOWEST = -1e300
-"""What parents that cannot be scored count for: two of them must have a difference."""
+"""Finite stand-in for the score of parents that cannot be scored, so that differences are defined."""
 
 
 @kernel
@@ -32,7 +32,7 @@ def index_lists(masks, starts, begins, holders):
 
 @kernel
 def _index(masks, starts, begins, holders, counting):
-    """Count the holders of each child and variable one place further on, or put them in their places."""
+    """Count the holders of each child and variable in `begins`, shifted by one, or fill `holders`."""
     n = starts.shape[0] - 1
     for child in range(n):
         for row in range(starts[child], starts[child + 1]):
@@ -52,7 +52,7 @@ def _index(masks, starts, begins, holders, counting):
 
 @kernel
 def undominated(masks, keep):
-    """keep (m,) bool: whether no row of masks before a row is a subset of it."""
+    """Fill keep (m,) bool: True for a row of masks of which no earlier row is a subset."""
     for row in range(masks.shape[0]):
         keep[row] = True
         for other in range(row):
@@ -81,7 +81,7 @@ def _within(masks, row, before):
 
 @kernel
 def _after_loss(lists, child, row, lost, before):
-    """The row of a child that had `row` once `lost` is no longer before it; -1 for none."""
+    """The new row of a child that had `row`, after `lost` has left its predecessors; -1 for none."""
     masks, starts = lists[0], lists[1]
     if not _holds(masks, row, lost):
         return row
@@ -93,7 +93,7 @@ def _after_loss(lists, child, row, lost, before):
 
 @kernel
 def _after_gain(lists, child, row, gained, before):
-    """The row of a child that had `row` once `gained` is before it as well."""
+    """The new row of a child that had `row`, after `gained` has joined its predecessors."""
     masks, starts, _, begins, holders = lists
     n = starts.shape[0] - 1
     for at in range(begins[child * n + gained], begins[child * n + gained + 1]):
@@ -112,10 +112,10 @@ def _value(lists, row):
 
 @kernel
 def choose_all(lists, order, chosen):
-    """The first row of every child within its predecessors into chosen (n,) int64; returns their total.
+    """Fill chosen (n,) int64 with the first row of every child within its predecessors; returns the total.
 
     lists   the first three of `lists`
-    -1 where a child has none, and then the total is minus infinity.
+    A child without such a row gets -1, and the total is then minus infinity.
     """
     masks, starts, scores = lists
     before = np.zeros(masks.shape[1], dtype=np.uint64)
@@ -133,10 +133,10 @@ def choose_all(lists, order, chosen):
 
 @kernel
 def _best_left(lists, order, chosen, source, rows):
-    """The best gain of moving the variable at `source` to the left, and where.
+    """The best gain of moving the variable at `source` to the left, and the place to move it to.
 
-    rows  (2, n) int64   overwritten: the row of the variable at each place, and that of the one standing
-                         there once the moved one has passed it
+    rows  (2, n) int64   overwritten: the row of the moved variable at each place, and that of the variable
+                         found there after it has been passed
     """
     before = np.zeros(lists[0].shape[1], dtype=np.uint64)
     for place in range(source):
@@ -162,7 +162,7 @@ def _best_left(lists, order, chosen, source, rows):
 
 @kernel
 def _best_right(lists, order, chosen, source, rows):
-    """As _best_left, to the right."""
+    """The same as _best_left, to the right."""
     before = np.zeros(lists[0].shape[1], dtype=np.uint64)
     for place in range(source):
         _flip(before, order[place])
@@ -187,7 +187,7 @@ def _best_right(lists, order, chosen, source, rows):
 def climb_order(lists, turns, least, order, chosen):
     """Move one variable after the other to its best place until none gains more than `least`.
 
-    turns   (n,) int64   in which order the variables have their turns
+    turns   (n,) int64   the order in which the variables are moved
     order   (n,) int64   changed in place; every child must have a row within its predecessors
     chosen  (n,) int64   overwritten: the row of every child
     Returns the number of moves.

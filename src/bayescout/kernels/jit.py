@@ -1,9 +1,9 @@
 """The one decorator of every kernel, so that compile options are decided once.
 
 Kernels take and return plain arrays, release the GIL, and are compiled once per machine: the machine code is
-kept on disk, beside the source or in the user's cache folder, as numba chooses (NUMBA_CACHE_DIR says
-otherwise). Where neither can be written it is kept in a folder of our own under the temporary one; where that
-cannot be had either, every process compiles anew, and is told so.
+kept on disk, beside the source or in the user's cache folder, as numba chooses (NUMBA_CACHE_DIR overrides
+it). If neither can be written, it is kept in a folder of our own under the temporary one; if that is
+impossible too, every process compiles again, with a message.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _WAY_OUT = "set NUMBA_CACHE_DIR to a folder that can be written"
 
 
 def kernel(function):
-    """Compile a function when first called, and keep the machine code on disk where that can be written."""
+    """Compile a function when first called, and keep the machine code on disk if possible."""
     try:
         return _forgiving(numba.njit(cache=True, **_OPTIONS)(function))
-    except RuntimeError:  # numba found no folder that it may write
+    except RuntimeError:  # numba found no writable folder
         folder = own_folder()
     if folder is not None:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
@@ -49,10 +49,10 @@ def kernel(function):
 
 @lru_cache(maxsize=1)
 def own_folder() -> Path | None:
-    """A folder for machine code under the temporary one, or None where there can be no safe one.
+    """A folder for machine code under the temporary one, or None if there can be no safe one.
 
-    What is read from it is run. So it must be a folder of this user that nobody else can write to, nor put
-    another in the place of.
+    Code read from it is executed. So it must belong to this user, and nobody else may be able to write to it
+    or replace it.
     """
     from importlib.metadata import PackageNotFoundError, version
 
@@ -70,7 +70,7 @@ def own_folder() -> Path | None:
 
 
 def _is_safe(folder: Path) -> bool:
-    """Whether a folder is this user's alone, and stays where it is; Windows keeps temporary folders apart."""
+    """Return True if only this user can write or replace a folder; Windows has temporary folders per user."""
     if not hasattr(os, "getuid"):
         return True
     own, above = folder.lstat(), folder.parent.stat()
@@ -85,12 +85,12 @@ def _is_safe(folder: Path) -> bool:
 
 
 def _forgiving(compiled):
-    """The compiled function, with a full disk no reason to fail: what cannot be kept is compiled again.
+    """The compiled function, made not to fail on a full disk: what cannot be saved is compiled again.
 
-    Loading machine code is timed as compiling it is: both belong to the start of a process.
+    Loading machine code is timed like compiling it: both belong to the start of a process.
     """
     cache = getattr(compiled, "_cache", None)
-    if cache is None:  # nothing is compiled, with NUMBA_DISABLE_JIT
+    if cache is None:  # with NUMBA_DISABLE_JIT nothing is compiled
         return compiled
     save, load = cache.save_overload, cache.load_overload
 
@@ -109,7 +109,7 @@ def _forgiving(compiled):
 
 
 class _Compiling(event.Listener):
-    """Says once a process that kernels are being compiled; counts the seconds of that and of loading them.
+    """Report once per process that kernels are being compiled; count the seconds of compiling and loading.
 
     `kept` is where machine code is kept: "" for numba's own choice, a folder of ours, or None for nowhere.
     """
@@ -124,7 +124,7 @@ class _Compiling(event.Listener):
 
     @property
     def seconds(self) -> float:
-        """So far, what is being compiled now included."""
+        """Seconds of compiling and loading so far, including any in progress."""
         return self._past + (time.perf_counter() - self._begin if self._depth else 0.0)
 
     def on_start(self, event: event.Event) -> None:
@@ -156,7 +156,7 @@ class _Compiling(event.Listener):
             self._past += time.perf_counter() - self._begin
 
     def how_often(self) -> str:
-        """What is so: once, once as long as the temporary folder lasts, or in every process."""
+        """The words for: once, once while the temporary folder lasts, or in every process."""
         if self.kept is None:
             return (
                 "a few seconds in every process, because neither the package's folder nor the user's cache "
@@ -170,7 +170,7 @@ class _Compiling(event.Listener):
         return "once, a few seconds"
 
     def say_lost(self, folder: str, error: OSError) -> None:
-        """Say once a process that machine code could not be kept after all."""
+        """Report once per process that machine code could not be saved."""
         if not self.lost:
             self.lost = True
             log.warning(

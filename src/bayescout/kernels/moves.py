@@ -21,7 +21,7 @@ def fill_reach(adjacent, reach):
             reach[i, j] = i == j
             if adjacent[i, j]:
                 waiting[i] += 1
-    # Peel off nodes without children left: when a node's turn comes its children's rows are whole.
+    # Remove nodes without remaining children: the rows of a node's children are complete before its own.
     order = np.empty(n, dtype=np.int64)
     ready = 0
     for i in range(n):
@@ -54,7 +54,7 @@ def add_to_reach(reach, parent, child):
 
 @kernel
 def is_reversible(adjacent, reach, parent, child):
-    """Whether the arc is the only directed path from parent to child; adjacent[i, j] when i -> j."""
+    """Return True if the arc is the only directed path from parent to child; adjacent[i, j] if i -> j."""
     for middle in range(reach.shape[0]):
         if middle != child and adjacent[parent, middle] and reach[middle, child]:
             return False
@@ -73,7 +73,7 @@ def best_move(graph, arcs, reach, banned, out):
     reach     (n, n) bool     reflexive transitive closure
     banned    (n, n) bool     pairs that may not be touched, [child, parent]; symmetric
     out       (3,) int64      overwritten: kind, child, parent
-    Returns the gain, -inf when there is no legal move.
+    Returns the gain, -inf if there is no legal move.
     """
     adjacent, gains, removals, tops = graph[0], graph[1], graph[2], graph[4]
     n = reach.shape[0]
@@ -102,7 +102,7 @@ def first_improving(graph, reach, operators, least):
     """The position of the first legal operator that gains more than `least`, or -1.
 
     graph      as in best_move
-    operators  (m,) int64   (kind * n + child) * n + parent, in the order to be tried
+    operators  (m,) int64   (kind * n + child) * n + parent, in the order to try them
     """
     adjacent, gains, removals = graph[0], graph[1], graph[2]
     n = reach.shape[0]

@@ -1,11 +1,11 @@
 """The scores of every one-arc neighbour of a family, counted and reduced in one call.
 
-What `Scorer.extensions` and `many` do in several steps, for searches that take many small steps.
+The work of `Scorer.extensions` and `many` without their several calls, for searches of many small steps.
 Both give the same numbers to the bit: they call the same counting and reducing kernels.
 
 `data` is (codes, weights, bitmaps, layout, lookup, terms) for discrete tables. `terms` describes the score:
-  [LIKELIHOOD, units a nat, log2 units a step, step, charge a parameter, 0]
-  [DIRICHLET,  units a nat, log2 units a step, step, prior of a cell, 0] or, where the prior is spread
+  [LIKELIHOOD, units per nat, log2 units per step, step, charge per parameter, 0]
+  [DIRICHLET,  units per nat, log2 units per step, step, prior of a cell, 0] or, if the prior is spread
   over the cells of the table (BDeu), [DIRICHLET, ..., 0, equivalent sample size]
 """
 
@@ -54,7 +54,7 @@ def fill_rows(data, rules, graph, children):
 
 @kernel
 def _family(adjacent, child):
-    """[parents..., child] in rising order of the parents."""
+    """The family [parents..., child], with the parents in rising order."""
     n = adjacent.shape[0]
     family = np.empty(n, dtype=np.int64)
     k = 0
@@ -81,7 +81,7 @@ def _candidates(allowed, adjacent, max_parents, child, n_parents):
 
 @kernel
 def _neighbour_scores(data, family, candidates):
-    """Scores of the extensions, of the family itself, and of the family less each parent."""
+    """Scores of the extensions, of the family itself, and of the family without each parent."""
     cards = data[3][0]
     c, k = candidates.shape[0], family.shape[0] - 1
     r = cards[family[k]]

@@ -1,4 +1,4 @@
-"""Exact search: dynamic programming over subsets, climbing over orders, and violated clusters.
+"""Kernels of exact search: dynamic programming over subsets, best orders, and violated clusters.
 
 Candidate parent sets come as `lists` = (masks, starts, scores): masks (m, words) uint64 and scores (m,), the
 sets of child i at starts[i] to starts[i + 1], best first.
@@ -13,7 +13,7 @@ NONE = -np.inf
 
 @kernel
 def best_within(sets, scores, child, best):
-    """The best score of a child among its sets within every subset of the other variables.
+    """For every subset of the other variables, the best score of a child among its sets within it.
 
     sets    (k,) int64     subsets of all n variables, as bits
     scores  (k,) float64
@@ -35,7 +35,7 @@ def best_within(sets, scores, child, best):
 
 @kernel
 def best_sinks(best, totals):
-    """The best total of every subset of the variables: some variable comes last, and the rest is best.
+    """The best total of every subset of the variables: the best sink, after the best total of the rest.
 
     best    (n, 2**(n-1)) float64   as best_within fills them
     totals  (2**n,) float64         overwritten
@@ -56,7 +56,7 @@ def best_sinks(best, totals):
 
 @kernel
 def last_first(best, totals, order):
-    """An order of the best total, from its end: of equal sinks the lower index comes last; order (n,)."""
+    """An order of the best total, filled from its end; of equal sinks the lower index is last; order (n,)."""
     n = best.shape[0]
     subset = np.int64(totals.shape[0] - 1)
     for place in range(n - 1, -1, -1):
@@ -73,17 +73,17 @@ def last_first(best, totals, order):
 
 @kernel
 def grow_clusters(children, bounds, members, values, seeds, k, found, violations):
-    """From pairs of variables, grow clusters that a fractional solution violates most.
+    """Grow clusters from pairs of variables so that a fractional solution violates them most.
 
-    A set of variables C is violated by the weight, over its own, of parent sets with k or more in C, less
-    |C| - k.
+    The violation of a set of variables C is the total weight, over children in C, of parent sets with k or
+    more members in C, minus |C| - k.
 
     children    (m,) int64     of the sets with weight, grouped by child
-    bounds      (m + 1,) int64 where the members of each set begin
+    bounds      (m + 1,) int64 start of the members of each set
     members     flat int64
     values      (m,) float64   the weights, which sum to one for each child
     seeds       (s, 2) int64
-    found       (s, n) bool    overwritten: the most violated cluster on the way from each seed
+    found       (s, n) bool    overwritten: the most violated cluster grown from each seed
     violations  (s,) float64   overwritten
     """
     n, m = found.shape[1], children.shape[0]
@@ -125,7 +125,7 @@ def grow_clusters(children, bounds, members, values, seeds, k, found, violations
 
 @kernel
 def _holders(bounds, members, n):
-    """For each variable the sets that hold it, one list after the other."""
+    """The sets that contain each variable, one list after the other."""
     begins = np.zeros(n + 1, dtype=np.int64)
     for member in members:
         begins[member + 1] += 1
@@ -142,7 +142,7 @@ def _holders(bounds, members, n):
 
 @kernel
 def _gain(data, k, v):
-    """What adding a variable to the cluster does to the violation."""
+    """The change of the violation when a variable joins the cluster."""
     children, values, holders, begins, first, hits, inside = data
     gain = -1.0
     for c in range(first[v], first[v + 1]):
@@ -167,7 +167,7 @@ def _add(data, k, v):
 
 @kernel
 def best_rest(best, rest):
-    """The best total of the variables outside every subset, placed after it; rest (2**n,) overwritten."""
+    """For every subset, the best total of the other variables, placed after it; rest (2**n,) overwritten."""
     n = best.shape[0]
     full = rest.shape[0] - 1
     rest[full] = 0.0
@@ -184,7 +184,7 @@ def best_rest(best, rest):
 
 @kernel
 def best_around(totals, rest, child, around):
-    """The best total of all variables but one, where at least a given subset comes before that one.
+    """The best total of all variables but one, with at least a given subset before that one.
 
     totals, rest  (2**n,) float64        as best_sinks and best_rest fill them
     around        (2**(n-1),) float64    overwritten; the child's own bit is left out of the subset

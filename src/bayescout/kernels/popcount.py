@@ -1,4 +1,4 @@
-"""The number of set bits of a word, as LLVM's own instruction, which it can vectorise."""
+"""The number of set bits of a word by LLVM's own instruction, which LLVM can vectorise."""
 
 from numba import types
 from numba.extending import intrinsic
@@ -6,7 +6,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def popcount(typingctx, word):
-    """Set bits of a uint64; AVX-512 VPOPCNT where the machine has it."""
+    """Count the set bits of a uint64; AVX-512 VPOPCNT if the machine has it."""
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])

@@ -1,4 +1,4 @@
-"""Making sampled and recombined graphs legal, a whole population in one call."""
+"""Make sampled and recombined graphs legal, a whole population in one call."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from bayescout.kernels.jit import kernel
 
 @kernel
 def next_random(state):
-    """One step of Marsaglia's 32-bit xorshift, in an int64 so that nothing overflows; never 0 from not 0."""
+    """One step of Marsaglia's 32-bit xorshift, in an int64 to avoid overflow; nonzero states never give 0."""
     state ^= (state << 13) & 0xFFFFFFFF
     state ^= state >> 17
     state ^= (state << 5) & 0xFFFFFFFF
@@ -16,7 +16,7 @@ def next_random(state):
 
 @kernel
 def below(state, limit):
-    """A number from 0 to limit - 1 made of a random state."""
+    """A number from 0 to limit - 1, computed from a random state."""
     return (state * limit) >> 32
 
 
@@ -41,7 +41,7 @@ def limit_parents(population, required, limits, seeds):
                     surplus += 1
                     if not required[parent, child]:
                         loose += 1
-            # Each loose parent goes with the chance that makes every choice of `surplus` equally likely.
+            # Delete optional parents so that every choice of `surplus` of them is equally likely.
             for parent in range(n):
                 if surplus <= 0:
                     break
@@ -82,7 +82,7 @@ def break_cycles(population, required, seeds):
                 ready += 1
         done = 0
         while True:
-            # Peel off nodes without parents left; what stays has a cycle above every node.
+            # Remove nodes without remaining parents; every node that stays has a cycle among its ancestors.
             while done < ready:
                 node = free[done]
                 done += 1
@@ -107,7 +107,7 @@ def break_cycles(population, required, seeds):
 def arc_of_a_cycle(graph, required, scratch, state):
     """A random arc, not required, of a cycle found by walking up to random parents from a random node.
 
-    graph    (n, n) bool   of which every node that is not peeled has a parent that is not peeled
+    graph    (n, n) bool   every node that is not peeled has a parent that is not peeled
     scratch  peeled (n,) bool; waiting (n,) int64, parents not peeled; path (n + 1,) and met (n,) int64
     Returns the random state, the parent and the child.
     """

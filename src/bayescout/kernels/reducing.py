@@ -1,4 +1,4 @@
-"""From the counts of families to the sums that scores are made of.
+"""Reduce the counts of families to the sums that scores are made of.
 
 Every sum is kept in whole units of 2**-shift: each term is rounded once, and integers add
 exactly, so a sum does not depend on the order of cells, the engine that counted them, or the
@@ -27,13 +27,13 @@ def _on_grid(units, drop, unit):
 
 @kernel
 def sum_xlogx(counts, starts, states, lookup, grid, out):
-    """For each table the sums of N log N over its cells, its configurations and its child margin.
+    """The sums of N log N over the cells, configurations and child margin of each table.
 
     counts  flat int64|float64   tables of (configurations, states), one after the other
     starts  (k + 1,) int64
     states  (k,) int64           child states of each table
     lookup  (m,) int64           N log N in units for N < m; empty for fractional counts
-    grid    (3,) float64         units in one nat; units a step of the grid, as a power of two; the step
+    grid    (3,) float64         units per nat; log2 of the units per grid step; the step
     out     (3, k) float64       overwritten: cells, configurations, child margin, in nats
     """
     scale, drop, step = grid[0], np.int64(grid[1]), grid[2]
@@ -68,7 +68,7 @@ def _xlogx(count, lookup, scale):
 
 @kernel
 def sum_corrected(counts, starts, states, grid, out):
-    """For each table the sums of N log(N + 1) over cells and N log(N + r) over configurations.
+    """The sums of N log(N + 1) over cells and N log(N + r) over configurations of each table.
 
     Arguments as in sum_xlogx; out is (2, k).
     """
@@ -91,7 +91,7 @@ def sum_corrected(counts, starts, states, grid, out):
 
 @kernel
 def sum_gamma(counts, starts, states, priors, grid, out):
-    """For each table the Dirichlet terms of its cells and of its configurations.
+    """The Dirichlet terms of the cells and of the configurations of each table.
 
     A term is log Γ(N + a) - log Γ(a), with the prior count a of the cell or configuration.
 
@@ -121,7 +121,7 @@ def sum_gamma(counts, starts, states, priors, grid, out):
 
 @kernel
 def _rise(count, a, log_gamma_a):
-    """log Γ(count + a) - log Γ(a): a product for small whole counts, else by log Γ."""
+    """log Γ(count + a) - log Γ(a): by a product for small whole counts, otherwise by log Γ."""
     if count <= 12 and count == math.floor(count):
         product = a
         for i in range(1, np.int64(count)):
@@ -149,7 +149,7 @@ def log_gamma(x):
 
 @kernel
 def observed_configurations(counts, starts, states, out):
-    """For each table the number of parent configurations that occur; out (k,) int64."""
+    """The number of parent configurations that occur in each table; out (k,) int64."""
     for t in range(starts.shape[0] - 1):
         r = states[t]
         seen = 0
@@ -163,7 +163,7 @@ def observed_configurations(counts, starts, states, out):
 
 @kernel
 def sum_regret(counts, starts, states, grid, out):
-    """For each table the sum over its configurations of log C(N, r); out (k,) float64, in nats."""
+    """The sum of log C(N, r) over the configurations of each table; out (k,) float64, in nats."""
     scale, drop, step = grid[0], np.int64(grid[1]), grid[2]
     for t in range(starts.shape[0] - 1):
         r = states[t]
@@ -180,7 +180,7 @@ def sum_regret(counts, starts, states, grid, out):
 def log_regret(n, outcomes):
     """log C(n, K): the parametric complexity of a multinomial with K outcomes and n draws.
 
-    C(n, 1) = 1; C(n, 2) = sum of n!/((n-k)! n^k), which has about sqrt(n) terms that count;
+    C(n, 1) = 1; C(n, 2) = sum of n!/((n-k)! n^k), of which about sqrt(n) terms matter;
     C(n, K + 2) = C(n, K + 1) + n/K C(n, K) (Kontkanen & Myllymaki 2007), here as a recurrence
     of the ratio C(n, K + 1) / C(n, K), which cannot overflow.
     """

@@ -1,7 +1,7 @@
-"""BDeu of parent sets met depth first, where the sets of one size are too many to be held.
+"""BDeu of parent sets in depth-first order, for use when the sets of one size are too many to store.
 
-Variables are added in one order, so what may still be added to a set is known, and with it the finest
-division of the rows that any superset met from here can reach.
+Variables are added in a fixed order, so the variables that may still be added to a set are known, and with
+them the finest division of the rows that any superset visited from here can have.
 """
 
 import math
@@ -14,37 +14,37 @@ from bayescout.kernels.popcount import popcount
 from bayescout.kernels.reducing import _fixed, _on_grid, _rise, log_gamma
 
 REMEMBERED = 64
-"""Counts below this are looked up once for each set."""
+"""Terms of counts below this are computed once per set."""
 
 NEAR = 4
-"""Variables fewer than these are bounded one by one rather than all together."""
+"""Fewer variables than this are bounded one by one rather than all together."""
 
 
 @kernel
 def expand(data, limits, order, base, rest, walk, known, totals):
-    """Go on looking at the supersets of a set, all subsets of a set before it.
+    """Continue the depth-first walk over the supersets of a set; subsets are visited before supersets.
 
     data    (codes, weights, bitmaps, layout, lookup, terms) as in kernels.neighbours; every row counts once
     limits  (5,) float64     child, size up to which all sets are known, most parents, margin for rounding,
-                             and how many sets to look at before coming back
-    order   (f,) int64       variables that may be added, in the order in which they are
+                             and number of sets to visit before returning
+    order   (f,) int64       variables that may be added, in the order of adding them
     base    (s,) int64       the set to begin from
-    rest    (f, n) int32     at [j], the class of each row by the variables from place j on, -1 - class where
-                             all its rows have one state; rows of a class follow each other;
-            (f, n) int32     at [j], the cell by the child and the variable at place j: r times its state, and
-                             the child's;
-            (n, w) uint64    for each row one bit in the field of each place, that cell; last, the child's;
+    rest    (f, n) int32     at [j], the class of each row by the variables from place j on, -1 - class if
+                             all its rows have one child state; rows of a class are adjacent;
+            (f, n) int32     at [j], the cell by the child and the variable at place j: r times its state,
+                             plus the child's;
+            (n, w) uint64    for each row one bit, that cell, in the field of each place; last, the child's;
             (3, e) int64     word, bits and place of each part of a field, by place;
             (n + 1,) float64 N log N in nats; and
-            (n,) int32       the child's column
-    walk    (3, f + 1) int64 where it has come to: at [0, 0] the depth, at [0, d] the place that was added at
+            (n,) int32       codes of the child
+    walk    (3, f + 1) int64 state of the walk: at [0, 0] the depth, at [0, d] the place that was added at
                              depth d, at [1, d] the next to be added to that set, from the last to the first,
                              at [2, d] the first that was not worth adding;
-            (f + 1,) float64 at [d] a bound of what rows take from the score of any superset of that set,
-                             above log r a cell; both updated
-    known   masks (k,) uint64 and scores (k,) float64 of the sets known, with room for more
-    totals  (3,) int64       how many sets are known, how many have been looked at, and 1 when all are done;
-                             updated. Comes back where there is no more room
+            (f + 1,) float64 at [d] an upper bound of the score plus log r per cell, for any superset of
+                             that set; both updated
+    known   masks (k,) uint64 and scores (k,) float64 of the known sets, with room for more
+    totals  (3,) int64       number of known sets, number visited, and 1 when all are done; updated.
+                             Returns early if there is no more room
     """
     codes, cards = data[0], data[3][0]
     total, f = codes.shape[1], order.shape[0]
@@ -54,7 +54,7 @@ def expand(data, limits, order, base, rest, walk, known, totals):
     depths = min(f, most - base.shape[0]) + 1
     stack, tallies = new_stack(depths, total), _tallies(np.max(cards[order]), cards[child])
     sizes, configurations = stack[3], np.ones(depths, dtype=np.float64)
-    # Of the set at each depth with each variable, and by itself: its cells, and the best score within it.
+    # For the set at each depth, with each variable and alone: its cells, and the best score within it.
     cells, bests = np.zeros((depths, f + 1), dtype=np.int64), np.empty((depths, f + 1))
     mask, configurations[0] = group_rows(codes, cards, base, (rest[0][0], rest[5], cards[child]), stack)
     depth, around = 0, (cells[0], bests[0])
@@ -101,7 +101,7 @@ def expand(data, limits, order, base, rest, walk, known, totals):
                 known[0][totals[0]], known[1][totals[0]] = mask, score
                 totals[0] += 1
                 best = score
-        # Where every row is alone, and stands for no other, all supersets score the same.
+        # If every row is alone, and none represents others, all supersets score the same.
         if place + 1 == f or size == most or sizes[depth, 2] == total or top + slack <= best:
             continue
         likelihoods[depth] = top + log_r * cells[depth - 1, place]
@@ -114,12 +114,12 @@ def expand(data, limits, order, base, rest, walk, known, totals):
     places[0] = depth
 
 
-# ---- what is known and what may be added
+# ---- known sets and variables to add
 
 
 @kernel
 def _fewest_states(cards, order, following):
-    """The states of the variable with the fewest of those that may still be added; one where none may."""
+    """The fewest states of a variable that may still be added; 1 if none may."""
     if following == order.shape[0]:
         return np.int64(1)
     fewest = cards[order[following]]
@@ -131,7 +131,7 @@ def _fewest_states(cards, order, following):
 @kernel
 def _look_around(groups, rest, order, following, mask, known, count, around):
     """For a set with each variable from a place on, and last for the set alone: its cells, and the best score
-    of a known set that has this variable and is within both."""
+    of a known set that contains the variable and otherwise only members of the set."""
     cells, bests = around
     _count_cells(groups, rest[2], rest[3], following, cells)
     f = order.shape[0]
@@ -149,9 +149,9 @@ def _look_around(groups, rest, order, following, mask, known, count, around):
 
 @kernel
 def _first_idle(groups, of_child, rest, following, guess, enough, tallies):
-    """A place from which on no variables are worth adding, the first or one near it.
+    """A place from which on no variables are worth adding: the first such place or one near it.
 
-    Looked for by halving, a guess first; a place more or less is not worth looking for.
+    Found by bisection from a guess, to within `NEAR` places.
     """
     low, high = following, rest[0].shape[0]
     place = min(max(guess, low), high - 1)
@@ -169,7 +169,7 @@ def _first_idle(groups, of_child, rest, following, guess, enough, tallies):
 
 @kernel
 def _reaches(data, child, groups, configurations, least):
-    """Whether the score of a set may be more than this; a pure configuration takes log r or more from it."""
+    """Return True if the score of a set may exceed `least`; pure configurations lower it by log r or more."""
     column, r, terms = data[0][child], data[3][0][child], data[5]
     rows, weights, starts, sizes, _ = groups
     a, b = terms[5] / (configurations * r), terms[5] / configurations
@@ -234,7 +234,7 @@ def _score(data, child, mask):
 def _count_cells(groups, bits, fields, following, cells):
     """The cells of the child with a set and each variable from a place on, and last with the set alone.
 
-    A variable without a field adds none. Configurations with one state of the child are marked.
+    A variable without a field adds no cells. Configurations with one child state are marked.
     """
     rows, _, starts, sizes, pure = groups
     words, first = bits.shape[1], 0
@@ -258,7 +258,7 @@ def _count_cells(groups, bits, fields, following, cells):
 
 @kernel
 def _single(met, fields, place):
-    """Whether one bit is set in the field of the last place, which may have several parts."""
+    """Return True if exactly one bit is set in the field of the last place, which may have several parts."""
     found = 0
     part = fields.shape[1] - 1
     while part >= 0 and fields[2, part] == place:
@@ -269,9 +269,9 @@ def _single(met, fields, place):
 
 @kernel
 def _tallies(most_states, states):
-    """For the configurations that one is divided into: when they were met, their classes with several states,
-    the most states of one, the counts of all their rows and the sum of their likelihoods; a clock, the counts
-    of a class, and what states cost."""
+    """Scratch for the configurations that one is divided into: the time each was met, its number of classes
+    with several states, the most states of one, the counts of all their rows, the sum of their likelihoods;
+    and a clock, the counts of a class, and the costs of states."""
     whole, sums = np.zeros((4, most_states * states), dtype=np.int64), np.zeros(most_states * states)
     clock, own = np.zeros(1, dtype=np.int64), np.zeros(states, dtype=np.int64)
     return (whole[0], whole[1], whole[2], whole[3]), sums, clock, own, np.zeros((2, states + 2))
@@ -279,15 +279,15 @@ def _tallies(most_states, states):
 
 @kernel
 def _ceilings(groups, columns, cells, priors, xlogx, tallies, enough):
-    """Upper bounds of the scores of T with a variable v and its supersets, and of the proper ones alone.
+    """Upper bounds of the scores of T with a variable v and its supersets, and of the proper supersets alone.
 
-    groups   the rows by T
-    columns  (n,) int32 the class of each row by all that may be added, v included, and (n,) int32 the cell by
-             the child and v, as in `expand`; the child's column and its states
-    cells    how many cells of the child, v and T occur
-    priors   the most that the prior count of a configuration can be, for the one and for the other
+    groups   the rows grouped by T
+    columns  (n,) int32 the class of each row by all variables that may be added, v included, and (n,) int32
+             the cell by the child and v, as in `expand`; the child's codes and number of states
+    cells    number of occurring cells of the child, v and T
+    priors   the largest prior count of a configuration, for the first bound and for the second
     xlogx    (n + 1,) float64   N log N
-    enough   no matter how far below this the first bound is, and then the second
+    enough   stop once the first bound is at most this
     The proof is in search/parent_sets/expansion.py.
     """
     starts, sizes, pure, r = groups[2], groups[3], groups[4], columns[3]
@@ -311,11 +311,11 @@ def _ceilings(groups, columns, cells, priors, xlogx, tallies, enough):
 
 @kernel
 def _shared(groups, finest, of_child, xlogx, tallies, enough):
-    """What rows that nothing can part take at least from the score of any superset of T, above log r a cell.
+    """Upper bound of the score plus log r per cell, for any superset of T, from rows that nothing separates.
 
-    finest    the class of each row by all that may be added
-    of_child  its column, its states, and the most that the prior count of a configuration can be
-    enough    no matter how far below this the bound is
+    finest    the class of each row by all variables that may be added
+    of_child  the child's codes and number of states, and the largest prior count of a configuration
+    enough    stop once the bound is at most this
     """
     starts, sizes, pure = groups[2], groups[3], groups[4]
     column, r, prior = of_child
@@ -335,7 +335,7 @@ def _shared(groups, finest, of_child, xlogx, tallies, enough):
 
 @kernel
 def _tally(groups, begin, end, columns, xlogx, tallies):
-    """The classes with several states of one configuration; returns how many there are."""
+    """Tally the classes with several child states in one configuration; returns their number."""
     rows, weights = groups[0], groups[1]
     finest, paired, column, r = columns
     (met, classes, most, mixed), sums, clock, own, _ = tallies
@@ -372,7 +372,7 @@ def _tally(groups, begin, end, columns, xlogx, tallies):
 
 @kernel
 def _likelihood(begin, r, xlogx, counts):
-    """The maximised likelihood of some rows but one of each state."""
+    """The maximised log-likelihood of some rows, leaving out one row of each state."""
     left, total = np.int64(0), 0.0
     for place in range(begin, begin + r):
         if counts[place] > 0:
@@ -391,10 +391,10 @@ def _costs_of_states(prior, costs):
 
 @kernel
 def _of_configuration(found, costs):
-    """The bound of one configuration, above log r a cell.
+    """Upper bound of the score of one configuration plus log r per cell.
 
-    found  its classes with several states, the most states of one, the likelihoods of all of them, and the
-           likelihood of their rows together
+    found  number of classes with several states, the most states of one, the sum of their log-likelihoods,
+           and the log-likelihood of their rows together
     """
     classes, most, apart, together = found
     return (apart if classes == 1 else max(together, apart - costs[2])) - costs[most]

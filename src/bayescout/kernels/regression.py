@@ -1,8 +1,8 @@
 """Residual variances of linear regressions from one scatter matrix, by Cholesky and Schur.
 
-A variable whose residual falls below its floor is a linear function of the variables before it, as
-far as float64 can tell: it then adds nothing, and its residual counts as the floor. So no square root
-of a negative number and no division by zero can happen.
+A variable whose residual falls below its floor is a linear function of the variables before it, to the
+precision of float64: it then adds nothing, and its residual counts as the floor. So there is never a square
+root of a negative number or a division by zero.
 """
 
 import math
@@ -71,7 +71,7 @@ def regress_families(matrix, members, bounds, floors, out):
 
 @kernel
 def regress_extensions(matrix, family, candidates, floors, out):
-    """As regress_families for (child, parents + candidate), factorising the parents once.
+    """The same as regress_families for (child, parents + candidate), factorising the parents once.
 
     family      (k,) int64        [parents..., child]
     candidates  (c,) int64
@@ -102,11 +102,11 @@ def regress_extensions(matrix, family, candidates, floors, out):
 
 @kernel
 def regress_all_extensions(matrix, members, bounds, floors, out):
-    """As regress_extensions with every variable as a candidate, for one family after the other.
+    """The same as regress_extensions with every variable as a candidate, for one family after the other.
 
     members  flat int64            [parents..., child] of each family
     bounds   (k + 1,) int64
-    out      (k * p, 2) float64    overwritten; of no meaning for the members of a family themselves
+    out      (k * p, 2) float64    overwritten; meaningless for the members of a family themselves
     """
     p = matrix.shape[0]
     everyone = np.arange(p)

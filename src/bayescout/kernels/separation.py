@@ -7,7 +7,7 @@ from bayescout.kernels.jit import kernel
 
 @kernel
 def connect(parents, parent_begins, children, child_begins, sources, given, given_begins, reached):
-    """Where active trails from each source lead, given the observed nodes of its question.
+    """The nodes that active trails from each source reach, given the observed nodes of its question.
 
     parents   (m,) int64        the parents of all nodes end to end; those of i from parent_begins[i]
     children  (m,) int64        likewise
@@ -15,8 +15,8 @@ def connect(parents, parent_begins, children, child_begins, sources, given, give
     given     (k,) int64        the observed nodes of all questions end to end; from given_begins[i]
     reached   (q, n) bool       overwritten; observed nodes are not reached
 
-    The ball of `graph.separation.d_connected`: entering from a child (bit 1) it passes an unobserved node
-    everywhere; from a parent (bit 2) to the children, or at an observed node back to the parents.
+    The ball of `graph.separation.d_connected`: from a child (bit 1) it passes an unobserved node in every
+    direction; from a parent (bit 2) it passes to the children, or at an observed node back to the parents.
     """
     n = reached.shape[1]
     entered = np.zeros(n, dtype=np.uint8)

@@ -1,5 +1,5 @@
-"""BDeu of every family at once, where the variables are few: a score is a term of the family's variables less
-that of the parents, so one term for each subset of the variables is enough."""
+"""BDeu of every family at once, for few variables: a score is the term of the family's variables minus that
+of the parents, so one term per subset of the variables is enough."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from bayescout.kernels.popcount import popcount
 from bayescout.kernels.reducing import _fixed, _on_grid, _rise, log_gamma
 
 REMEMBERED = 64
-"""Counts below this are looked up once for each subset."""
+"""Terms of counts below this are computed once per subset."""
 
 
 @kernel
@@ -16,11 +16,11 @@ def subset_terms(data, fixed, prefix, out):
     """The Dirichlet term of every subset of the variables that has this prefix.
 
     data    (codes, weights, bitmaps, layout, lookup, terms) as in kernels.neighbours; every row counts once
-    fixed   the first so many variables are in the subset as the bits of prefix say
+    fixed   number of first variables whose membership is given by the bits of prefix
     out     (2**n,) float64   overwritten for the subsets with the prefix
 
-    Variables are added one after the other, and each divides the cells that the others have made. A row that
-    is alone in its cell stays alone, and is only counted from then on.
+    Variables are added one after the other, and each divides the cells made by those before it. A row that
+    is alone in its cell stays alone, and from then on is only counted.
     """
     codes, cards, terms = data[0], data[3][0], data[5]
     n, total = codes.shape
@@ -60,7 +60,7 @@ def subset_terms(data, fixed, prefix, out):
 
 @kernel
 def _divide(column, states, rows, cells, sizes, depth):
-    """Divide the cells at a depth by one more variable into those at the next."""
+    """Divide the cells at a depth by one more variable into those at the next depth."""
     m = sizes[depth, 0]
     counts = np.zeros(sizes[depth, 1] * states, dtype=np.int32)
     for i in range(m):
@@ -109,13 +109,13 @@ def _term(cells, sizes, depth, states, terms):
 
 @kernel
 def undominated_sets(family_terms, child, rules, best, keep):
-    """Mark the parent sets of a child that score more than every set within them.
+    """Mark the parent sets of a child that score more than each of their proper subsets.
 
     family_terms  (2**n,) float64   as subset_terms fills it
-    rules         (3,) int64        variables that may be parents and that must be, as bits; the most parents
+    rules         (3,) int64        allowed parents and required parents, as bits; the most parents
     best          (2**n,) float64   overwritten: the best score within each subset
     keep          (2**n,) bool      overwritten
-    Returns how many sets the rules allow.
+    Returns the number of sets that the rules allow.
     """
     allowed, required, most = rules[0], rules[1], np.uint64(rules[2])
     bit = np.int64(1) << child

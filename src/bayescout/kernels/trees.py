@@ -1,9 +1,9 @@
 """Walks down grow-shrink trees, and the score of one variable at every place of an order.
 
 `trees` is (target, variable, first, count, scores, ready, asked). A slot stands for adding `variable[slot]`
-to the parents of a node and leads to the node `target[slot]`, -1 where that has not been grown yet; the
+to the parents of a node and leads to the node `target[slot]`, -1 if that has not been grown yet; the
 first n slots lead to the roots. A node has slots `first` to `first + count`, best first; a score after
-shrinking where `ready` is 2; and how many families a walk that ends there has asked for. What is missing is
+shrinking if `ready` is 2; and the number of families requested by a walk that ends there. Missing items are
 listed once and marked as listed: slots to grow as they are, nodes to shrink as ~node.
 """
 
@@ -17,9 +17,9 @@ IDLE, WANTED, READY = 0, 1, 2
 
 @kernel
 def walk(trees, child, inside, missing, listed):
-    """The node where the growing of a child's parents within `inside` (n,) bool ends; -1 if that is missing.
+    """The node at which growing a child's parents within `inside` (n,) bool ends; -1 if that is missing.
 
-    missing  int64   what is missing is written at listed[0], which counts it
+    missing  int64   missing items are written at listed[0], which counts them
     """
     target, variable, first, count, _, ready, _ = trees
     slot = child
@@ -50,12 +50,12 @@ def walk(trees, child, inside, missing, listed):
 
 @kernel
 def walk_order(trees, order, nodes, missing):
-    """Where the walk of every variable given its predecessors ends.
+    """The node at which the walk of every variable, given its predecessors, ends.
 
     order    (n,) int64
     nodes    (n,) int64   overwritten, by variable
     missing  (n,) int64   overwritten
-    Returns how much is missing and how many families the walks asked for.
+    Returns the number of missing items and the number of families that the walks requested.
     """
     inside = np.zeros(order.shape[0], dtype=np.bool_)
     listed = np.zeros(1, dtype=np.int64)
@@ -70,16 +70,16 @@ def walk_order(trees, order, nodes, missing):
 
 @kernel
 def try_places(trees, order, move, local, nodes, totals, missing):
-    """The score of the order with one variable moved to each place that it may have.
+    """The score of the order with one variable moved to each place allowed.
 
     order    (n,) int64
-    move     (3,) int64        where the variable stands, and the first and last place it may have
+    move     (3,) int64        place of the variable, and the first and last place allowed for it
     local    (n,) float64      the score of each variable as the order is
-    nodes    (2, n) int64      overwritten: where the walk of the variable ends at each place, and that of the
-                               variable standing there once the moved one has passed it
-    totals   (n,) float64      overwritten: -inf at places it may not have, and where something is missing
+    nodes    (2, n) int64      overwritten: the end of the variable's walk at each place, and that of the
+                               variable found there after it has been passed
+    totals   (n,) float64      overwritten: -inf at places not allowed, and where something is missing
     missing  (2 n,) int64      overwritten
-    Returns how much is missing and how many families the walks asked for.
+    Returns the number of missing items and the number of families that the walks requested.
     """
     place, lowest, highest = move[0], move[1], move[2]
     moved = order[place]
@@ -106,7 +106,7 @@ def try_places(trees, order, move, local, nodes, totals, missing):
 
 @kernel
 def _sum_places(trees, order, move, local, nodes, totals):
-    """Fill totals; only sums, no differences, since a score may be -inf. Returns the families asked for."""
+    """Fill totals; only sums, no differences, since a score may be -inf. Returns the families requested."""
     place, lowest, highest = move[0], move[1], move[2]
     scores, asked = trees[4], trees[6]
     n = order.shape[0]

@@ -1,6 +1,6 @@
-"""Draws graphs, results and summaries; computes nothing.
+"""Draw graphs, results and summaries; nothing is computed here.
 
-SVG needs no other package; what returns a matplotlib figure needs the extra `plot`.
+SVG needs no other package; functions that return a matplotlib figure need the extra `plot`.
 """
 
 from bayescout.plots.drawing import Drawing as Drawing

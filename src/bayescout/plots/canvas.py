@@ -1,4 +1,4 @@
-"""A drawing on matplotlib axes: the same value that `to_svg` writes."""
+"""Show a drawing on matplotlib axes: the same value that `to_svg` writes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Canvas:
         self._stroked(PathPatch(Path(points, codes), fill=False, capstyle="butt"), stroke)
 
     def _stroked(self, patch: Any, stroke: Stroke) -> None:
-        """Dashes come in multiples of the line's width there, and in units of length here."""
+        """Add a patch with its stroke; matplotlib's dashes are in line widths, ours in units of length."""
         patch.set_edgecolor(stroke.colour)
         patch.set_linewidth(stroke.width * self.points)
         if stroke.dash:

@@ -19,13 +19,13 @@ from bayescout.plots.values import Boxes, Histograms, Lines, Panel, Reference, S
 PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
 TITLE_SIZE, LEGEND_SIZE = 13.0, 9.0  # a little larger than drawn: bold letters are wider
 LEGEND_HANDLE = 50.0
-"""What the line before a label of a legend takes, with the gaps, in points."""
+"""Width of the line before a legend label, with the gaps, in points."""
 MAX_COLUMNS = 3
 MAX_BINS = 40
 MAX_ARCS = 40
-"""How many arcs the chart of strengths shows; the strongest."""
+"""Most arcs in the chart of strengths, which shows the strongest."""
 X_TICKS = 5
-"""Steps between ticks along a panel, at most: more numbers of six digits would run into each other."""
+"""Most steps between ticks along a panel: more numbers of six digits would overlap."""
 REFERENCE_DASHES: tuple[tuple[float, ...], ...] = ((4, 2), (1, 1.5), (6, 2, 1, 2), (9, 3))
 
 
@@ -40,7 +40,7 @@ def new_figure(width: float, height: float, layout: Literal["constrained"] | Non
 
 
 def panels(count: int, title: str) -> tuple[Any, list[Any]]:
-    """A figure of so many axes, up to three in a row."""
+    """A figure with this many axes, up to three side by side."""
     columns = max(1, min(MAX_COLUMNS, count))
     rows = max(1, -(-count // columns))
     figure = new_figure(PANEL_WIDTH * columns + 0.3, PANEL_HEIGHT * rows + 0.4, layout="constrained")
@@ -53,14 +53,14 @@ def panels(count: int, title: str) -> tuple[Any, list[Any]]:
 
 
 def entitled(figure: Any, title: str) -> None:
-    """The title of a figure, in as many lines as its width asks for."""
+    """Set the title of a figure, in as many lines as its width requires."""
     if title:
         room = 72 * figure.get_figwidth() - 24
         figure.suptitle("\n".join(wrapped(one_line(title), TITLE_SIZE, room)), **TITLE_STYLE)
 
 
 def numbers(axis: Any) -> None:
-    """Ticks as whole numbers: `-106,084`, and no offset to be added in the head."""
+    """Format ticks as whole numbers, as in `-106,084`, without an offset for the reader to add."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     if axis.axis_name == "x" and axis.get_scale() == "linear":
@@ -69,7 +69,7 @@ def numbers(axis: Any) -> None:
 
 
 def empty(axes: Any) -> None:
-    """Say that there is nothing, rather than show ticks of nothing."""
+    """Write that there is nothing to show, instead of empty axes with ticks."""
     axes.set(xticks=[], yticks=[])
     axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", va="center", color=palette.FAINT)
 
@@ -90,7 +90,7 @@ def lettered(axes: Any, title: str = "", x_label: str = "", y_label: str = "") -
 
 
 def references(axes: Any, lines: Sequence[Reference], upright: bool) -> None:
-    """Labelled lines across the axes, each with dashes of its own."""
+    """Draw labelled lines across the axes, each with dashes of its own."""
     draw = axes.axvline if upright else axes.axhline
     for k, (label, value) in enumerate(lines):
         finite([value], f"the reference {label!r}")
@@ -99,7 +99,7 @@ def references(axes: Any, lines: Sequence[Reference], upright: bool) -> None:
 
 
 def legend(axes: Any, count: int) -> None:
-    """Below the axes, where it hides nothing, in as many columns as there is room for."""
+    """Put the legend below the axes, where it hides nothing, in as many columns as fit."""
     if count:
         labels = axes.get_legend_handles_labels()[1]
         widest = max(text_width(label, LEGEND_SIZE) for label in labels) + LEGEND_HANDLE
@@ -112,7 +112,7 @@ def legend(axes: Any, count: int) -> None:
 
 
 def draw_lines(figure: Lines) -> Any:
-    """Every panel with its series, bands and references."""
+    """Draw every panel with its series, bands and references."""
     drawn, axes = panels(len(figure.panels), figure.title)
     for panel, one in zip(figure.panels, axes, strict=False):
         _draw_panel(figure, panel, one)
@@ -146,7 +146,7 @@ def _draw_panel(figure: Lines, panel: Panel, axes: Any) -> None:
 
 
 def _logarithmic(axes: Any, values: list[float]) -> None:
-    """A logarithmic x axis, with a tick at every value where they are few and apart."""
+    """Make the x axis logarithmic, with a tick at every value if they are few and far enough apart."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     if values[0] > 0:
@@ -155,7 +155,7 @@ def _logarithmic(axes: Any, values: list[float]) -> None:
         if len(values) <= 7 and all(b >= 1.5 * a for a, b in pairwise(values)):
             axes.set_xticks(values)
     else:
-        # A logarithm has no place for zero; near it the scale is linear instead of losing the point.
+        # Zero has no logarithm; near it the scale is linear, so that the point is not lost.
         axes.set_xscale("symlog", linthresh=1)
     axes.xaxis.set_minor_formatter(NullFormatter())
     numbers(axes.xaxis)
@@ -182,7 +182,7 @@ def _dashed(k: int) -> Any:
 
 
 def draw_histograms(figure: Histograms) -> Any:
-    """One panel a set of values; whole numbers over a short range get a bar each."""
+    """Draw one panel per set of values; whole numbers over a short range get one bar each."""
     drawn, axes = panels(len(figure.panels), figure.title)
     for k, ((label, values), one) in enumerate(zip(figure.panels, axes, strict=False)):
         found = finite(values, f"panel {label!r} of figure {figure.name!r}")
@@ -206,7 +206,7 @@ def draw_histograms(figure: Histograms) -> Any:
 
 
 def bin_edges(values: list[float]) -> list[float]:
-    """The edges of the bars: one a whole number over a short range, else NumPy's rule."""
+    """The edges of the bars: one bar per whole number over a short range, otherwise NumPy's rule."""
     low, high = min(values), max(values)
     if all(value.is_integer() for value in values) and high - low < MAX_BINS:
         return [low - 0.5 + k for k in range(int(high - low) + 2)]
@@ -224,7 +224,7 @@ def bin_edges(values: list[float]) -> list[float]:
 
 
 def draw_boxes(figure: Boxes) -> Any:
-    """Quartiles with a line at the median, whiskers to 1.5 times their distance, the rest as points."""
+    """Draw quartiles with a line at the median, whiskers to 1.5 times their distance, the rest as points."""
     labels = [one_line(label) for label, _ in figure.groups]
     values = [finite(own, f"group {label!r} of figure {figure.name!r}") for label, own in figure.groups]
     turned = sum(len(label) for label in labels) > 11 * max(5, len(labels)) or len(labels) > 8
@@ -268,7 +268,7 @@ def _draw_groups(axes: Any, values: list[list[float]]) -> None:
 
 
 def draw_strengths(strengths: Strengths, threshold: float | None, title: str) -> Any:
-    """A bar an arc, the strongest first; a point where its direction is known."""
+    """Draw one bar per arc, the strongest first, and a point for its direction if known."""
     strongest = list(one_way(strengths).items())[:MAX_ARCS]
     drawn = new_figure(6.2, 1.1 + 0.24 * max(3, len(strongest)), layout="constrained")
     drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)

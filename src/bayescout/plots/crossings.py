@@ -1,4 +1,4 @@
-"""The order of the nodes within each layer: few crossings between the lines."""
+"""The order of the nodes within each layer, chosen for few crossings of lines."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 Pair = tuple[int, int]
 ROUNDS = 24
 PATIENCE = 8
-"""Rounds without a better order after which a start is given up."""
+"""Rounds without a better order after which a start is abandoned."""
 EFFORT = 500_000
-"""Pairs of neighbours looked at in all; a count and not a time, so that the answer is the same anywhere."""
+"""Most pairs of neighbours compared in all; a count, not a time, so the answer is the same everywhere."""
 
 
 class Layers:
@@ -28,7 +28,7 @@ class Layers:
         self.effort = EFFORT
 
     def ordered(self) -> list[list[int]]:
-        """For each layer its vertices from left to right.
+        """The vertices of each layer from left to right.
 
         Weighted medians down and up, each followed by exchanges of neighbours, from four starts; the
         order with the fewest crossings is kept, the first of equals (Gansner and others 1993).
@@ -38,7 +38,7 @@ class Layers:
         return min((self._improved(start) for start in (*walks, *turned)), key=self.crossings)
 
     def crossings(self, order: list[list[int]]) -> int:
-        """How many pairs of lines cross, for straight lines between layers."""
+        """The number of pairs of lines that cross, with straight lines between layers."""
         place = self.places(order)
         total = 0
         for row in order:
@@ -60,7 +60,7 @@ class Layers:
     # ---- a start
 
     def _walked(self, from_top: bool) -> list[list[int]]:
-        """Vertices as a depth-first walk meets them, so that trees begin without crossings."""
+        """Vertices in the order of a depth-first walk, so that trees begin without crossings."""
         order: list[list[int]] = [[] for _ in range(self.count)]
         ahead, behind = (self.below, self.above) if from_top else (self.above, self.below)
         seen = [False] * len(self.layer)
@@ -94,7 +94,7 @@ class Layers:
         return best
 
     def _swept(self, order: list[list[int]], down: bool, leftwards: bool) -> list[list[int]]:
-        """Each layer by the medians of its neighbours in the layer before; equals stay, or turn round."""
+        """Sort each layer by the medians of its neighbours in the layer before; ties stay or are reversed."""
         order = [list(row) for row in order]
         place = self.places(order)
         near = self.above if down else self.below
@@ -113,7 +113,7 @@ class Layers:
         return order
 
     def _exchanged(self, order: list[list[int]], equals: bool) -> list[list[int]]:
-        """Exchange neighbours while that takes crossings away; first, where asked, once if it adds none.
+        """Exchange neighbours while that removes crossings; first, with `equals`, one pass that adds none.
 
         The free exchanges lead off a plateau on which no single exchange helps.
         """
@@ -133,8 +133,8 @@ class Layers:
     def _exchange_in(self, row: list[int], place: list[int], least: int) -> bool:
         """Exchange neighbours in one layer where that saves `least` crossings; changes `row` and `place`.
 
-        With 1 the layer is settled: after an exchange the pair before it is looked at again. With 0 it is
-        passed over once, since free exchanges have no end.
+        With 1 the layer is settled: after an exchange the previous pair is compared again. With 0 there is
+        one pass, since free exchanges would never end.
         """
         ups = {v: sorted(place[n] for n in self.above[v]) for v in row}
         downs = {v: sorted(place[n] for n in self.below[v]) for v in row}
@@ -155,14 +155,14 @@ class Layers:
 
 
 def _saved(left: list[int], right: list[int]) -> int:
-    """Crossings between two vertices' lines less those after they change places; both sorted."""
+    """Crossings of two vertices' lines minus those after an exchange of the two; both lists sorted."""
     if not left or not right or left[-1] < right[0]:
         return -len(left) * len(right)
     return sum(bisect_left(right, end) - (len(right) - bisect_left(right, end + 1)) for end in left)
 
 
 def _median(places: list[int]) -> float:
-    """The middle place, between two middles leaning to the denser side; -1 where there is none."""
+    """The median place; of two middle ones, a mean weighted to the denser side; -1 if there is none."""
     count = len(places)
     if count == 0:
         return -1

@@ -1,4 +1,4 @@
-"""A drawing of a graph as a plain value: what stands where, in which colours, with which words.
+"""A drawing of a graph as a plain value: the positions, colours and texts of all its parts.
 
 `to_svg` and matplotlib's canvas show the same value.
 """
@@ -24,12 +24,12 @@ KEY_HEIGHT = 20.0
 KEY_LINE = 30.0
 KEY_FONT = 11.0
 SMALLEST_LINE, LARGEST_LINE = 0.6, 3.4
-"""Widths of the lines of an arc of strength 0 and 1."""
+"""Line widths of an arc of strength 0 and of strength 1."""
 
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """A node's box with its words; `index` is its position in the graph."""
+    """A node's box with its text; `index` is its position in the graph."""
 
     index: int
     label: Label
@@ -54,7 +54,7 @@ class DrawnArc:
 
 @dataclass(frozen=True)
 class Key:
-    """A line of the legend: where its sample of a stroke begins, and its words."""
+    """A line of the legend: the start of its sample stroke, and its text."""
 
     text: str
     stroke: Stroke
@@ -64,7 +64,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Everything of a drawing, x to the right and y downwards from a corner at (0, 0)."""
+    """All parts of a drawing, x to the right and y downwards from a corner at (0, 0)."""
 
     nodes: tuple[DrawnNode, ...]
     arcs: tuple[DrawnArc, ...]
@@ -82,11 +82,11 @@ def draw_graph(
 ) -> Drawing:
     """The drawing of a graph.
 
-    truth      the graph to compare with: its arcs that are missing are drawn dashed, and those that are extra
-               or reversed are marked; a legend counts them. Where one of the two is a Pdag both are drawn and
-               compared as equivalence classes
-    strengths  how sure the arcs are: see `as_strengths`; an arc it does not hold was never found: 0
-    tables     for a node the table to print in its box
+    truth      the graph to compare with: missing arcs are drawn dashed, and extra or reversed ones are
+               marked; a legend counts them. If one of the two is a Pdag, both are drawn and compared as
+               equivalence classes
+    strengths  confidence in the arcs: see `as_strengths`; an arc not in it was never found and has 0
+    tables     the table to print in a node's box, by node
     """
     if truth is not None:
         check_same_nodes(graph.nodes, truth.nodes, "the graph", "the truth")
@@ -119,7 +119,7 @@ def _as_class(graph: Dag | Pdag) -> Pdag:
 
 
 class _Marks:
-    """What every arc is: right, missing, extra, reversed; how strong; and the words for it."""
+    """The kind of every arc (right, missing, extra, reversed), its strength, and its text."""
 
     def __init__(
         self,
@@ -165,11 +165,11 @@ class _Marks:
         return DrawnArc(source, target, kind, directed, stroke, words, points)
 
     def _word(self, kind: str) -> str:
-        """In a class an edge may be directed in one graph only: not quite reversed."""
+        """The word for a kind; in a class, "reversed" may mean an edge directed in one graph only."""
         return "otherwise directed" if kind == "reversed" and isinstance(self.graph, Pdag) else kind
 
     def keys(self) -> list[tuple[str, Stroke]]:
-        """The words and strokes of the legend."""
+        """The texts and strokes of the legend."""
         keys: list[tuple[str, Stroke]] = []
         if self.compared is not None:
             found = self.compared
@@ -187,7 +187,7 @@ class _Marks:
 
 
 def _weighted(stroke: Stroke, strength: float) -> Stroke:
-    """Wider and darker the stronger."""
+    """The stroke, wider and darker for a stronger arc."""
     colour = palette.mixed(palette.mixed(stroke.colour, palette.PAPER, 0.55), stroke.colour, strength)
     return Stroke(colour, SMALLEST_LINE + (LARGEST_LINE - SMALLEST_LINE) * strength, stroke.dash)
 
@@ -195,7 +195,7 @@ def _weighted(stroke: Stroke, strength: float) -> Stroke:
 def _legend(
     keys: list[tuple[str, Stroke]], width: float, height: float
 ) -> tuple[tuple[Key, ...], float, float]:
-    """Keys in rows below the graph, and the size of the whole with them."""
+    """The legend's keys in rows below the graph, and the size of the whole with them."""
     placed: list[Key] = []
     wide = max([KEY_LINE + 8 + text_width(text, KEY_FONT) + 18 for text, _ in keys], default=0.0)
     width = max(width, 2 * MARGIN + wide)

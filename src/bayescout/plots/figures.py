@@ -1,6 +1,6 @@
-"""Figures of matplotlib: networks, traces, strengths, and every figure of a study.
+"""Matplotlib figures: networks, traces, strengths, and every figure of a study.
 
-Nothing here touches pyplot or the user's settings; what is returned is a matplotlib `Figure`, which a
+Nothing here touches pyplot or the user's settings; functions return a matplotlib `Figure`, which a
 notebook shows by itself.
 """
 
@@ -24,9 +24,9 @@ from bayescout.plots.text import one_line, text_width, wrapped
 from bayescout.plots.values import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Series
 
 POINTS = 0.75
-"""Of one unit of a drawing on paper: 96 units an inch, as browsers have it."""
+"""Points per unit of a drawing: 96 units per inch, as in browsers."""
 LARGEST = 60.0
-"""Inches a drawing may be wide or high; a larger one is drawn smaller."""
+"""Largest width or height of a drawing in inches; a larger one is scaled down."""
 ROW_WIDTH = 16.0
 CAPTION_FONT, LEAST_CAPTION = 9.5, 2.4
 TITLE = 0.45
@@ -59,7 +59,7 @@ def plot_network(source: Any, truth: Any = None, strengths: Any = None, cpts: bo
     """Draw a Dag, a Pdag, a network or a result.
 
     truth      a graph to compare with: missing, extra and reversed arcs are marked and counted
-    strengths  how sure the arcs are, as a bootstrap gives it: wider and darker lines
+    strengths  confidence in the arcs, as a bootstrap gives it: wider and darker lines
     cpts       print the conditional probabilities of a network in its boxes
     """
     return figure_of(as_drawing(source, truth, strengths, cpts))
@@ -84,10 +84,10 @@ def _points(drawings: Iterable[Drawing]) -> float:
 
 
 def plot_trace(results: Any, x: str = "step", truth: float | None = None) -> Any:
-    """The best score so far of a search, or of several searches, against steps, families scored or seconds.
+    """Plot the best score so far of one or several searches against steps, families scored or seconds.
 
-    Several are a mapping of names to results, or results in a row, named by their search; `truth` is a
-    score drawn as a line across, such as that of the generating network.
+    Give several as a mapping of names to results, or as a sequence of results, named by their search; `truth`
+    is a score drawn as a line across, such as that of the generating network.
     """
     if x not in TRACE_AXES:
         raise SettingError(f"x must be one of {', '.join(map(repr, TRACE_AXES))}, not {x!r}")
@@ -128,7 +128,7 @@ def _named(results: Any) -> list[tuple[str, Any]]:
 
 
 def plot_strengths(strengths: Any, threshold: float | None = None, title: str = "Arc strength") -> Any:
-    """A bar for each of the strongest arcs of a bootstrap, with the share that has its direction."""
+    """Plot one bar per arc, for the strongest arcs of a bootstrap, with the share that has its direction."""
     found = as_strengths(strengths)
     with house_style():
         return draw_strengths(found, threshold, title)
@@ -138,7 +138,7 @@ def plot_strengths(strengths: Any, threshold: float | None = None, title: str = 
 
 
 def draw(figure: Figure) -> Any:
-    """A figure of a study as a matplotlib figure."""
+    """Draw a figure of a study as a matplotlib figure."""
     with house_style():
         if isinstance(figure, Lines):
             return draw_lines(figure)
@@ -154,13 +154,13 @@ def draw(figure: Figure) -> Any:
 
 
 def plot_histogram(panels: Any, title: str = "", x_label: str = "", references: Any = ()) -> Any:
-    """Histograms of several sets of values, from a mapping of names to values."""
+    """Plot histograms of several sets of values, from a mapping of names to values."""
     groups = tuple((str(name), tuple(values)) for name, values in panels.items())
     return draw(Histograms("histogram", title, x_label, groups, tuple(references)))
 
 
 def plot_boxes(groups: Any, title: str = "", y_label: str = "", references: Any = ()) -> Any:
-    """Box plots side by side, from a mapping of names to values."""
+    """Plot boxes side by side, from a mapping of names to values."""
     named = tuple((str(name), tuple(values)) for name, values in groups.items())
     return draw(Boxes("boxes", title, y_label, named, tuple(references)))
 
@@ -178,7 +178,7 @@ class _Tile:
         self.height = self.own[1] + self.above + 0.15
 
     def put(self, figure: Any, left: float, top: float) -> None:
-        """Draw it with its upper left corner there, in inches from the figure's lower left."""
+        """Draw the tile with its upper left corner at (left, top), in inches from the figure's lower left."""
         width, height = figure.get_size_inches()
         under = top - self.above - self.own[1]
         axes = figure.add_axes((left / width, under / height, self.own[0] / width, self.own[1] / height))
@@ -189,7 +189,7 @@ class _Tile:
 
 
 def _draw_drawings(figure: Drawings) -> Any:
-    """Graphs in rows at one scale, each with its caption above."""
+    """Draw graphs in rows at one scale, each with its caption above."""
     drawings = [_drawn(graph) for graph in figure.graphs]
     points = _points(drawings)
     rows: list[list[_Tile]] = [[]]
@@ -221,7 +221,7 @@ def _drawn(graph: Drawn) -> Drawing:
 
 
 def _leading(rows: Any) -> int:
-    """How many first columns hold words: parents' states; the rest are numbers, or dashes for them."""
+    """The number of first columns that hold text (parents' states); the rest are numbers, or dashes."""
     count = 0
     for column in zip(*rows, strict=True):
         if any(isinstance(cell, float) or cell is None for cell in column):

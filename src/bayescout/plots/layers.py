@@ -1,4 +1,4 @@
-"""Which layer a node is drawn in: parents above children, lines short in total, no layer far too wide."""
+"""The layer of each node in a drawing: parents above children, lines short in total, no layer too wide."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Size = tuple[int, int]
 
 LEAST_WIDTH = 800
 BREADTH = 1.5
-"""How wide a layer may be against the side of a square that holds all boxes."""
+"""Largest width of a layer, relative to the side of a square that holds all boxes."""
 FEW_LINES = 2
 """A node with more lines is not moved away from them to make room."""
 
 
 def assign(arcs: Sequence[Pair], room: Sequence[Size]) -> list[int]:
-    """For each node a layer from 0 with every arc leading down, the arcs' total length nearly the least.
+    """The layer of each node, from 0, with every arc leading down and a nearly minimal total length of arcs.
 
-    `room` is what each node takes, with the gaps around it. First the total is the very least; then nodes
-    that may as well be in another layer go to the emptiest; then layers that are too wide give nodes without
+    `room` is the size of each node, with the gaps around it. First the total is minimised; then nodes that
+    fit several layers equally well go to the emptiest; then layers that are too wide give nodes without
     children to layers below, and nodes without parents to layers above.
     """
     layer = leftmost(len(room), [(a, b, 1) for a, b in arcs], [(a, b, 0, 1) for a, b in arcs])
@@ -58,7 +58,7 @@ class _Layering:
         self.layer[node] = to
 
     def _level(self, node: int) -> None:
-        """Move a node whose lines come to the same anywhere between its neighbours to the emptiest layer."""
+        """Move a node to the emptiest layer between its neighbours if its total line length is unchanged."""
         above, below = self.parents[node], self.children[node]
         if not above or len(above) != len(below):
             return
@@ -70,8 +70,8 @@ class _Layering:
     def _relieve(self, k: int, step: int) -> None:
         """While layer k is too wide, move its loose ends to the nearest layer with room, in one direction.
 
-        They are dealt out to the layers in turn, so that those of one parent stand in columns and the lines
-        to the lower ones pass between the upper ones.
+        They are distributed over the layers in turn, so that the children of one parent form columns, and the
+        lines to the lower ones pass between the upper ones.
         """
         ahead, behind = (self.children, self.parents) if step > 0 else (self.parents, self.children)
         loose = [

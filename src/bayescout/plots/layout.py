@@ -1,4 +1,4 @@
-"""Where everything of a graph goes: layers, parents above children, lines that bend around boxes."""
+"""The layout of a graph: layers, parents above children, lines that bend around boxes."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ MARGIN = 12.0
 BOX_HEIGHT = 26
 BOX_PADDING = 10
 BOX_GAP, LINE_GAP = 22, 12
-"""Least room between two boxes of a layer, and between a line and what stands beside it."""
+"""Least gap between two boxes of a layer, and between a line and its neighbour in a layer."""
 LAYER_GAP, WIDEST_LAYER_GAP = 38, 110
 PORT_GAP = 14
-"""Between the ends of two lines at one side of a box."""
+"""Gap between the ends of two lines at one side of a box."""
 COMPONENT_GAP = 36
 
 
 @dataclass(frozen=True)
 class Box:
-    """A node's place: its centre and its size."""
+    """The place of a node: its centre and its size."""
 
     x: float
     y: float
@@ -78,10 +78,10 @@ def label_size(label: Label) -> Size:
 def layered(
     graph: Dag | Pdag, size_of: Callable[[Label], Size] = label_size, more: Sequence[Pair] = ()
 ) -> Layout:
-    """A drawing of a graph in layers, every parent above its children, as Sugiyama and others (1981) have it.
+    """Lay out a graph in layers, every parent above its children (Sugiyama and others 1981).
 
-    Routes come for the graph's directed arcs, then its undirected edges, then for `more`: pairs of positions
-    to be joined as well, such as arcs the graph lacks, which may lead upwards.
+    Routes are in the order of the graph's directed arcs, its undirected edges, then `more`: further pairs of
+    positions to join, such as arcs that the graph lacks, which may lead upwards.
     """
     own = arc_pairs(graph)
     down = _downwards(graph, own, more)
@@ -99,17 +99,17 @@ def layered(
 
 
 def arc_pairs(graph: Dag | Pdag) -> list[Pair]:
-    """The pairs a drawing joins: directed arcs, then undirected edges, as positions."""
+    """The pairs that a drawing joins: directed arcs, then undirected edges, as positions."""
     if isinstance(graph, Pdag):
         return [*graph.directed, *graph.undirected]
     return [(p, child) for child, ps in enumerate(graph.parents) for p in ps]
 
 
-# ---- which way is down
+# ---- direction of the lines
 
 
 def _downwards(graph: Dag | Pdag, own: list[Pair], more: Sequence[Pair]) -> list[Pair]:
-    """Every joined pair once, the end to be drawn higher first; together they are acyclic."""
+    """Every joined pair once, the upper end first; together they are acyclic."""
     if isinstance(graph, Pdag):
         place = _places(graph)
         own = [(a, b) if place[a] < place[b] else (b, a) for a, b in own]
@@ -128,7 +128,7 @@ def _downwards(graph: Dag | Pdag, own: list[Pair], more: Sequence[Pair]) -> list
 
 
 def _places(graph: Pdag) -> list[int]:
-    """Places in an order that all directed arcs follow, and a member of the class where there is one."""
+    """The place of each node in an order of a DAG of the class or, if there is none, of the directed arcs."""
     try:
         order = list(graph.to_dag().order_indices)
     except GraphError:
@@ -143,7 +143,7 @@ def _places(graph: Pdag) -> list[int]:
 
 
 def _components(size: int, arcs: Sequence[Pair]) -> list[list[int]]:
-    """Sets of joined nodes, each in order; the largest first, then by their first node."""
+    """The connected components, each in order; the largest first, then by their first node."""
     root = list(range(size))
 
     def top(node: int) -> int:
@@ -175,7 +175,7 @@ class _Piece:
 
 
 class _Chains:
-    """A component's vertices: its nodes, and for every layer an arc passes a bend of its own."""
+    """A component's vertices: its nodes, and one bend for every layer that an arc passes."""
 
     def __init__(self, nodes: list[int], arcs: list[Pair], sizes: Sequence[tuple[int, int]]) -> None:
         position = {node: k for k, node in enumerate(nodes)}
@@ -209,7 +209,7 @@ def _component(nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequenc
     for (a, b), chain in zip(own, drawn.chains, strict=True):
         offsets = ports[start : start + len(chain) - 1]
         start += len(chain) - 1
-        # From box to box, and inside a layer straight down: a taller box may stand beside a lower one.
+        # From box to box, and straight down inside a layer, since a taller box may be beside a lower one.
         upper, lower = boxes[a], boxes[b]
         at = [(upper.x + offsets[0][0], upper.y + upper.height / 2, bottoms[drawn.layer[chain[0]]])]
         at += [(xs[v], tops[drawn.layer[v]], bottoms[drawn.layer[v]]) for v in chain[1:-1]]
@@ -221,7 +221,7 @@ def _component(nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequenc
 def _ports(
     layers: Layers, order: list[list[int]], extent: Sequence[tuple[int, int]], lines: list[Pair]
 ) -> list[tuple[int, int]]:
-    """For each line how far from the middle of its upper and its lower end it is attached, in order."""
+    """For each line, the offsets from the middle at which its upper and lower ends are attached, in order."""
     place = layers.places(order)
     offset: dict[tuple[int, int, bool], int] = {}
     for vertex in range(len(layers.layer)):
@@ -241,7 +241,7 @@ def _across(
     ports: list[tuple[int, int]],
     nodes: int,
 ) -> list[float]:
-    """x of every vertex: neighbours apart, lines as upright as can be, long ones most of all."""
+    """The x of every vertex: neighbours apart, lines as upright as possible, long lines most of all."""
     gaps = []
     for row in order:
         for left, right in pairwise(row):
@@ -261,7 +261,7 @@ def _down(
     ports: list[tuple[int, int]],
     xs: list[float],
 ) -> tuple[list[float], list[float]]:
-    """The top and bottom of every layer; further apart where lines between them run far sideways."""
+    """The top and bottom of every layer; layers are further apart if lines between them run far sideways."""
     layer = {vertex: k for k, row in enumerate(order) for vertex in row}
     widest = [0.0] * len(order)
     for (upper, lower), (leaves, arrives) in zip(lines, ports, strict=True):
@@ -277,7 +277,7 @@ def _down(
 
 
 def _curve(stops: list[tuple[float, float, float]]) -> tuple[Point, ...]:
-    """Through (x, top, bottom) stops: straight down inside a layer, an S between two."""
+    """The curve through (x, top, bottom) stops: straight down inside a layer, S-shaped between two."""
     points: list[Point] = [(stops[0][0], stops[0][1])]
     for k, (x, top, bottom) in enumerate(stops):
         if k:
@@ -311,7 +311,7 @@ def _shifted(piece: _Piece, dx: float, dy: float) -> _Piece:
 def _packed(
     pieces: list[_Piece], boxes: dict[int, Box], routes: dict[Pair, tuple[Point, ...]]
 ) -> tuple[float, float]:
-    """Components side by side in rows, single nodes in rows of their own below; fills boxes and routes."""
+    """Put components side by side in rows, single nodes in their own rows below; fills boxes and routes."""
     joined = [piece for piece in pieces if len(piece.boxes) > 1]
     single = [piece for piece in pieces if len(piece.boxes) == 1]
     area = sum((piece.width + COMPONENT_GAP) * (piece.height + COMPONENT_GAP) for piece in pieces)

@@ -1,7 +1,7 @@
-"""The colours, in one place: Okabe & Ito's (2008), which colour-blind readers can tell apart.
+"""All colours: those of Okabe & Ito (2008), which colour-blind readers can distinguish.
 
-Colour never stands alone: every kind of arc has a dash or a width of its own, every series of a figure a
-marker and a dash.
+Colour is never the only difference: every kind of arc has a dash or a width of its own, every series of a
+figure a marker and a dash.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 
 SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-"""In the order in which a figure gives them out; yellow is too faint on white."""
+"""Colours of series, in the order of use; yellow is too faint on white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (6, 2, 1.5, 2), (8, 3), (3, 1, 1, 1), (2, 3))
 
@@ -26,7 +26,7 @@ BOX_FILL, BOX_EDGE = "#EDF2F9", "#4F6179"
 
 @dataclass(frozen=True)
 class Stroke:
-    """How a line is drawn: its colour, its width, and its dashes in units of length (none: solid)."""
+    """The style of a line: its colour, its width, and its dashes in units of length (none: solid)."""
 
     colour: str
     width: float
@@ -40,10 +40,10 @@ ARCS = {
     "missing": Stroke(BLUE, 1.8, (7, 4)),
     "reversed": Stroke(PURPLE, 2.0, (9, 3, 2, 3)),
 }
-"""By what an arc is against the truth; `plain` where there is none to compare with."""
+"""Strokes by the kind of an arc compared with the truth; `plain` without a truth."""
 
 
 def mixed(one: str, two: str, share: float) -> str:
-    """A colour on the way from one to the other."""
+    """A colour between two others."""
     a, b = (tuple(int(colour[k : k + 2], 16) for k in (1, 3, 5)) for colour in (one, two))
     return "#" + "".join(f"{round(p + (q - p) * share):02X}" for p, q in zip(a, b, strict=True))

@@ -1,4 +1,4 @@
-"""The figure we return. Imported when used: it is the one module that needs matplotlib to be imported."""
+"""The figure class that we return. Imported when used: this module alone needs matplotlib at import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bayescout.plots.style import svg_text
 
 
 class ShownFigure(Figure):
-    """A matplotlib figure that no window and no pyplot knows of, and that a notebook shows."""
+    """A matplotlib figure that is independent of windows and pyplot, and that a notebook shows."""
 
     def _repr_svg_(self) -> str:
         return svg_text(self)

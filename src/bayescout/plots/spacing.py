@@ -1,4 +1,4 @@
-"""Numbers on a line with least gaps between them and the least total distance along given links.
+"""Positions on a line with minimum gaps between them and the least total distance along given links.
 
 Both the layers of a drawing and the places within them are such a problem (Gansner, Koutsofios, North & Vo,
 "A technique for drawing directed graphs", 1993).
@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 Gap = tuple[int, int, int]
-"""(a, b, least): b lies at least so much after a."""
+"""(a, b, least): b lies at least `least` after a."""
 Link = tuple[int, int, int, int]
-"""(a, b, offset, weight): weight is paid for each unit between b and a + offset."""
+"""(a, b, offset, weight): the cost is weight per unit of distance between b and a + offset."""
 
 
 def leftmost(size: int, gaps: Sequence[Gap], links: Sequence[Link]) -> list[int]:
-    """The smallest whole numbers from 0 that keep all gaps and pay the least in total.
+    """The smallest whole numbers from 0 that keep all gaps at the least total cost.
 
-    The best solutions form a lattice, so that there is one below all others: the answer is a function of
-    the problem alone and not of the solver. It is found as the prices of a flow of least cost, the dual
-    linear program: every link carries at most its weight either way, every number asks for a small inflow,
-    which makes small numbers cheaper and is too little to move a whole unit of weight.
+    The best solutions form a lattice, so one of them is below all others: the answer depends on the problem
+    alone and not on the solver. It is found as the prices of a minimum-cost flow, the dual linear program:
+    every link carries at most its weight either way, and every number requires a small inflow, which makes
+    small numbers cheaper but is too little to move a whole unit of weight.
     """
     if not gaps and not links:
         return [0] * size
@@ -52,7 +52,7 @@ def leftmost(size: int, gaps: Sequence[Gap], links: Sequence[Link]) -> list[int]
 
 
 def centred(size: int, gaps: Sequence[Gap], links: Sequence[Link]) -> list[float]:
-    """The middle between the leftmost and the rightmost best solution, which is as good as they are."""
+    """The midpoint of the leftmost and the rightmost best solution, which is equally good."""
     left = leftmost(size, gaps, links)
     width = max(left, default=0)
     mirrored = leftmost(

@@ -1,4 +1,4 @@
-"""How sure arcs are, from whatever a bootstrap returns."""
+"""Confidence in arcs, from any result of a bootstrap."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Strengths = dict[Arc, tuple[float, float | None]]
 
 
 def as_strengths(source: Any) -> Strengths:
-    """For arcs (parent, child) their strength and, where known, their direction, both from 0 to 1.
+    """The strength of arcs (parent, child) and, if known, their direction, both from 0 to 1.
 
-    From a mapping of pairs to a strength or to (strength, direction), or from anything with a `table()` of
+    Takes a mapping of pairs to a strength or to (strength, direction), or anything with a `table()` of
     rows (parent, child, strength, direction), such as a bootstrap's arc strengths.
     """
     if isinstance(source, Mapping):
@@ -52,7 +52,7 @@ def _checked(arc: Any, strength: Any, direction: Any) -> tuple[float, float | No
 
 
 def strength_of(strengths: Strengths, parent: Label, child: Label) -> tuple[float, float | None]:
-    """Strength and direction of an arc, also when it is listed the other way round; 0 where it is not."""
+    """Strength and direction of an arc, even if listed the other way round; strength 0 if not listed."""
     if (parent, child) in strengths:
         return strengths[parent, child]
     strength, direction = strengths.get((child, parent), (0.0, None))
@@ -60,7 +60,7 @@ def strength_of(strengths: Strengths, parent: Label, child: Label) -> tuple[floa
 
 
 def one_way(strengths: Strengths) -> Strengths:
-    """Each pair of nodes once, in its likelier direction, the strongest first, ties as they came."""
+    """Each pair of nodes once, in its likelier direction, the strongest first, ties in their given order."""
     kept: Strengths = {}
     for (a, b), (strength, direction) in strengths.items():
         if (b, a) in kept:

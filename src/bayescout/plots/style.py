@@ -1,4 +1,4 @@
-"""matplotlib, loaded when used and left as it was: no pyplot, no change to the user's settings."""
+"""Use of matplotlib: imported when needed, without pyplot and without changing the user's settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DPI = 144
 TITLE_STYLE: dict[str, Any] = {"fontsize": 11.5, "fontweight": "bold"}
 FALLBACK_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans", "Arial Unicode MS", "PingFang SC",
                   "Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic")  # fmt: skip
-"""For letters the first font lacks; those that are installed are used."""
+"""Fonts for letters that the first font lacks; only installed ones are used."""
 
 STYLE: dict[str, Any] = {
     "font.size": 9.0,
@@ -42,11 +42,11 @@ STYLE: dict[str, Any] = {
     "svg.fonttype": "path",
     "path.simplify": False,
 }
-"""On top of matplotlib's defaults: a label with a dollar sign is a label, not a formula."""
+"""Changes to matplotlib's defaults; among them, a label with a dollar sign is not a formula."""
 
 
 def matplotlib() -> Any:
-    """The package, or the line that installs it."""
+    """Import matplotlib, or raise with the command that installs it."""
     try:
         import matplotlib as package
         import matplotlib.style
@@ -57,7 +57,7 @@ def matplotlib() -> Any:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw with our settings whatever the user's are; theirs come back afterwards."""
+    """Use our settings within the block, and restore the user's afterwards."""
     package = matplotlib()
     fonts = {"font.family": ["DejaVu Sans", *_installed()]}
     with package.style.context(["default", STYLE | fonts]), warnings.catch_warnings():

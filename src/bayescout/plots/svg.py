@@ -1,9 +1,9 @@
-"""A drawing as SVG text: self-contained, safe for any label, and open to a page's script.
+"""Write a drawing as SVG text: self-contained, safe for any label, and usable by a page's script.
 
 Every node is a `<g class="node" data-node data-index>` and every arc a `<g class="arc KIND" data-parent
 data-child data-source data-target>`, each with a `<title>` that browsers show on hover. Index, source and
-target are positions, which are unique where labels look alike. An arc has a wide transparent line on top, so
-that it can be pointed at.
+target are positions, which are unique even if labels look alike. An arc has a wide transparent line on top,
+which makes it easy to point at.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _xy(point: Point) -> str:
 
 
 def arrow(points: tuple[Point, ...], width: float) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
-    """A route cut short of its end, and the triangle of its head there; a wider line has a larger one."""
+    """A route shortened at its end, and the triangle of its arrowhead there, larger for a wider line."""
     (x, y), before = points[-1], points[-2]
     length = HEAD_LENGTH + max(0.0, width - 1.3) * 1.5
     half = HEAD_WIDTH + max(0.0, width - 1.3) * 0.9
@@ -105,7 +105,7 @@ def _node(node: DrawnNode) -> str:
 
 
 def _text(x: float, y: float, text: str, size: float, anchor: str) -> str:
-    """One line of text, its capitals centred on y whatever the viewer knows of baselines."""
+    """One line of text, with capitals centred on y in any viewer, whatever its support for baselines."""
     return (
         f'<text x="{_n(x)}" y="{_n(y + size * 0.36)}" font-size="{_n(size)}" text-anchor="{anchor}" '
         f'fill="{palette.INK}">{escape(text)}</text>'
@@ -120,7 +120,7 @@ def _table(node: DrawnNode, left: float, top: float) -> str:
 
 
 def table_cells(node: DrawnNode) -> list[tuple[float, float, str, str]]:
-    """(x, y, text, anchor) of every cell of a node's table, y at the middle of its line."""
+    """The (x, y, text, anchor) of every cell of a node's table, y at the middle of its line."""
     table = node.table
     if table is None:
         return []

@@ -1,4 +1,4 @@
-"""A small table inside a node's box: its conditional probabilities, or whatever a study prints there."""
+"""A small table inside a node's box: its conditional probabilities, or other values from a study."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_CELL = 14
 
 @dataclass(frozen=True)
 class NodeTable:
-    """Column heads, rows of text, how many further rows are not shown; `leading` columns keep to the left."""
+    """Column heads, rows of text, the number of rows not shown; `leading` columns are aligned left."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -28,7 +28,7 @@ class NodeTable:
 
     @classmethod
     def of(cls, columns: Sequence[object], rows: Sequence[Sequence[object]], leading: int = 0) -> NodeTable:
-        """From values of any kind; numbers get three digits, None is a dash, long tables are cut."""
+        """Make a table from any values; numbers get three digits, None is a dash, long tables are cut."""
         shown = tuple(tuple(_cell(value) for value in row) for row in rows[:MAX_ROWS])
         more = max(0, len(rows) - MAX_ROWS)
         return cls(tuple(_cell(column) for column in columns), shown, leading, more)
@@ -40,7 +40,7 @@ class NodeTable:
 
     @property
     def lines(self) -> int:
-        """How many lines the table takes, heads and the count of further rows included."""
+        """The number of lines of the table, including heads and the count of further rows."""
         return 1 + len(self.rows) + bool(self.more)
 
     @property
@@ -48,7 +48,7 @@ class NodeTable:
         return f"… {self.more:,} more"
 
     def box_size(self, width: float, height: float) -> tuple[float, float]:
-        """The size of a box of a label of this width and height with the table under it."""
+        """The size of a box that holds a label of this width and height with the table under it."""
         own = sum(self.widths) + CELL_GAP * max(0, len(self.columns) - 1)
         own = max(own, text_width(self.more_text, TABLE_FONT) if self.more else 0.0)
         return max(width, own + 2 * TABLE_PADDING), height + self.lines * ROW_HEIGHT + 6

@@ -1,4 +1,4 @@
-"""How wide a label is, without a font at hand, and how a label too long is shortened."""
+"""The width of a label, estimated without a font, and the shortening of long labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bayescout.graph.labels import Label
 
 FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 MAX_CHARACTERS = 24
-"""Labels with more are cut in the middle; the whole is in the tooltip."""
+"""Longer labels are shortened in the middle; the tooltip shows the whole."""
 
 # fmt: off
 _ASCII = (
@@ -21,12 +21,12 @@ _ASCII = (
 # fmt: on
 """Advance widths of the characters from space to ~ in DejaVu Sans, in hundredths of the font size.
 
-It is among the widest of the common sans-serif fonts, so that a label fits its box in the others too.
+It is among the widest common sans-serif fonts, so that a label fits its box in other fonts too.
 """
 
 
 def text_width(text: str, size: float) -> float:
-    """The width of one line of text at a font size, in the same unit; never too small by much."""
+    """The width of one line of text at a font size, in the same unit; at most a little too small."""
     return sum(map(_advance, text)) * size / 100
 
 
@@ -40,19 +40,19 @@ def _advance(character: str) -> int:
 
 
 def one_line(label: Label) -> str:
-    """A label as one line of text that may be shown: no line ends, no control characters."""
+    """A label as one printable line of text: no line ends, no control characters."""
     text = str(label)
     shown = "".join(" " if character.isspace() else character for character in text)
     return "".join("�" if _unprintable(character) else character for character in shown)
 
 
 def _unprintable(character: str) -> bool:
-    """What XML cannot hold (controls, surrogates, the two non-characters), or is no character at all."""
+    """Return True for a character that XML cannot hold: controls, surrogates, the two non-characters."""
     return category(character) in ("Cc", "Cs") or character in "\ufffe\uffff"
 
 
 def shortened(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """Text with its middle replaced by an ellipsis where it has more characters than the limit."""
+    """The text, with its middle replaced by an ellipsis if it has more characters than the limit."""
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 3
@@ -60,7 +60,7 @@ def shortened(text: str, limit: int = MAX_CHARACTERS) -> str:
 
 
 def wrapped(text: str, size: float, width: float) -> list[str]:
-    """Lines of whole words, none wider than the width unless a single word is."""
+    """The text in lines of whole words, none wider than the width unless a single word is."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word

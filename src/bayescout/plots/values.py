@@ -1,6 +1,6 @@
 """Tables and figures as plain values: studies return them, reports print them, `figures.draw` draws them.
 
-Every one has a `name` (of its files), a `title` and a `note` (a sentence or two under it; may be empty).
+Each has a `name` (of its files), a `title` and a `note` (a sentence or two under it; may be empty).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class SummaryTable:
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a figure; `low` and `high`, where given, bound a band around it."""
+    """One line of a figure; `low` and `high`, if given, bound a band around it."""
 
     label: str
     x: tuple[float, ...]
@@ -36,7 +36,7 @@ class Series:
     low: tuple[float, ...] | None = None
     high: tuple[float, ...] | None = None
     faint: bool = False
-    """One of many runs, drawn thin and without a place in the legend."""
+    """True for one of many runs, drawn thin and without a legend entry."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines over a common meaning of the axes, in one panel or several side by side."""
+    """Lines over axes with a common meaning, in one panel or several side by side."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Histograms:
-    """The distribution of values, one panel each; panels of one figure share no axes."""
+    """Distributions of values, one panel each; panels of one figure share no axes."""
 
     name: str
     title: str
@@ -87,7 +87,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A graph to be drawn; against `truth`, where given, with missing, extra and reversed arcs coloured."""
+    """A graph to be drawn; with `truth`, if given, its missing, extra and reversed arcs are coloured."""
 
     caption: str
     dag: Dag

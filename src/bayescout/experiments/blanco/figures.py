@@ -13,18 +13,18 @@ SETTINGS_TITLES = {DOCUMENT: "the document's settings", OURS: "our settings"}
 
 
 def followed(view: View) -> str:
-    """The network whose runs the document follows, or else the last."""
+    """The network whose runs the document follows, or the last if it was not run."""
     return "alarm" if "alarm" in view.networks else view.networks[-1]
 
 
 def typical(records: Records) -> Record:
-    """The run in the middle by its final score; of two the better."""
+    """The run with the median final score; of two middle ones the better."""
     ranked = sorted(records, key=lambda record: record.measures["score"])
     return ranked[len(ranked) // 2]
 
 
 def course(view: View, order: str, settings: str, scores: tuple[str, ...]) -> Lines:
-    """Figures 7 and 8: the best score against the networks evaluated, in a typical run."""
+    """Figures 7 and 8: the best score by networks evaluated, in a typical run."""
     network = followed(view)
     panels = []
     for by in scores:
@@ -51,7 +51,7 @@ def _series(label: str, record: Record, by: str) -> Series:
 
 
 def final_scores(view: View, network: str, by: str, order: str) -> Boxes:
-    """How far below or above the generating network runs end, with both settings."""
+    """Differences of the final scores from the generating network's, with both settings."""
     reference = view.reference(network, by)
     groups = []
     for settings in (DOCUMENT, OURS):

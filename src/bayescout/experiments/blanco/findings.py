@@ -1,4 +1,4 @@
-"""What the document says it found, held against the records."""
+"""The document's findings, compared with the records."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from bayescout.experiments.records import Records
 from bayescout.experiments.summary import Finding
 
 EARLY, MOST = 10_000, 0.9
-"""Networks evaluated by which, and the share of the gain that, counts as a considerable improvement."""
+"""A considerable improvement: at least the share `MOST` of the gain within `EARLY` networks evaluated."""
 
 INDIVIDUALS = 10
 ROWS = 10_000
-"""Of the document's data: its scores can only be held against those of as many."""
+"""Rows of the document's data: its scores are comparable only with scores of as many rows."""
 
 COUPLES = ("UMDA", "PBIL")
 Column = tuple[str, str]
 
 
 def findings(view: View) -> tuple[Finding, ...]:
-    """Every statement of the document that the records can speak to, and what we add."""
+    """Every statement of the document that the records can test, and our additions."""
     found = [
         units_of_bic(view),
         entropy_has_no_charge(view),
@@ -52,14 +52,14 @@ def findings(view: View) -> tuple[Finding, ...]:
 
 
 def _with_size(view: View, one: Finding) -> Finding:
-    """Where populations are not the document's size, that is a first reason for any difference."""
+    """The finding, with the population size as first reason for a difference if it is not the document's."""
     if one.holds or view.study.individuals >= INDIVIDUALS:
         return one
     return replace(one, why=f"{one.why} Populations here are smaller than the document's.".strip())
 
 
 def _columns(view: View) -> Iterator[Column]:
-    """(network, score) of the document's tables."""
+    """The (network, score) columns of the document's tables."""
     return product(view.networks, printed.SCORES)
 
 
@@ -68,7 +68,7 @@ def _title(column: Column) -> str:
 
 
 def _cases(view: View, test: Callable[[str, str], bool]) -> tuple[str, bool]:
-    """In how many columns of the tables something is so, the others by name, and whether in all."""
+    """The number of table columns that pass a test, with the names of the others, and True if all pass."""
     columns = list(_columns(view))
     others = [_title(column) for column in columns if not test(*column)]
     text = f"{len(columns) - len(others)} of {len(columns)} columns"
@@ -80,7 +80,7 @@ def _mean(records: Records, measure: str = "score") -> float:
 
 
 def units_of_bic(view: View) -> Finding | None:
-    """Under tables 1-3: the real values."""
+    """The real values printed under tables 1-3."""
     known = [name for name in view.networks if name in printed.REFERENCES]
     if not known or view.study.rows != ROWS:
         return None
@@ -368,7 +368,7 @@ def always_reach(view: View) -> Finding:
 
 
 def better_settings(view: View) -> Finding:
-    """What we add: the document's settings fall short."""
+    """Our addition: the document's settings fall short."""
     network = followed(view)
     parts, counts = [], {}
     for settings, title in ((DOCUMENT, "the document's"), (OURS, "our")):

@@ -1,4 +1,4 @@
-"""What the runs of the study are called, in their declarations and in its tables."""
+"""Names of the study's runs, in their declarations and in its tables."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What the document printed: tables 1-3 and the scores of the generating networks under them."""
+"""The document's printed values: tables 1-3 and the scores of the generating networks under them."""
 
 from __future__ import annotations
 
 SCORES = ("bic-printed", "k2", "entropy")
 """The order of the columns below: score and generations for each of them."""
 
-# The sign of the first entropy of asia is lost in the document's print; it cannot be positive.
+# The document's print lost the sign of the first entropy of asia, which cannot be positive.
 TABLES: dict[tuple[str, str, str], tuple[str, ...]] = {
     ("asia", "given", "GA"): (
         "-10947.1 ± 13.6†", "21.1 ± 14.35†", "-11086.4 ± 387.47†", "25.6 ± 16.75†", "-1.09 ± 0†",
@@ -101,6 +101,6 @@ def mean_of(text: str) -> float | None:
 
 
 def gap(network: str, order: str, algorithm: str, by: str) -> float | None:
-    """How far the printed mean is above the printed score of the generating network."""
+    """The printed mean minus the printed score of the generating network."""
     found = mean_of(cell(network, order, algorithm, by)[0])
     return None if found is None else found - REFERENCES[network][by]

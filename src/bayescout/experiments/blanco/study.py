@@ -26,7 +26,7 @@ BETTER: dict[str, dict[str, Any]] = {
     "UMDA": {"correction": 0.1, "distinct": True, "patience": 10},
     "PBIL": {"correction": 0.1, "distinct": True, "patience": 10},
 }
-"""Settings of ours: no arc is lost for good, no copies in a population, and patience at the end."""
+"""Our own settings: no arc is lost permanently, populations have no copies, and stopping is patient."""
 
 COSTS = {
     (DOCUMENT, "given"): {"GA": 3.7, "UMDA": 2.7, "PBIL": 5.0},
@@ -35,10 +35,10 @@ COSTS = {
     (OURS, "none"): {"GA": 10.0, "UMDA": 10.0, "PBIL": 13.0},
 }
 COST_OF_SCORE = {"bic-printed": 0.8, "bic": 1.0, "k2": 1.4, "entropy": 1.2}
-"""CPU seconds of a run on alarm with 10,000 rows and ten individuals a variable."""
+"""CPU seconds of a run on alarm with 10,000 rows and ten individuals per variable."""
 
 SEED = 0
-"""Of the rows: one data set a network, as in the document."""
+"""Seed of the rows: one data set per network, as in the document."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ def _single(values: Declared) -> dict[str, list[Any]]:
 def score_declared(by: str, rows: int) -> str | dict[str, Any]:
     """A score as runs declare it.
 
-    The BIC that the document printed has the log-likelihood in base 10 and a charge of ½ log2 N a parameter:
-    its figures for the generating networks are met so, and are out of reach in any one base.
+    The document's printed BIC has the log-likelihood in base 10 and a charge of ½ log2 N per parameter:
+    this reproduces its figures for the generating networks, which no single base does.
     """
     return {"name": "penalised", "charge": 0.5 * math.log2(rows) * LN10} if by == "bic-printed" else by
 
@@ -157,7 +157,7 @@ def shape_of(network: str) -> tuple[int, int]:
 
 
 def course(result: Result, run: Declared) -> Measures:
-    """The best score whenever a generation raised it, by networks evaluated; of K2, each order's score."""
+    """The best score after each generation that raised it, by networks evaluated; for K2, every order's."""
     steps = result.trace
     if run["algorithm"] == K2:
         random = run["order"] == "none"

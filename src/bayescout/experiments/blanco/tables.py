@@ -15,7 +15,7 @@ from bayescout.plots.values import Cell, SummaryTable
 
 
 def references(view: View) -> SummaryTable:
-    """The generating networks' own scores, which every other score is held against."""
+    """The generating networks' own scores, with which every other score is compared."""
     rows: list[tuple[Cell, ...]] = []
     for network in view.networks:
         data = view.of(network, "k2", "given", K2)[0].run["data"]
@@ -49,7 +49,7 @@ def _said(values: Mapping[str, float], by: str) -> str | None:
 
 
 def results(view: View, network: str) -> SummaryTable:
-    """One of the document's tables 1-3, a row for each of its cells."""
+    """One of the document's tables 1-3, one row per cell of it."""
     rows: list[tuple[Cell, ...]] = []
     for order in ORDERS:
         for by in SCORES:
@@ -95,7 +95,7 @@ def _signed(gap: float | None, by: str) -> str | None:
 
 
 def settings(view: View, network: str) -> SummaryTable:
-    """The document's settings against ours: how near the generating network's score, how often, for what."""
+    """The document's settings against ours: distance from the generating network's score, frequency, cost."""
     rows: list[tuple[Cell, ...]] = []
     for order in ORDERS:
         for by in SCORES:
@@ -139,7 +139,7 @@ def _count(records: Records) -> str:
 
 
 def structures(view: View) -> SummaryTable:
-    """The best networks found against the generating ones."""
+    """The best networks found, compared with the generating ones."""
     rows: list[tuple[Cell, ...]] = []
     for network in view.networks:
         for order in ORDERS:

@@ -19,13 +19,13 @@ EQUAL = 1e-9
 
 
 def shown(by: str, score: float) -> float:
-    """A score as the document gives it: base-10 logarithms; entropy, with its sign, in nats a row."""
+    """A score as the document gives it: base-10 logarithms; entropy, with its sign, in nats per row."""
     return score if by == "entropy" else score / LN10
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Records, and the ways the study looks at them."""
+    """The records, with the selections and figures that the study uses."""
 
     study: Blanco
     records: Records
@@ -42,7 +42,7 @@ class View:
     def scores(
         self, network: str, by: str, order: str, algorithm: str, settings: str = DOCUMENT
     ) -> tuple[float, ...]:
-        """Scores of the runs as shown; of K2 with random orders, those of every order."""
+        """Scores of the runs as shown; for K2 with random orders, those of every order."""
         some = self.of(network, by, order, algorithm, settings)
         if algorithm == K2:
             return tuple(shown(by, score) for record in some for score in record.measures["orders"])
@@ -57,17 +57,17 @@ class View:
         return shown(by, self.of(network, by, "given", K2)[0].measures["reference"])
 
     def gap(self, network: str, by: str, scores: tuple[float, ...]) -> float | None:
-        """How far the mean is above the generating network's score."""
+        """The mean minus the generating network's score."""
         middle = mean(scores)
         return None if middle is None else middle - self.reference(network, by)
 
     def best(self, network: str, by: str, order: str, settings: str = DOCUMENT) -> Record:
-        """The run of the population searches with the best score; of equals the closest to the network."""
+        """The run of the population searches with the best score; of ties the closest to the network."""
         some = [record for group in self.trio(network, by, order, settings).values() for record in group]
         return max(some, key=lambda record: (record.measures["score"], -record.measures["hamming"]))
 
 
 def reached(record: Record) -> bool:
-    """Whether a run ends at the score of the generating network or above, up to rounding."""
+    """Return True if a run ends at the score of the generating network or above, up to rounding."""
     reference = record.measures["reference"]
     return bool(record.measures["score"] >= reference - EQUAL * abs(reference))

@@ -1,4 +1,4 @@
-"""Frigo (2009): greedy equivalence search held to the dependencies that tests find, against GES itself."""
+"""Frigo (2009): greedy equivalence search constrained by the dependences that tests find, against GES."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class FrigoDiscrete(Study):
     sets, collider_rows     data sets of the collider at each sample size
     graphs, nodes, rows     random binary networks of each size at each sample size
     networks, samples, network_rows
-                            known networks, how many samples of each, and their sizes
+                            known networks, the number of samples of each, and their sizes
     """
 
     name: ClassVar[str] = "frigo-discrete"
@@ -117,7 +117,7 @@ class FrigoDiscrete(Study):
 
 
 def _colliders(run: Declared) -> Measures:
-    """How many of the data sets give a graph with exactly the two edges."""
+    """The number of data sets that give a graph with exactly the two edges."""
     from bayescout.learn import learn
     from bayescout.network import random_network
 

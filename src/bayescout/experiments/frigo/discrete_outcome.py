@@ -26,7 +26,7 @@ from samples; here it is exact, of networks fitted with Laplace's correction."""
 
 TITLES = {"bdeu": "BDeu", "bic": "BIC"}
 SMALL = 500
-"""Up to so many rows the document speaks of low sample sizes."""
+"""The most rows that the document calls a low sample size."""
 
 CLOSE = 0.05
 

@@ -33,7 +33,7 @@ class FrigoGaussian(Study):
 
     graphs, nodes, rows     random linear models of each size at each sample size
     networks, samples, network_rows
-                            known graphs, how many models on each, and the sizes of their samples
+                            known graphs, the number of models on each, and the sizes of their samples
     """
 
     name: ClassVar[str] = "frigo-gaussian"
@@ -91,7 +91,7 @@ class FrigoGaussian(Study):
 
 
 def _drawn(run: Declared) -> tuple[Any, Any]:
-    """The network and the rows of a run; on a known graph with coefficients drawn anew for each seed."""
+    """The network and the rows of a run; a known graph gets new coefficients for each seed."""
     if run["part"] == RANDOM:
         return network_of(run["data"]), data_of(run["data"])
     from bayescout.network import random_network

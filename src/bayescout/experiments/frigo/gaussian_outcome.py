@@ -25,7 +25,7 @@ number of nodes ({nodes}) and rows ({rows}); {samples} models on the graphs of {
 TITLES = {"ges": "GES", "imap": "I-map", "imap-pruned": "I-map pruned"}
 BIC, F, RATIO = "score", "f", "ratio"
 LARGE = 9
-"""From so many nodes on the document sees pruning pay."""
+"""Number of nodes from which on, according to the document, pruning pays."""
 
 
 def outcome(study: FrigoGaussian, records: Records) -> Outcome:

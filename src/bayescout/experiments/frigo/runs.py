@@ -1,4 +1,4 @@
-"""What the runs of both studies share: data drawn as in the document, and searches measured on them."""
+"""Common parts of the runs of both studies: data drawn as in the document, and searches measured on them."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ GAUSSIAN_SEARCHES = (*DISCRETE_SEARCHES, "imap-pruned")
 
 
 def random_data(kind: str, nodes: int, rows: int, seed: int) -> dict[str, Any]:
-    """Rows of a random network of at most two arcs a node, with parameters drawn uniformly."""
+    """Rows of a random network of at most two arcs per node, with parameters drawn uniformly."""
     drawn = {"nodes": nodes, "arcs": drawn_arcs(nodes, seed), "kind": kind, "seed": seed}
     return {"random": drawn, "rows": rows, "seed": seed}
 
 
 def drawn_arcs(nodes: int, seed: int) -> int:
-    """A number of arcs of at most two a node, as likely as there are sets of so many forward arcs.
+    """Draw a number of arcs, at most two per node, in proportion to the number of arc sets of that size.
 
-    So every graph within the bound has the same chance under its order, and most come close to it: as from
-    the uniform generator of Tetrad, which the document uses.
+    So every set of forward arcs within the bound is equally likely under its order, and most sizes come close
+    to the bound, as with the uniform generator of Tetrad, which the document uses.
     """
     pairs = nodes * (nodes - 1) // 2
     sets = [math.comb(pairs, arcs) for arcs in range(min(2 * nodes, pairs) + 1)]
@@ -44,7 +44,7 @@ def drawn_arcs(nodes: int, seed: int) -> int:
 
 
 def require_sizes(study: Any, counts: Iterable[str], lists: Iterable[str]) -> None:
-    """Refuse settings that are no sizes."""
+    """Refuse settings that are not valid sizes."""
     for name in counts:
         require_count(name, getattr(study, name), 1)
     for name in lists:
@@ -60,7 +60,7 @@ def require_sizes(study: Any, counts: Iterable[str], lists: Iterable[str]) -> No
 def compared(
     truth: Network, table: Table, searches: Sequence[str], score: Declared | str
 ) -> tuple[Measures, dict[str, Result]]:
-    """Each search on the same table: adjacency F, arc ratio, divergence, score; and the results."""
+    """Run each search on the same table: adjacency F, arc ratio, divergence, score; and the results."""
     from bayescout.evaluate import divergence
     from bayescout.experiments.tools import score_of, search_of
     from bayescout.graph.compare import compare
@@ -85,7 +85,7 @@ def compared(
 
 
 def rates_of(result: Result, truth: Network) -> Measures:
-    """False discovery and false acceptance of the tests that a search made; None where nothing was found."""
+    """False discovery and false acceptance rates of a search's tests; None if nothing was found."""
     from bayescout.evaluate import error_rates
     from bayescout.statistics.independence import Question
 

@@ -1,4 +1,4 @@
-"""The records of both studies as the document looks at them: by rows, by nodes, and side by side."""
+"""The records of both studies as the document presents them: by rows, by nodes, and side by side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def overall(name: str) -> Measure:
 
 
 def gain(search: str, name: str, over: str = "ges", smaller: bool = False) -> Measure:
-    """How much better a search does than another, positive when it is better."""
+    """The difference of a measure between two searches, positive if the first is better."""
 
     def found(record: Record) -> float | None:
         one, other = record.measures[search][name], record.measures[over][name]
@@ -58,7 +58,7 @@ class View:
     def by_rows(
         self, name: str, title: str, y_label: str, measure: Measure, score: str | None = None
     ) -> Lines:
-        """One line for each number of nodes, and their mean, against rows."""
+        """One line per number of nodes, and their mean, against rows."""
         series = [
             line(
                 f"{n} nodes", self.rows, [self.mean(measure, score, nodes=n, rows=r) for r in self.rows], True
@@ -73,7 +73,7 @@ class View:
     def by_nodes(
         self, name: str, title: str, y_label: str, measure: Measure, score: str | None = None
     ) -> Lines:
-        """One line for each number of rows, and their mean, against nodes."""
+        """One line per number of rows, and their mean, against nodes."""
         series = [
             line(
                 f"{r:,} rows",
@@ -91,7 +91,7 @@ class View:
     def both(
         self, name: str, title: str, y_label: str, measure: Measure, score: str | None = None
     ) -> tuple[Lines, Lines]:
-        """Against rows and against nodes, as the document draws its surfaces."""
+        """Both figures, against rows and against nodes, for the surfaces that the document draws."""
         return (
             self.by_rows(f"{name}-rows", f"{title}, by rows", y_label, measure, score),
             self.by_nodes(f"{name}-nodes", f"{title}, by nodes", y_label, measure, score),
@@ -135,7 +135,7 @@ class View:
         score: str,
         digits: int,
     ) -> SummaryTable:
-        """Our means with the document's printed ones, where both have the size."""
+        """Our means beside the document's printed ones, for the sizes that both have."""
         body: list[tuple[Cell, ...]] = []
         columns = [n for n in self.nodes if any(n in row for row in printed.values())]
         for rows in self.rows:
@@ -152,7 +152,7 @@ class View:
     def pairs(
         self, printed: Mapping[int, Mapping[int, float]], measure: Measure, score: str
     ) -> list[tuple[float, float]]:
-        """(ours, printed) for every cell that both have."""
+        """The pair (ours, printed) for every cell that both have."""
         found = []
         for rows in self.rows:
             for nodes in self.nodes:

@@ -1,9 +1,9 @@
-"""The two data sets of the study: the document's own files are not available.
+"""The two data sets of the study; the document's own files are not available.
 
 A was 100 rows of four binary variables from the structure `G [B] B [] M [B, L] L []`. That is the structure
 of the block-lifting robot of Nilsson (1998, chapter 19): a battery B that is charged, its gauge G, a block
-that is liftable L, an arm that moves M. His probabilities give 1.86 bits a row and the document's log-
-likelihood is 1.90 bits a row, so they are used here; the seed is the first whose 100 rows lack a parent
+that is liftable L, an arm that moves M. His probabilities give 1.86 bits per row and the document's log-
+likelihood is 1.90 bits per row, so they are used here; the seed is the first whose 100 rows lack a parent
 configuration of M, as the document's do. B was 5,000 rows of eight binary variables; asia has as many.
 """
 
@@ -38,7 +38,7 @@ def robot() -> Network:
 
 
 def declared(name: str, rows: int, file: str, structure: str) -> dict[str, Any]:
-    """One of the data sets: a user's own file, or rows sampled from the network that stands for it."""
+    """The declaration of a data set: a user's own file, or rows sampled from the network that replaces it."""
     if file:
         own = {"truth": structure} if structure else {}
         return {"name": name, **file_data(file), **own}
@@ -60,7 +60,7 @@ def _robot_rows(rows: int, seed: int) -> Table:
 
 
 def reference_of(data: Declared) -> Dag | None:
-    """The structure that the rows are said to come from, where it is known."""
+    """The structure that the rows are said to come from, or None if unknown."""
     if "truth" in data:
         return structure_of(data)
     if "file" in data:
@@ -69,6 +69,6 @@ def reference_of(data: Declared) -> Dag | None:
 
 
 def title_of(data: Declared) -> str:
-    """How tables call a data set."""
+    """The name of a data set in tables."""
     source = data.get("file") or f"{data['network']}, {data['rows']:,} rows"
     return f"{data['name']} ({source})"

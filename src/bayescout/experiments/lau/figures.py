@@ -35,7 +35,7 @@ def final_scores(view: View, name: str, score: str) -> Histograms:
 
 
 def histograms(view: View, name: str, measure: str) -> Histograms:
-    """A measure for both starts and both scores."""
+    """Histograms of a measure for both starts and both scores."""
     title, label = MEASURES[measure]
     panels = tuple(
         (f"{START_TITLES[start]}, {SCORE_TITLES[score]}", view.climbs(name, score, start).numbers(measure))
@@ -59,7 +59,7 @@ def likelihoods(view: View, name: str) -> Histograms:
 
 
 def by_iteration(view: View, name: str, score: str) -> Lines:
-    """The score after every iteration, of every run and in the mean."""
+    """The score after every iteration, for every run and the mean."""
     panels = []
     for start in STARTS:
         traces = [
@@ -78,7 +78,7 @@ def by_iteration(view: View, name: str, score: str) -> Lines:
 
 
 def drawings(view: View, name: str, score: str) -> Drawings:
-    """The best local maxima with their probabilities, against the structure that the rows come from."""
+    """The best local maxima with their probabilities, compared with the structure that the rows come from."""
     found = view.maxima(name, score)
     runs = len(view.climbs(name, score))
     graphs = tuple(

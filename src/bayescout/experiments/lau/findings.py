@@ -1,4 +1,4 @@
-"""What the document says it found, held against the records."""
+"""The document's findings, compared with the records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHER_DATA = "The document's data are not available, and this depends on the dat
 
 
 def findings(view: View) -> tuple[Finding, ...]:
-    """Every statement of the document that the records can speak to."""
+    """Every statement of the document that the records can test."""
     found: list[Finding | None] = [
         corrected_reference(view),
         few_maxima(view),
@@ -39,7 +39,7 @@ def findings(view: View) -> tuple[Finding, ...]:
 
 
 def _by_start(view: View, name: str, of: Callable[[Records], float]) -> tuple[float, float]:
-    """A figure of the first ascents with corrected BIC from unconnected and from random starts."""
+    """A number for the first ascents with corrected BIC, from unconnected and from random starts."""
     return of(view.climbs(name, start="empty")), of(view.climbs(name, start="random"))
 
 
@@ -91,7 +91,7 @@ def many_maxima(view: View) -> Finding:
 
 
 def better_start(view: View, name: str, start: str) -> Finding:
-    """Section 4.4.1: which start ends higher."""
+    """Section 4.4.1: the start that ends higher."""
     empty, random = _by_start(view, name, lambda some: mean(in_bits(some)))
     said = "unconnected" if start == "empty" else "random"
     return finding(
@@ -154,7 +154,7 @@ def _first_scores(view: View, name: str, start: str) -> list[float]:
 
 
 def random_start_is_better(view: View) -> Finding:
-    """Section 4.4.4: where runs begin."""
+    """Section 4.4.4: the scores at which runs begin."""
     better = total = 0
     for name in NAMES:
         (empty, *_), random = _first_scores(view, name, "empty"), _first_scores(view, name, "random")
@@ -254,7 +254,7 @@ def genetic_finds_the_best(view: View) -> Finding:
 
 
 def genetic_is_slower(view: View) -> Finding:
-    """Section 6.4: the down side."""
+    """Section 6.4: the disadvantage."""
     pairs = [
         tuple(
             mean(view.of(name, score=CORRECTED, method=method).numbers("operations"))

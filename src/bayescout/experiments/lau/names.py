@@ -1,9 +1,9 @@
-"""What the runs of the study are called, in their declarations and in its tables."""
+"""Names of the study's runs, in their declarations and in its tables."""
 
 from __future__ import annotations
 
 SCORES = ("bic-laplace", "bic", "k2")
-"""The document's BIC is computed with Bayesian correction wherever it searches, so that comes first."""
+"""Scores; the document's searches use BIC with Bayesian correction, so that comes first."""
 
 STARTS = ("empty", "random")
 CLIMB, BEST_OF_16, EQUAL_WORK = "first-ascent", "best of 16", "best for equal work"

@@ -93,7 +93,7 @@ class Lau(Study):
 
 
 def best_ascent(run: Declared, work: int) -> tuple[Result, Measures]:
-    """The best of sixteen first ascents, or of as many as consider `work` operations if that is more.
+    """The best of sixteen first ascents, or of more until `work` operations have been considered.
 
     As in the genetic algorithm's first generation, one begins unconnected and the others at random graphs.
     """
@@ -111,7 +111,7 @@ def best_ascent(run: Declared, work: int) -> tuple[Result, Measures]:
 
 
 def _ascents(run: Declared, table: Any) -> Iterator[Result]:
-    """First ascents without end, with seeds of their own."""
+    """An endless sequence of first ascents, each with its own seed."""
     number = 0
     while True:
         start = "random" if number else "empty"

@@ -31,7 +31,7 @@ MOST_MAXIMA = 10
 
 
 def references(view: View) -> SummaryTable:
-    """The parts of BIC of the structures that the rows come from."""
+    """The terms of BIC for the structures that the rows come from."""
     rows: list[tuple[Cell, ...]] = [
         ("the document's A", 8, -189.563, -26.575, -216.139, -219.811, "12.30%"),
         ("the document's B", 16, -34285.236, -98.302, -34383.537, None, "0.29%"),
@@ -84,7 +84,7 @@ def effort(view: View) -> SummaryTable:
 
 
 def scores(view: View) -> SummaryTable:
-    """How good the networks are that first ascents end in, and how many they are."""
+    """The scores of the networks that first ascents end in, and the number of distinct networks."""
     rows: list[tuple[Cell, ...]] = []
     for name in NAMES:
         for score, title in SCORE_TITLES.items():

@@ -1,4 +1,4 @@
-"""The records of the study by data set, start, score and method, and what the document printed of them."""
+"""The records of the study by data set, start, score and method, and the document's printed values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PARAMETERS = {
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Records, and the ways the study looks at them."""
+    """The records, with the selections and figures that the study uses."""
 
     records: Records
 
@@ -63,11 +63,11 @@ class View:
         return sets.reference_of(self.data[name])
 
     def best(self, name: str, score: str) -> float:
-        """The best score that any run of the study met."""
+        """The best score that any run of the study found."""
         return max(self.of(name, score=score).numbers("score"))
 
     def at_best(self, name: str, score: str, records: Records) -> int:
-        """How many of these came to it."""
+        """The number of these records that reached the best score."""
         best = self.best(name, score)
         return sum(found > best - EQUAL for found in records.numbers("score"))
 
@@ -93,7 +93,7 @@ class View:
 
 @dataclass(frozen=True)
 class Maximum:
-    """A graph that first ascents ended in, and how many did from each kind of start."""
+    """A graph that first ascents ended in, and their number for each kind of start."""
 
     dag: Dag
     score: float
@@ -107,7 +107,7 @@ class Maximum:
 
 
 def bits(nats: float) -> float:
-    """The document's unit."""
+    """Nats converted to bits, the document's unit."""
     return nats / math.log(2)
 
 

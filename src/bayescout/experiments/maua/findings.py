@@ -1,4 +1,4 @@
-"""What the document states or asks, held against the records."""
+"""The document's statements and questions, compared with the records."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from bayescout.experiments.study import Declared
 from bayescout.experiments.summary import Finding
 
 CORRELATED = 0.8
-"""From this rank correlation on, training ranks networks as the test does."""
+"""Rank correlation from which on training and test are said to rank networks alike."""
 
 ENOUGH = 0.01
-"""Nats a row that estimated parameters may lose against the true ones where data are enough."""
+"""Most nats per row that estimated parameters lose against the true ones if the data are enough."""
 
 BETTER = "Better means: higher in both on every data set, and beyond chance (Mann-Whitney, 5%)."
 THEIRS = (SAMPLING, CLIMBING, RESTARTS)
 
 
 def findings(view: View) -> tuple[Finding, ...]:
-    """Every statement and question of the document that the records can speak to."""
+    """Every statement and question of the document that the records can answer."""
     found = [
         is_correct(view),
         climbing_beats_sampling(view),
@@ -39,7 +39,7 @@ def findings(view: View) -> tuple[Finding, ...]:
 
 
 def is_correct(view: View) -> Finding | None:
-    """On simulated data the generating network is what should be found."""
+    """On simulated data the generating network should be found."""
     parts, holds = [], True
     for data in view.largest():
         own = view.reference(data, "train")
@@ -61,7 +61,7 @@ def is_correct(view: View) -> Finding | None:
 
 
 def _duel(view: View, one: str, other: str) -> tuple[str, bool]:
-    """The best networks of two approaches on training and test, and whether the first is ahead in both."""
+    """The best networks of two approaches on training and test, and True if the first is ahead in both."""
     parts, holds = [], True
     for data in view.sets():
         cells = []
@@ -138,7 +138,7 @@ def _all(view: View, data: Declared, measure: str) -> list[float]:
 
 
 def rank_correlation(one: Sequence[float], two: Sequence[float]) -> float:
-    """Spearman's; 0 where either is constant."""
+    """Spearman's rank correlation; 0 if either is constant."""
     from scipy.stats import spearmanr
 
     if len(one) < 2 or min(one) == max(one) or min(two) == max(two):

@@ -1,4 +1,4 @@
-"""The runs of the study: networks learned over orders, a hundred kept of each run, held against new rows."""
+"""The runs of the study: networks learned over orders, a hundred kept per run, measured on new rows."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 TRAIN_SEED, TEST_SEED = 0, 1
 COSTS = {SAMPLING: 0.0025, CLIMBING: 0.02, RESTARTS: 0.012, INSERTION: 1.7}
-"""CPU seconds on alarm with 10,000 rows: of an order, of a climb, of a restart, of a restart."""
+"""CPU seconds on alarm with 10,000 rows: per order, per climb, per restart, per restart."""
 
 NETWORKS_A_CLIMB = {CLIMBING: 4, INSERTION: 15}
-"""About how many networks a climb meets, where all together may be fewer than are kept."""
+"""Approximate number of networks per climb, for approaches that may find fewer than are kept."""
 
 HELD_OUT_COST = 0.018
-"""CPU seconds to hold one network of alarm against 10,000 rows, with both kinds of parameters."""
+"""CPU seconds to measure one network of alarm on 10,000 rows, with both kinds of parameters."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Maua(Study):
     networks           shipped networks that stand for the handcrafted one
     rows, test_rows    of the training sets, and of the test set
     repeats            runs of every approach
-    top                networks kept of a run
-    orders, restarts   random orders drawn; climbs begun again
-    insertions         climbs begun again where a node may move to any place (ours)
-    train, test        your own data files instead; handcrafted: a structure or network to hold beside
+    top                networks kept per run
+    orders, restarts   random orders drawn; restarts of a climb
+    insertions         restarts of a climb in which a node may move to any place (ours)
+    train, test        your own data files instead; handcrafted: a structure or network to compare with
     """
 
     name: ClassVar[str] = "maua"
@@ -78,7 +78,7 @@ class Maua(Study):
             raise SettingError("handcrafted goes with train and test; without them name shipped networks")
 
     def sets(self) -> Iterator[dict[str, Any]]:
-        """The data sets: a training set, the test set that goes with it, and the handcrafted network."""
+        """The data sets: a training set, its test set, and the handcrafted network."""
         if self.train:
             train, test = file_data(self.train), file_data(self.test)
             yield {"name": self.train, "train": train, "test": test, "handcrafted": self.handcrafted or None}
@@ -142,7 +142,7 @@ def _nodes_of(network: str) -> int:
 
 
 def handcrafted_dag(data: Declared) -> Dag | None:
-    """The graph to hold beside: of the network that rows come from, or of the file said to have it."""
+    """The graph to compare with: of the network that rows come from, or of the declared file."""
     return structure_of(data, "handcrafted") if data["handcrafted"] else None
 
 
@@ -156,12 +156,12 @@ def own_parameters(data: Declared, test: Table) -> float | None:
 
 
 def on_unseen(found: list[tuple[float, Dag]], train: Table, test: Table, truth: Dag | None) -> Measures:
-    """Networks, the best first: their training score, and the test rows under each.
+    """Training score and test measures of networks, the best first.
 
     test        test log-likelihood, parameters with Laplace's correction: always finite
-    test_ml     the document's, by maximum likelihood, over the rows that are then possible
-    impossible  test rows that are not
-    unseen      test rows in which parents have values that training never showed
+    test_ml     the document's: by maximum likelihood, over the rows that are then possible
+    impossible  test rows that are then impossible
+    unseen      test rows in which parents have values never seen in training
     distance    pairs that differ from the handcrafted network's equivalence class
     """
     from bayescout.evaluate import held_out

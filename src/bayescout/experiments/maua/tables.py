@@ -72,7 +72,7 @@ def _handcrafted_rows(view: View, data: Declared) -> list[tuple[Cell, ...]]:
 
 
 def unseen(view: View) -> SummaryTable:
-    """How often test rows meet what training never showed."""
+    """The frequency of test rows with values never seen in training."""
     rows: list[tuple[Cell, ...]] = []
     for data in view.sets():
         total = _test_rows(view, data)
@@ -100,7 +100,7 @@ def unseen(view: View) -> SummaryTable:
 
 
 def effort(view: View) -> SummaryTable:
-    """What each approach costs."""
+    """The cost of each approach."""
     rows: list[tuple[Cell, ...]] = []
     for data in view.sets():
         for approach in APPROACHES:

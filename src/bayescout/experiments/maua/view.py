@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Records, and the ways the study looks at them."""
+    """The records, with the selections and figures that the study uses."""
 
     study: Maua
     records: Records
 
     def sets(self) -> Iterator[Declared]:
-        """The data sets that there are runs of."""
+        """The data sets that have runs."""
         for (data,), _ in self.records.groups("data"):
             yield data
 
     def largest(self) -> list[Declared]:
-        """Of each network the data set with the most rows."""
+        """The data set with the most rows for each network."""
         last: dict[str, Declared] = {}
         for data in self.sets():
             known = last.get(data["name"])
@@ -43,7 +43,7 @@ class View:
         return found[0] if found else None
 
     def reference(self, data: Declared, measure: str) -> float | None:
-        """A figure of the handcrafted network, its parameters estimated from the training rows."""
+        """A measure of the handcrafted network, its parameters estimated from the training rows."""
         own = self.handcrafted(data)
         return None if own is None else float(own.measures[measure][0])
 
@@ -54,16 +54,16 @@ def title(data: Declared) -> str:
 
 
 def slug(data: Declared) -> str:
-    """For names of files."""
+    """A name of the data set for file names."""
     rows = data["train"].get("rows")
     return "own" if rows is None else f"{data['name']}-{rows}"
 
 
 def pooled(records: Records, measure: str) -> tuple[Any, ...]:
-    """A figure of all networks that all runs kept."""
+    """A measure of all networks that all runs kept."""
     return tuple(value for record in records for value in record.measures[measure])
 
 
 def bests(records: Records, measure: str) -> tuple[Any, ...]:
-    """A figure of the network with the best training score of each run."""
+    """A measure of the network with the best training score of each run."""
     return tuple(record.measures[measure][0] for record in records)

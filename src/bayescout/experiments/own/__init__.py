@@ -1,4 +1,4 @@
-"""A user's own study, from one TOML file; `examples/my-study.toml` shows all of it."""
+"""A user's own study, from one TOML file; `examples/my-study.toml` shows all settings."""
 
 from __future__ import annotations
 

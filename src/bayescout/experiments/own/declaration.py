@@ -1,4 +1,4 @@
-"""A study of one's own, read and checked: every wrong key, name and value is named before anything runs.
+"""Read and check a user's own study: every wrong key, name and value is reported before anything runs.
 
 title = "Hill climbing against tabu search"
 seeds = 10                                   # how many, or a list
@@ -58,7 +58,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "random": ("rows", "seeds"),
     "file": ("truth", "missing", "missing_values", "kinds"),
 }
-"""The three kinds of data, and what can be said of each."""
+"""The three kinds of data, and the keys allowed for each."""
 
 RANDOM = ("nodes", "arcs", "density", "states", "max_parents", "kind", "concentration", "seed")
 KNOWLEDGE = ("required", "forbidden", "tiers", "order", "max_parents")
@@ -67,28 +67,29 @@ STARTS = ("empty", "random")
 
 
 DEEPEST = 20
-"""Tables and lists inside one another; the deepest that means anything is three or four."""
+"""Most levels of nested tables and lists; meaningful ones have three or four."""
 
 LARGEST = 2**63 - 1
-"""The largest whole number: what a machine word holds."""
+"""The largest whole number: that of a signed 64-bit word."""
 
 MOST_RUNS, MOST_ROWS, MOST_NODES = 1_000_000, 100_000_000, 10_000
-"""Of a study, of a sample, of a random network: larger ones are most likely a slip, and fill the memory."""
+"""Most runs of a study, rows of a sample, nodes of a random network: more is most likely a mistake, and
+fills the memory."""
 
 MOST_BYTES = 1_000_000
 _QUOTED = re.compile(r"""\"[^"\n]*\"|'[^'\n]*'|\#[^\n]*""")
 _BETWEEN = re.compile(r"[=,{}\[\]\n]")
 
 MOST_LETTERS = 600
-"""The longest message; what is wrong may be shown in it, and may be long."""
+"""The longest message, in characters; it may quote a wrong value, which may be long."""
 
 
 class Wrong(FormatError):
-    """What is wrong in the file, and where in it."""
+    """A mistake in the file, and its place."""
 
 
 def read_study(path: str | Path) -> Own:
-    """The study that a TOML file declares."""
+    """Read the study that a TOML file declares."""
     path = Path(path)
     try:
         with open(path, "rb") as stream:
@@ -105,11 +106,11 @@ def read_study(path: str | Path) -> Own:
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """The declaration in a TOML text; a ValueError where it is none, or too large or too deep to be one."""
+    """The declaration in a TOML text; raises ValueError if it is invalid, too large or nested too deep."""
     if len(content) > MOST_BYTES:
         raise ValueError(f"a study has at most {MOST_BYTES:,} bytes")
     text = content.decode("utf-8")
-    # The reader takes the square of the length of a.b.c for it: what is no key of a study is not given to it.
+    # The reader's time is quadratic in the parts of a key a.b.c: keys too long for a study are refused first.
     outside = _QUOTED.sub("", text)
     if any(part.count(".") > DEEPEST for part in _BETWEEN.split(outside)):
         raise ValueError(f"a key is nested deeper than {DEEPEST} levels")
@@ -120,14 +121,14 @@ def parsed(content: bytes) -> dict[str, Any]:
 
 
 def _cut(error: object) -> str:
-    """A message in one line of bounded length; its end, where the way out is, is kept."""
+    """A message in one line of bounded length; its end, which gives the way out, is kept."""
     text = " ".join(str(error).split())
     half = MOST_LETTERS // 2
     return text if len(text) <= MOST_LETTERS else f"{text[:half]} ... {text[-half:]}"
 
 
 def in_toml(name: str, value: Any) -> str:
-    """A setting as the file has it; what the file cannot say is said as in Python."""
+    """A setting in TOML syntax; what TOML cannot express is written as in Python."""
     section = {"max_parents": "[knowledge] ", "order": "[knowledge] "}.get(name, "")
     if not section and name not in SOURCES["file"]:
         return in_python(name, value)
@@ -138,7 +139,7 @@ def in_toml(name: str, value: Any) -> str:
 
 
 def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """The declaration with its defaults filled in and everything in it looked at."""
+    """The declaration with everything checked and defaults filled in."""
     known("the study", declared, KEYS)
     for name, value in declared.items():
         plain_values(value, name)
@@ -180,7 +181,7 @@ def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def data(item: Any, number: int, folder: Path) -> list[dict[str, Any]]:
-    """One item of data: a file, or a network with its sizes and samples."""
+    """Check one item of data: a file, or a network with its sizes and samples."""
     where = f"data {number}"
     if not isinstance(item, Mapping):
         raise Wrong(f'{where}: must be a table such as {{network = "asia", rows = 1000}}, not {item!r}')
@@ -221,18 +222,18 @@ def _file(item: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
 
 
 def _refuse_device(path: str) -> None:
-    """A pipe or a device gives what it has once, or for ever; a study reads its data again and again."""
+    """Refuse a pipe or a device, which gives its content once or endlessly; a study reads data repeatedly."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise Wrong(f"{path} is a device or a pipe; give the name of a file")
 
 
 def _network(key: str, name: Any, where: str, folder: Path) -> dict[str, Any]:
-    """A network or a graph as it is named; of a file in the study's folder, its content is part of it."""
+    """The declaration of a network or a graph by name, with the digest of its content if it is a file."""
     text = _text(name, where)
     path = os.path.join(folder, text)
     shipped = any(text == info.name for info in networks())
     if shipped or (text.lstrip().startswith("[") and not os.path.isfile(path)):
-        return {key: text}  # a modelstring may have dots and slashes in it
+        return {key: text}  # a modelstring may contain dots and slashes
     with _at(where):
         if os.path.isfile(path):
             return {key: text, f"{key}_digest": file_digest(path)}
@@ -252,7 +253,7 @@ def _random(settings: Any, where: str) -> dict[str, Any]:
 
 
 def _made(item: Any, number: int, key: str) -> Any:
-    """A search or a score: a name, or a table with a name and settings; it is made once to check them."""
+    """A search or a score: a name, or a table with a name and settings, constructed once as a check."""
     where = f"{key} {number}"
     if not isinstance(item, str) and not (isinstance(item, Mapping) and isinstance(item.get("name"), str)):
         raise Wrong(f"{where}: must be a name, or a table with name and settings, not {item!r}")
@@ -268,7 +269,7 @@ def _start(item: Any) -> str:
 
 
 def seeds(value: Any, where: str) -> list[int]:
-    """How many, counted from 0, or which."""
+    """The seeds: from a number, counted from 0, or from a list."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         if value > MOST_RUNS:
             raise Wrong(f"{where} must be at most {MOST_RUNS:,}, not {value:,}")
@@ -281,7 +282,7 @@ def seeds(value: Any, where: str) -> list[int]:
 
 
 def _fit_together(found: Mapping[str, Any], folder: Path) -> None:
-    """Data can be read, knowledge and truth fit them, scores can be computed from them."""
+    """Raise unless the data can be read, knowledge and truth fit them, and scores can be computed."""
     from bayescout.scores import bind
     from bayescout.search import Knowledge
 
@@ -302,17 +303,17 @@ def _fit_together(found: Mapping[str, Any], folder: Path) -> None:
 
 
 TRIED_ROWS = 1000
-"""Rows that are sampled to see that a search and a score can begin with such data."""
+"""Rows sampled to check that a search and a score can begin with such data."""
 
 
 def _can_begin(found: Mapping[str, Any], folder: Path) -> None:
-    """Every search begins with every score, once on each source of data: what cannot work fails there."""
+    """Begin every search with every score, once per source of data, so that what cannot work fails here."""
     sources = {
         canonical({k: v for k, v in one.items() if k not in ("rows", "seed")}): one for one in found["data"]
     }
     for one, search, score in product(sources.values(), found["searches"], found["scores"]):
         data = placed(one, str(folder))
-        if "rows" in data:  # a few sampled ones tell as much
+        if "rows" in data:  # a few sampled rows are enough
             data = {**data, "rows": min(int(data["rows"]), TRIED_ROWS)}
         run = {
             "data": data,
@@ -334,7 +335,7 @@ def _can_begin(found: Mapping[str, Any], folder: Path) -> None:
 
 
 def plain_values(value: Any, where: str, depth: int = 1) -> None:
-    """Refuse what TOML can say and a study cannot: dates, infinite or too large numbers, endless nesting."""
+    """Refuse TOML values that a study cannot use: dates, infinite or too large numbers, deep nesting."""
     if depth > DEEPEST:
         raise Wrong(f"{where} is nested deeper than {DEEPEST} levels")
     if isinstance(value, Mapping):
@@ -352,7 +353,7 @@ def plain_values(value: Any, where: str, depth: int = 1) -> None:
 
 
 def known(where: str, table: Mapping[str, Any], keys: Sequence[str]) -> None:
-    """Refuse a key that means nothing here, and list those that do."""
+    """Refuse an unknown key, and list the known ones."""
     for key in table:
         if key not in keys:
             hint = did_you_mean(key, keys)
@@ -394,7 +395,7 @@ def _short(one: Mapping[str, Any]) -> str:
 
 
 class _at:  # noqa: N801 - reads as a word at its place
-    """Say where in the file a mistake is."""
+    """Add the place in the file to an error raised in the block."""
 
     def __init__(self, where: str) -> None:
         self.where = where

@@ -1,4 +1,4 @@
-"""What searches, scores and data of a study of one's own are called in its tables."""
+"""Names of the searches, scores and data of a user's own study in its tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayescout.experiments.tools import named
 
 
 def label_of(declared: Any) -> str:
-    """A search, a score or data as tables call it."""
+    """The name of a search, a score or data in tables."""
     if isinstance(declared, Mapping) and "name" not in declared:
         return data_label(declared)
     name, settings = named(declared)
@@ -19,7 +19,7 @@ def label_of(declared: Any) -> str:
 
 
 def data_label(data: Declared) -> str:
-    """A data set without the seed of its sample."""
+    """The name of a data set without the seed of its sample."""
     if "file" in data:
         return str(data["file"]).rsplit("/", 1)[-1]
     if "network" in data:

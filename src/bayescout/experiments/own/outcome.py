@@ -1,4 +1,4 @@
-"""The summary of a study of one's own: for each data and score, how the searches compare."""
+"""The summary of a user's own study: a comparison of the searches for each data and score."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def outcome(title: str, records: Records) -> Outcome:
-    """One section for each data and score."""
+    """The outcome, with one section for each data and score."""
     introduction = (
         "Scores are in nats, larger is better. The best known of a data set is the best that any run of this "
         "study met. † differs from the smallest mean shortfall by the Mann-Whitney test at 5%."
@@ -39,7 +39,7 @@ def outcome(title: str, records: Records) -> Outcome:
 
 
 def _cells(records: Records) -> Iterator[tuple[str, Any, Records]]:
-    """Records by their data, samples of one size together, and by score; the data by a label of their own."""
+    """Records by data, with samples of one size together, and by score; each data has a unique label."""
     sources: dict[str, list[Record]] = {}
     for record in records:
         data = record.run["data"]
@@ -48,14 +48,14 @@ def _cells(records: Records) -> Iterator[tuple[str, Any, Records]]:
     labels: list[str] = []
     for own in sources.values():
         labels.append(data_label(own[0].run["data"]))
-        again = labels.count(labels[-1])  # files of one name in two folders, or one file read in two ways
+        again = labels.count(labels[-1])  # equal file names in two folders, or one file read in two ways
         label = labels[-1] if again == 1 else f"{labels[-1]} ({again})"
         for (score,), some in Records(own).groups("score"):
             yield label, score, some
 
 
 def _shortfalls(records: Records) -> dict[str, float]:
-    """How far each run, by its key, is below the best known on the same rows with the same score."""
+    """The shortfall of each run, by key, from the best score known on the same rows with the same score."""
     found: dict[str, float] = {}
     for _, some in records.groups("data", "score"):
         best = max(some.numbers("score"))
@@ -83,7 +83,7 @@ def _section(number: int, data: str, score: Any, some: Records, short: dict[str,
 
 
 def _apart(own: Records, short: dict[str, float]) -> list[float]:
-    """Shortfalls to be tested: where seeds change nothing, as in a deterministic search, one a data set."""
+    """Shortfalls to test; one per data set if seeds change nothing, as in a deterministic search."""
     found: list[float] = []
     for _, some in own.groups("data"):
         values = [short[record.key] for record in some]
@@ -118,7 +118,7 @@ def _row(own: Records, below: list[float], mark: str) -> tuple[Cell, ...]:
 
 
 def _progress(number: int, data: str, score: Any, groups: list[Records]) -> Lines:
-    """The best score by step, on the first of the data sets, a panel for each kind of start."""
+    """The best score by step, on the first data set, one panel per kind of start."""
     first = canonical(groups[0][0].run["data"])
     panels: dict[str, list[Series]] = {}
     for own in groups:

@@ -1,4 +1,4 @@
-"""The runs of a study of one's own, and its summary."""
+"""The runs of a user's own study, and its summary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bayescout.experiments.summary import Outcome
 
 TRIAL_SECONDS = 1.0
-"""The longest that a search is tried to tell how long the study takes."""
+"""Longest trial run of a search, made to estimate the time of the study."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,16 @@ class Own(Study):
     source: ClassVar[str] = ""
 
     declaration: str
-    """What `read_study` read and checked, as JSON text."""
+    """The declaration read and checked by `read_study`, as JSON text."""
     folder: str = "."
-    """Where files are that it names; no part of a run, so that a study can be moved with its files."""
+    """The folder of the files it names; not part of a run, so that a study can be moved with its files."""
 
     @property
     def declared(self) -> dict[str, Any]:
         return _parsed(self.declaration)
 
     def files(self) -> list[str]:
-        """The files that it reads."""
+        """The files that the study reads."""
         return [
             os.path.join(self.folder, data[key]) for data in self.declared["data"] for key in _files_in(data)
         ]
@@ -79,7 +79,7 @@ class Own(Study):
         return found
 
     def cost(self, run: Declared) -> float:
-        """By one run of the same search and score on the first data, scaled by cells and pairs of columns."""
+        """The time of a trial of the search and score on the first data, scaled by cells and column pairs."""
         first = canonical(placed(self.declared["data"][0], self.folder))
         own = canonical(placed(run["data"], self.folder))
         trial = {name: run[name] for name in ("search", "score", "knowledge") if name in run}
@@ -93,7 +93,7 @@ class Own(Study):
 
 
 def placed(data: Declared, folder: str) -> Declared:
-    """The declaration of data with the files it names found from a folder."""
+    """The declaration of data, with the paths of its files joined to a folder."""
     return {**data, **{name: os.path.join(folder, data[name]) for name in _files_in(data)}}
 
 
@@ -114,10 +114,10 @@ def _trial(data: str, rest: str) -> float:
     """CPU seconds of one run, or of its first second."""
     run = {"data": json.loads(data), **json.loads(rest), "max_time": TRIAL_SECONDS}
     try:
-        learned({**run, "max_steps": 1})  # so that compiled code is loaded before the clock is read
+        learned({**run, "max_steps": 1})  # loads compiled code before the timing starts
         begin = time.process_time()
         learned(run)
-    except Exception:  # whatever it is, the run itself will record it
+    except Exception:  # the run itself will record the error
         return 0.0
     return time.process_time() - begin
 

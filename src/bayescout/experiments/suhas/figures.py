@@ -43,7 +43,7 @@ def by_generation(view: View, column: str, form: str) -> Lines:
 
 
 def precision_and_recall(view: View) -> Lines:
-    """Of the last generation against α, on the smallest networks, with and without the order."""
+    """Precision and recall of the last generation by α: smallest networks, with and without the order."""
     nodes = view.nodes[0]
     panels = tuple(
         Panel(f"{FORM_TITLES[form]}, order {order}", _rate_series(view, nodes, form, order))
@@ -61,7 +61,7 @@ def precision_and_recall(view: View) -> Lines:
 
 
 def larger_networks(view: View) -> Lines:
-    """The same for every size of network."""
+    """Precision and recall for every size of network."""
     form = FORMS[0]
     panels = tuple(
         Panel(f"{nodes} nodes", _rate_series(view, nodes, form, "unknown")) for nodes in view.nodes
@@ -114,7 +114,7 @@ def extensions(view: View, column: str, form: str) -> Lines:
 
 
 def rates_by_nodes(view: View, measure: str) -> Boxes:
-    """The best networks' precision or recall by size."""
+    """Precision or recall of the best networks by size."""
     groups = tuple((f"{nodes} nodes", view.fitness(nodes, FORMS[0]).numbers(measure)) for nodes in view.nodes)
     return Boxes(
         f"{measure}-nodes",
@@ -126,7 +126,7 @@ def rates_by_nodes(view: View, measure: str) -> Boxes:
 
 
 def sample(view: View) -> Drawings:
-    """The network that the rows come from, and one that was learned."""
+    """The network that the rows come from, and a learned one."""
     record = view.first_network(view.fitness(view.nodes[0], FORMS[0]))[0]
     truth = network_of(record.run["data"]).dag
     rates = ", ".join(

@@ -1,4 +1,4 @@
-"""What the document says it found, held against the records."""
+"""The document's findings, compared with the records."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bayescout.experiments.suhas.view import FORM_TITLES, View, beats, reached
 from bayescout.experiments.summary import Finding
 
 ALMOST = 0.95
-"""A fitness this share of the way to the reference's has approached it."""
+"""Share of the way to the reference's fitness from which on it counts as approached."""
 
 GOOD_PRECISION = 0.8
-"""That of the document's sample network."""
+"""Precision of the document's sample network."""
 
 
 def findings(view: View) -> tuple[Finding, ...]:
-    """Every statement of the document that the records can speak to."""
+    """Every statement of the document that the records can test."""
     return (
         mean_rises(view),
         maximum_never_falls(view),
@@ -129,7 +129,7 @@ def precision_is_good(view: View) -> Finding:
 
 
 def fills_with_rows(view: View) -> Finding:
-    """Why the document proposes the second form."""
+    """The document's reason for the second form."""
     few, many = view.study.many_rows[0], view.study.many_rows[-1]
     arcs = {(form, rows): view.rows(rows, form).mean("arcs") or 0.0 for form in FORMS for rows in (few, many)}
     nodes = _smallest(view)
@@ -149,7 +149,7 @@ def fills_with_rows(view: View) -> Finding:
 
 
 def extensions_help(view: View) -> Finding:
-    """What the document proposes at its end, without results of its own."""
+    """The document's closing proposals, for which it has no results."""
     form, nodes = FORMS[0], view.nodes[-1]
     groups = {
         extension: [x for x in map(reached, view.fitness(nodes, form, extension)) if x is not None]

@@ -1,4 +1,4 @@
-"""What the runs of the study are called, in their declarations and in its tables."""
+"""Names of the study's runs, in their declarations and in its tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 FORMS = ("mi-bic", "mi-normalised")
 ALPHA = {"mi-bic": 0.5, "mi-normalised": 0.1}
-"""Where fitness is followed by generation: BIC's own charge, and one that is sparing on 5 nodes."""
+"""The α at which fitness is followed by generation: BIC's own charge, and one with few arcs on 5 nodes."""
 
 ALPHAS = {
     "mi-bic": (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0),

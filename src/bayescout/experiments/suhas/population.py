@@ -1,4 +1,4 @@
-"""The last generation of a run, and how much of its networks' arcs is right."""
+"""The last generation of a run, and the correctness of its networks' arcs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Watched:
-    """A search of populations that remembers the state it is in: a result keeps the best networks only."""
+    """A population search that keeps its current state, since a result keeps the best networks only."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
@@ -38,9 +38,9 @@ class Watched:
 def arc_rates(watched: Watched, result: Result, truth: Dag) -> Measures:
     """Precision and recall of the best network, and their means over the last generation.
 
-    Of arcs with their direction, TP / (TP + FP) and TP / (TP + FN), FN being arcs absent in the learned and
-    present in the reference (the document prints another condition); and of adjacencies, whatever their
-    direction. A network without arcs has no precision: it is None, and the means are over the others.
+    For directed arcs, TP / (TP + FP) and TP / (TP + FN), FN being arcs absent in the learned and present in
+    the reference network (the document prints another condition); and for adjacencies, in either direction.
+    A network without arcs has no precision: it is None, and the means are over the others.
     """
     assert result.table is not None
     real = as_matrix(truth.reordered(result.table.names).parents, len(truth))
@@ -56,7 +56,7 @@ def arc_rates(watched: Watched, result: Result, truth: Dag) -> Measures:
 
 
 def rates(graphs: NDArray[np.bool_], truth: NDArray[np.bool_]) -> tuple[float | None, float | None]:
-    """Mean precision of the graphs that have arcs, and mean recall of all; None where there is nothing."""
+    """Mean precision of the graphs that have arcs, and mean recall of all; None if undefined."""
     right = (graphs & truth).sum(axis=(1, 2))
     claimed = graphs.sum(axis=(1, 2))
     some = claimed > 0
@@ -66,5 +66,5 @@ def rates(graphs: NDArray[np.bool_], truth: NDArray[np.bool_]) -> tuple[float | 
 
 
 def _undirected(graphs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Pairs that are joined, each once."""
+    """The adjacent pairs, each once."""
     return np.triu(graphs | np.swapaxes(graphs, -1, -2))

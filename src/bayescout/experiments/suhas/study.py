@@ -29,8 +29,8 @@ class Suhas(Study):
     repeats, networks        runs on each network, and random networks of each size
     nodes, rows              sizes of the networks, rows sampled from each
     population, generations  of the genetic algorithm
-    many_rows                sample sizes for how the two forms of the fitness depend on them
-    alphas                   how many values of α, evenly from those of the full study; 0 for all
+    many_rows                sample sizes at which the two forms of the fitness are compared
+    alphas                   number of values of α, evenly from those of the full study; 0 for all
     """
 
     name: ClassVar[str] = "suhas"
@@ -94,7 +94,7 @@ class Suhas(Study):
                 )
 
     def _by_alpha(self) -> Iterator[Declared]:
-        """Both forms on the smallest networks, with and without the order; the first form on all."""
+        """Runs by α: both forms on the smallest networks, with and without the order; the first on all."""
         for nodes in self.nodes:
             smallest = nodes == self.nodes[0]
             scores = [

@@ -19,7 +19,7 @@ def _percent(numbers: tuple[float, ...], mark: str = "") -> str:
 
 
 def fitness(view: View) -> SummaryTable:
-    """How fit and how right the best networks are, by the size of the networks."""
+    """Fitness and correctness of the best networks, by the size of the networks."""
     rows: list[tuple[Cell, ...]] = []
     for nodes in view.nodes:
         for form in FORMS:
@@ -76,7 +76,7 @@ def _rates(some: Records) -> tuple[Cell, ...]:
 
 
 def extensions(view: View) -> SummaryTable:
-    """What the proposed extensions change."""
+    """The effects of the proposed extensions."""
     rows: list[tuple[Cell, ...]] = []
     for nodes in view.nodes:
         for form in FORMS:
@@ -105,7 +105,7 @@ def extensions(view: View) -> SummaryTable:
 
 
 def by_rows(view: View) -> SummaryTable:
-    """How many arcs each form of the fitness asks for as the sample grows."""
+    """The number of arcs under each form of the fitness as the sample grows."""
     rows: list[tuple[Cell, ...]] = []
     for form in FORMS:
         for count in view.study.many_rows:

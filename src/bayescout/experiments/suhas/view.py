@@ -16,7 +16,7 @@ FORM_TITLES = {"mi-bic": "N·MI − α·ln N·size", "mi-normalised": "MI − α
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Records, and the ways the study looks at them."""
+    """The records, with the selections and figures that the study uses."""
 
     study: Suhas
     records: Records
@@ -31,7 +31,7 @@ class View:
         return self.records.where(part=FITNESS, nodes=nodes, extension=extension, score=score)
 
     def first_network(self, records: Records) -> Records:
-        """Those on the first of the random networks, which a figure can show with one reference."""
+        """The records on the first random network, which a figure can show with one reference."""
         return Records(record for record in records if record.run["data"]["seed"] == 0)
 
     def alpha(self, nodes: int, form: str, alpha: float, order: str = "unknown") -> Records:
@@ -46,11 +46,11 @@ class View:
 
 
 def reached(record: Record) -> float | None:
-    """How far the best network came on the way from the unconnected one (0) to the reference (1)."""
+    """The best network's fitness on a scale from the unconnected network (0) to the reference (1)."""
     low, high = record.measures["unconnected"], record.measures["reference"]
     return float((record.measures["score"] - low) / (high - low)) if high > low else None
 
 
 def beats(record: Record) -> bool:
-    """Whether the best network is at least as fit as the reference, up to rounding."""
+    """Return True if the best network is at least as fit as the reference, up to rounding."""
     return bool(record.measures["score"] >= record.measures["reference"] - 1e-9)
