@@ -107,7 +107,7 @@ def gap(
     workers: int | None = None,
     progress: bool = False,
 ) -> Gap:
-    """The gap between a learned network and the optimum, by any search, as known after `max_time` seconds.
+    """The gap between a learned network, of any search, and the optimum, as known after `max_time` seconds.
 
     The bound holds for every network that keeps the result's knowledge, under its score. A result that was
     read from a file needs its data; if data are given, the network is scored anew on them.

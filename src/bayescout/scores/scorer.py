@@ -122,7 +122,7 @@ class Scorer:
         raise NotImplementedError
 
     def fleeting(self, families: Sequence[Family]) -> Floats:
-        """As `many`, for families that are cheaper to compute than to remember."""
+        """As `many`, but without remembering the scores if computing them again costs less."""
         return self.many(families)
 
     def all_extensions(self, families: Sequence[Family], able: Bools) -> Floats:

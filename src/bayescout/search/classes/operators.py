@@ -169,7 +169,7 @@ class Operators:
     def _stale(self, changed: int, step: ClassMove) -> Iterable[int]:
         """The nodes whose tables depend on what changed: their own arcs, or the arcs of their neighbours.
 
-        Only x and y were joined or separated, so if two nodes around y were, they are x and y.
+        Only x and y were joined or separated: the adjacency of no other two nodes has changed.
         """
         undirected = self.pattern.undirected
         return bits(changed | 1 << step.x | 1 << step.y | undirected[step.x] | undirected[step.y])

@@ -55,7 +55,7 @@ WIDE = 512
 """States of the child times those of another variable above which their cells are not precounted."""
 
 STEP_SETS, STEP_ROWS = 50, 10_000_000
-"""Sets of a child per step: STEP_SETS, or more if STEP_ROWS over the rows, or the known sets, allows it."""
+"""Sets of a child per step: STEP_SETS, or STEP_ROWS over the larger of rows and known sets, if more."""
 
 TELLING = 3.0
 """The weight of information about the child relative to entropy, for the order of the variables."""
