@@ -1,6 +1,6 @@
 """bayescout learns Bayesian network structures from data, by score and search.
 
-The public names; each is loaded from its home when first used, so that importing is quick.
+The public names; each is loaded from its module when first used, so that importing is quick.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# At once and not when first used: the module and the function have the same name, and a later import
-# of the module would put itself in the function's place. It is light.
+# Imported at once and not when first used: the module and the function have the same name, and a later
+# import of the module would replace the function. It is light.
 from bayescout.learn import learn
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""`python -m bayescout` is the command `bayescout`."""
+"""`python -m bayescout` runs the command `bayescout`."""
 
 from bayescout.cli import main
 

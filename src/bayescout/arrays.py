@@ -1,4 +1,4 @@
-"""Types that every layer speaks in: arrays of numbers, and a child with its parents by position."""
+"""Types shared by all layers: arrays of numbers, and a child with its parents by position."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ Bools = NDArray[np.bool_]
 
 Parents = tuple[int, ...]
 Family = tuple[int, Parents]
-"""A child and its parents, rising, by position."""
+"""A child and its parents, ascending, by position."""

@@ -1,4 +1,4 @@
-"""Settings that are numbers, a seed among them: what is none, or out of range, is refused in one sentence."""
+"""Checks of numeric settings, including seeds: values that are no number, or out of range, are refused."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 MOST_COUNT = 10**15
-"""No count that a run could come to is larger."""
+"""The largest count; no run could reach a larger one."""
 
 MOST_WRITTEN = 10**1000 - 1
-"""Python writes no whole number of more than 4,300 digits, in a message neither."""
+"""The largest integer in a message: Python writes none of more than 4,300 digits."""
 
 MOST_POPULATION = 100_000
 """The most individuals of a population: all are held and scored in every generation."""
 
 MOST_PERTURB = 100_000
-"""The most random moves at a time; so many lead anywhere from anywhere."""
+"""The most random moves at a time; so many lead from any graph to any other."""
 
 MOST_SEED = 2**256 - 1
 
 MOST_AMOUNT = 1e9
-"""No amount makes a difference beyond this, and sums and products of amounts stay finite."""
+"""The largest amount: beyond it none makes a difference, and sums and products of amounts stay finite."""
 
 MOST_SHOWN = 60
-"""Characters of a refused value that an error shows."""
+"""The most characters of a refused value that an error shows."""
 
 
 def require_count(name: str, value: Any, least: int = 0, hint: str = "", most: int = MOST_WRITTEN) -> int:
-    """A whole number of at least `least` and at most `most`, as a plain int."""
+    """An integer of at least `least` and at most `most`, as a plain int."""
     more = f"; {hint}" if hint else ""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise SettingError(f"{name} must be a whole number of at least {least}, not {shown(value)}{more}")
@@ -46,7 +46,7 @@ def require_count(name: str, value: Any, least: int = 0, hint: str = "", most: i
 
 
 def require_share(name: str, value: Any, above: bool = False) -> float:
-    """A number from 0 to 1, as a plain int or float; not 0 where it must be above."""
+    """A number from 0 to 1, as a plain int or float; not 0 if `above`."""
     found = as_plain(value)
     if found is None or not 0 <= found <= 1 or (above and found == 0):
         raise SettingError(
@@ -66,21 +66,21 @@ def require_amount(name: str, value: Any, most: float = MOST_AMOUNT) -> float:
 
 
 def require_flag(name: str, value: Any) -> bool:
-    """True or False, and nothing that only counts as one of them."""
+    """True or False; other values that Python treats as one of them are refused."""
     if not isinstance(value, bool):
         raise SettingError(f"{name} must be True or False, not {shown(value)}")
     return value
 
 
 def require_choice(name: str, value: Any, choices: Iterable[str], also: str = "") -> str:
-    """One of some words."""
+    """The value, which must be one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise SettingError(f"{name} must be one of {', '.join(choices)}{also}, not {shown(value)}")
     return value
 
 
-# The same for the settings of a frozen class, in its __post_init__: what was checked is stored as the plain
-# value it came to, so that a NumPy number or a fraction is computed with, shown and saved as any other.
+# The same for the settings of a frozen class, in its __post_init__: the checked value is stored as a plain
+# one, so that a NumPy number or a fraction is computed with, shown and saved like any other.
 
 
 def settle(owner: object, **values: Any) -> None:
@@ -106,7 +106,7 @@ def settle_flag(owner: object, name: str) -> None:
 
 
 def generator(seed: Any, *stream: int) -> np.random.Generator:
-    """The random numbers of a seed, or of a stream of its own under that seed, the same on every machine.
+    """The random generator of a seed, or of a separate stream under that seed, the same on every machine.
 
     PCG64 by name, so that a new default of NumPy changes nothing.
     """
@@ -117,9 +117,9 @@ def generator(seed: Any, *stream: int) -> np.random.Generator:
 
 
 def first_repeated(values: Iterable[Hashable]) -> int | None:
-    """The position of the first value that is there a second time, None where each is there once.
+    """The position of the first value that occurs a second time; None if all are distinct.
 
-    Linear in their number, as looking for each among the others is not.
+    Linear in their number, unlike comparing each with all the others.
     """
     seen: set[Hashable] = set()
     for place, value in enumerate(values):
@@ -130,14 +130,14 @@ def first_repeated(values: Iterable[Hashable]) -> int | None:
 
 
 def is_real(value: Any) -> bool:
-    """Whether a setting is a number, which True and False are not meant as."""
+    """Return True if a setting is a number; True and False do not count."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def as_plain(value: Any) -> float | None:
     """A finite real number as a plain int or float; None for anything else, and for NaN and infinity.
 
-    A whole number of over 308 digits is none either: it has no float.
+    An integer of over 308 digits gives None too: it has no float.
     """
     if not is_real(value):
         return None
@@ -151,7 +151,7 @@ def as_plain(value: Any) -> float | None:
 
 
 def shown(value: Any) -> str:
-    """A refused value as an error shows it: in one line and not at length, whatever it is."""
+    """A refused value as shown in an error: on one line and short, whatever it is."""
     try:
         text = " ".join(repr(value).split())
     except Exception:  # a repr can fail in any way: Python writes no number of 5,000 digits

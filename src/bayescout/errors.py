@@ -1,7 +1,7 @@
 """Every error and warning bayescout raises, as one tree.
 
 A message says where, what, the limit, and the way out, in one line, so that the
-command line can print it as it is. Catch `BayescoutError` to catch them all.
+command line can print it unchanged. Catch `BayescoutError` to catch them all.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from itertools import islice
 from typing import Any
 
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff]")
-"""Control characters, line ends, marks that turn the direction of the text, and halves of characters."""
+"""Control characters, line ends, marks that change the direction of the text, and halves of characters."""
 
 
 def printable(text: object) -> str:
-    """The text with what a terminal would obey or could not show written out, such as \\x1b; else as it is.
+    """The text with characters that a terminal would obey or could not show escaped, such as \\x1b.
 
-    Labels and paths come from files of others: a terminal must show them and not do what they say.
+    Labels and paths come from other people's files: a terminal must show them and not obey them.
     """
     return UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), str(text))
 
 
 class BayescoutError(Exception):
-    """The root: anything the user can put right. Bugs raise other exceptions."""
+    """The base class: anything the user can correct. Bugs raise other exceptions."""
 
     def __init__(self, *args: object) -> None:
         # One line, and safe to print, whatever the labels and paths in it.
         super().__init__(*(printable(arg) if isinstance(arg, str) else arg for arg in args))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Rebuilt from its text: the constructors below take the parts of the text instead.
+        # Unpickled from its text: the constructors below take the parts of the text instead.
         return _rebuilt, (type(self), self.args, self.__dict__)
 
 
@@ -40,18 +40,18 @@ def _rebuilt(
     kind: type[BayescoutError], args: tuple[Any, ...], attributes: Mapping[str, Any]
 ) -> BayescoutError:
     error = Exception.__new__(kind, *args)
-    super(BayescoutError, error).__init__(*args)  # the built-in parent's own, which keeps the text
+    super(BayescoutError, error).__init__(*args)  # that of the built-in parent, which keeps the text
     error.__dict__.update(attributes)
     return error
 
 
 MAX_COMPARED, MAX_CHOICES = 100, 10_000
-"""Names up to this long, and so many of them, are compared for a hint: the time grows with the square of
-their length, and a file may hold a name of a megabyte."""
+"""The longest names, and the most of them, that are compared for a hint: the time grows with the square of
+their length, and a file may contain a name of a megabyte."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was most likely meant: case, blanks, hyphens and underscores count for nothing."""
+    """The known name most likely meant; case, blanks, hyphens and underscores are ignored."""
     if len(name) > MAX_COMPARED:
         return None
     folded: dict[str, str] = {}
@@ -63,7 +63,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question to put before a list of what is known, or nothing where no name comes near."""
+    """A question to put before a list of known names, or nothing if no name is near."""
     near = nearest(name, known)
     return "" if near is None else f"did you mean {near!r}? "
 
@@ -73,7 +73,7 @@ def _folded(name: str) -> str:
 
 
 class SettingError(BayescoutError, ValueError):
-    """A setting, option or argument outside what is allowed."""
+    """A setting, option or argument outside the allowed values."""
 
 
 class DataError(BayescoutError, ValueError):
@@ -89,7 +89,7 @@ class GraphError(BayescoutError, ValueError):
 
 
 class CycleError(GraphError):
-    """A directed cycle where none may be; `cycle` holds its labels, first = last."""
+    """A directed cycle where none is allowed; `cycle` holds its labels, first = last."""
 
     def __init__(self, cycle: Sequence[Hashable], where: str = "the graph") -> None:
         self.cycle = tuple(cycle)
@@ -98,7 +98,7 @@ class CycleError(GraphError):
 
 
 class UnknownNameError(BayescoutError, KeyError):
-    """A name that is not among the known ones; the message offers the nearest."""
+    """A name that is not known; the message offers the nearest known one."""
 
     def __init__(self, kind: str, name: Hashable, known: Iterable[Hashable], where: str = "") -> None:
         self.name = name
@@ -121,7 +121,7 @@ class NetworkError(BayescoutError, ValueError):
 
 
 class WrongKindError(NetworkError, AttributeError):
-    """Something that networks of one kind have, asked of one of another kind."""
+    """An attribute of networks of one kind, asked for on a network of another kind."""
 
 
 class TooLargeError(BayescoutError, MemoryError):
@@ -155,7 +155,7 @@ class BayescoutWarning(UserWarning):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a job of many runs; `done` has what those that were finished came to, in order."""
+    """Ctrl-C in a job of many runs; `done` has the results of the finished runs, in order."""
 
     def __init__(self, done: Iterable[Any], count: int, noun: str) -> None:
         self.done = tuple(done)

@@ -1,4 +1,4 @@
-"""What one arc is worth: the score without it, turned round or added, and the counts behind it."""
+"""The worth of one arc: the score without it, reversed or added, and the counts behind it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Label = Hashable
 class Explanation:
     """The arc between two variables, or its absence.
 
-    parent, child   the arc a -> b or b -> a that is in the graph, or a -> b where there is none
-    present         whether it is
-    remove          change of the score when it is removed; None where it is absent
-    reverse         change when it is turned round; None where absent or where that would close a cycle
-    add             change when a -> b is added; None where an arc is present or a cycle would close
+    parent, child   the arc a -> b or b -> a that is in the graph, or a -> b if there is none
+    present         True if the arc is in the graph
+    remove          change of the score when it is removed; None if it is absent
+    reverse         change when it is reversed; None if absent or if that would close a cycle
+    add             change when a -> b is added; None if an arc is present or a cycle would close
     cycle           the cycle that reversing or adding would close, as labels, first = last; else empty
-    compelled       whether every graph of the equivalence class has the arc this way round
+    compelled       True if every graph of the equivalence class has the arc in this direction
     counts          the counts of the child, by the states of the other: {state: {child state: count}}
                     (empty for continuous columns)
     tests           the tests of independence that the search made of the pair and kept
-    required        whether the knowledge requires the arc
-    forbidden       whether it forbids what would change: to turn the arc, or to add it
+    required        True if the knowledge requires the arc
+    forbidden       True if it forbids the change: to reverse the arc, or to add it
 
-    The arc is read as it is in the graph: where that has b -> a, parent is b, and `reverse` makes a -> b.
+    The arc is described as it is in the graph: if that has b -> a, parent is b, and `reverse` makes a -> b.
     """
 
     parent: Label
@@ -78,7 +78,7 @@ def explain(
     rules: Rules,
     tests: tuple[CachedTest, ...] = (),
 ) -> Explanation:
-    """The explanation of the pair; `scores` speaks of the columns of `table`, `rules` of the nodes."""
+    """The explanation of the pair; `scores` refers to the columns of `table`, `rules` to the nodes."""
     if a == b:
         raise GraphError(f"an arc joins two variables, not {a!r} with itself")
     present = dag.has_arc(a, b) or dag.has_arc(b, a)
@@ -118,7 +118,7 @@ def explain(
 
 
 def _path(dag: Dag, source: Label, target: Label) -> tuple[Label, ...]:
-    """A shortest directed path, or nothing."""
+    """A shortest directed path, or an empty one."""
     before: dict[Label, Label] = {}
     waiting = [source]
     for node in waiting:

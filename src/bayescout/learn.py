@@ -1,4 +1,4 @@
-"""The front door: learn a network's structure from data."""
+"""The main entry point: learn a network's structure from data."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def learn(
     """Learn the structure of a Bayesian network from data.
 
     data        a frame, an array, a path or a `Table`; `as_table` takes options for kinds and missing values.
-                Or scored parent sets, of `read_jkl` or as a path to a .jkl file: they have their scores
-                with them, only listed sets are chosen, and searches over whole sets do best (`optimal`,
+                Or scored parent sets, from `read_jkl` or as a path to a .jkl file: they come with their
+                scores, only listed sets are chosen, and searches over whole sets do best (`optimal`,
                 `memetic`)
     search      a name of `bayescout.search.SEARCHES`, or an instance with settings
     score       a name of `bayescout.scores.SCORES`, an instance, a function of counts, or your own object;
@@ -49,13 +49,13 @@ def learn(
     max_time    seconds of learning, once data and compiled code are loaded; max_steps steps: the best so
                 far is returned and `stop_reason` says why. A search that is slow to begin answers, when the
                 time is over, with no less than greedy climbing from the start (then `own_score` is its own)
-    top         how many of the best distinct networks met are kept
+    top         the number of the best distinct networks met that are kept
     workers     threads that count; no effect on the answer
-    engine      what makes the statistics of the data: a name of `bayescout.statistics.engines.ENGINES` or
+    engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error
-    callback    called with each `Step` of the trace; a true answer stops the run
-    checkpoint  a file from which a run that was killed goes on, to the bit, when it is called again; written
+    callback    called with each `Step` of the trace; a true return value stops the run
+    checkpoint  a file from which a killed run continues, to the bit, when it is called again; written
                 every so often, so that it costs a tenth of the time at most, and when the run ends
 
     Column order, row order and names do not change the graph that is learned.

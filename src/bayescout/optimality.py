@@ -1,4 +1,4 @@
-"""How far a learned network is from the best there is, and the parent sets that decide it."""
+"""The gap between a learned network and the best one, and the parent sets that decide it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gap:
-    """How much better than a network any other can be, in nats.
+    """An upper bound on how much better than a network any other can be, in nats.
 
     score        of the network
-    bound        no network that keeps the same knowledge scores more; infinite where none was found in time
-    better       a network found on the way that scores more, with its score; None where none was found
-    seconds      that it took
+    bound        no network that keeps the same knowledge scores more; infinite if none was found in time
+    better       a network found on the way that scores more, with its score; None if none was found
+    seconds      the time it took
     stop_reason  why no more was tried: "converged", "max_time" or "interrupted"
     """
 
@@ -42,16 +42,16 @@ class Gap:
 
     @property
     def proven(self) -> bool:
-        """Whether the network is proven to be the best."""
+        """True if the network is proven to be the best."""
         return self.gap == 0
 
     @property
     def percent(self) -> float:
-        """The gap as a share of the score's size."""
+        """The gap as a share of the score's magnitude, in percent."""
         return 100 * self.gap / abs(self.score) if self.gap else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The fields as JSON values."""
         better = None
         if self.better is not None:
             better = {"score": self.better[0], "arcs": [list(arc) for arc in self.better[1].arcs()]}
@@ -93,7 +93,7 @@ class Gap:
 
 
 def _percent(value: float) -> str:
-    """Two digits that mean something, rounded up: a gap is never shown as less than it is."""
+    """Two significant digits, rounded up: a gap is never shown as less than it is."""
     from math import ceil, floor, log10
 
     digits = max(0, 1 - floor(log10(value)))
@@ -107,10 +107,10 @@ def gap(
     workers: int | None = None,
     progress: bool = False,
 ) -> Gap:
-    """How far a learned network is from optimal, whatever search found it, as known after `max_time` seconds.
+    """The gap between a learned network, of any search, and the optimum, as known after `max_time` seconds.
 
     The bound holds for every network that keeps the result's knowledge, under its score. A result that was
-    read from a file needs its data; on data that are given the network is scored anew.
+    read from a file needs its data; if data are given, the network is scored anew on them.
     `print(bs.gap(result))` says "within 0.03% of optimal".
     """
     if not hasattr(result, "settings") or not hasattr(result, "bound"):
@@ -163,7 +163,7 @@ def candidate_sets(
 ) -> ScoredSets:
     """For each variable every parent set that can be in an optimal network, with its score, best first.
 
-    A set is left out where a subset scores at least as well. `.save("x.jkl")` writes them for other solvers.
+    A set is left out if a subset scores at least as well. `.save("x.jkl")` writes them for other solvers.
     """
     from bayescout.data import as_table
     from bayescout.formats.jkl import ScoredSets

@@ -1,4 +1,4 @@
-"""What learning returns: the network with its evidence."""
+"""The result of learning: the network with its evidence."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from bayescout.statistics.dependencies import DependencyRecord
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
 LISTED = "listed"
-"""The name of the score where scored parent sets stand in for data."""
+"""The name of the score when scored parent sets replace data."""
 
 USELESS = 0.2
-"""A bound further off than this share of the score is of parent sets that have not been looked at yet."""
+"""A bound further off than this share of the score still covers parent sets that were not examined yet."""
 
 OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
 
 
 def says_nothing(score: float, gap: float) -> bool:
-    """Whether a bound is so far off that it tells nothing of a network."""
+    """Return True if a bound is so far off that it says nothing about a network."""
     return gap > USELESS * abs(score)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a network was learned: search and score each as a name and plain settings.
+    """The settings with which a network was learned: search and score each as a name and plain settings.
 
-    `score_settings` are None where the score cannot be made again from its name, as one of your own.
+    `score_settings` is None if the score cannot be made again from its name, as with your own.
     """
 
     search: str
@@ -60,7 +60,7 @@ class Settings:
 
     @property
     def score(self) -> str:
-        """The score as it is shown: its name, or the call where its settings are not the default ones."""
+        """The score for display: its name, or the call if its settings are not the default ones."""
         return Named(self.score_name, self.score_settings).label(SCORES)
 
     def made_score(self) -> Any:
@@ -88,7 +88,7 @@ class Settings:
             search=saved["search"],
             search_settings=saved["search_settings"],
             score_name=name,
-            # Results of before settings were stored have the default ones, or a text.
+            # Results from before settings were stored have the default ones, or a text.
             score_settings=saved.get("score_settings", {} if name in SCORES else None),
             knowledge=Knowledge(**known),
             start=saved["start"],
@@ -106,7 +106,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Counters:
-    """Steps of the search, operations considered, families scored, and how many of those were computed."""
+    """Steps of the search, operations considered, families scored, and the number of those computed."""
 
     iterations: int
     operations: int
@@ -116,22 +116,22 @@ class Counters:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A learned network structure, and how it was come by.
+    """A learned network structure, and how it was found.
 
     dag          the best graph met, its nodes in the order of the data's columns
     score        its score, in nats, larger is better
-    trace        one `Step` a step of the search
+    trace        one `Step` per step of the search
     top          the best distinct networks met, best first; not the empty one it began with, if any is better
     counters     iterations, operations, evaluations, computed
     stop_reason  "converged", "max_time", "max_steps", "interrupted" or "callback"
     seconds      from data to result
     settings     search, score, knowledge, start and seed
-    bound, gap   an upper bound of the score and how far it is, where known; a gap of 0 is a proof
-    ends_in_class  whether the search answers with an equivalence class: then `cpdag` is its answer, and
+    bound, gap   an upper bound on the score and its distance, if known; a gap of 0 is a proof
+    ends_in_class  True if the search answers with an equivalence class: then `cpdag` is its answer, and
                  `dag` a member of it that keeps the knowledge
-    dependencies the tests of independence that the search made, where it made any
-    own_score    where the time was over before the search had got as far as greedy climbing from the start:
-                 the best that it had met itself. `dag` is then of that climb
+    dependencies the tests of independence that the search made, if it made any
+    own_score    if the time was over before the search had got as far as greedy climbing from the start:
+                 the best score that it had met itself. `dag` is then the graph of that climb
     """
 
     dag: Dag
@@ -159,7 +159,7 @@ class Result:
         settings: Settings,
         seconds: float,
     ) -> Result:
-        """Labels come back: from a run in positions of `table` to graphs over `names`."""
+        """The result of a run, from positions in `table` to graphs over the labels `names`."""
         counters = Counters(
             iterations=len(run.trace) - 1,
             operations=run.trace[-1].operations,
@@ -187,7 +187,7 @@ class Result:
             scores=scorer,
         )
 
-    # ---- what it says
+    # ---- reading
 
     @property
     def seed(self) -> int:
@@ -195,12 +195,12 @@ class Result:
 
     @property
     def gap(self) -> float | None:
-        """How far, in nats, a better network can be; None where no bound is known."""
+        """The most, in nats, by which another network can be better; None if no bound is known."""
         return None if self.bound is None else self.bound - self.score
 
     @property
     def optimality(self) -> str | None:
-        """How near to the best network this is known to be, in words; None where there is no bound."""
+        """A sentence on how near to the best network this is known to be; None if there is no bound."""
         if self.gap is None:
             return None
         if self.gap == 0:
@@ -211,7 +211,7 @@ class Result:
 
     @property
     def stopped(self) -> str:
-        """Why the run ended, in words; and where the search did not get far, whose graph this is."""
+        """The reason why the run ended, in words; and whose graph this is if the search did not get far."""
         if self.own_score is None:
             return self.stop_reason
         own = f"{self.settings.search} itself had met {self.own_score:,.3f}"
@@ -250,7 +250,7 @@ class Result:
         return meek(Pdag(found.nodes, directed, tuple(free)))
 
     def explain(self, a: Label, b: Label) -> Explanation:
-        """What the arc between two variables, or its absence, is worth, and the counts behind it."""
+        """The worth of the arc between two variables, or of its absence, and the counts behind it."""
         table, scores = self._evidence()
         tests = () if self.dependencies is None else self.dependencies.about(a, b)
         return explain(self.dag, self.cpdag, table, scores, a, b, self._rules, tests)
@@ -304,7 +304,7 @@ class Result:
         return result_html(self)
 
     def summary(self) -> dict[str, Any]:
-        """What the command line prints as JSON."""
+        """The values that the command line prints as JSON."""
         return {
             "search": self.settings.search,
             "score_name": self.settings.score,
@@ -413,7 +413,7 @@ class Result:
 
 
 def labelled_graph(parents: ParentSets, columns: Sequence[Label], names: Sequence[Label]) -> Dag:
-    """A graph in positions of the columns with their labels, its nodes in the order of `names`."""
+    """A graph in positions of the columns, given their labels, its nodes in the order of `names`."""
     place = {name: i for i, name in enumerate(names)}
     moved = [place[name] for name in columns]
     sets: list[tuple[int, ...]] = [()] * len(moved)
@@ -445,7 +445,7 @@ def _tests_to_json(made: DependencyRecord | None) -> Any:
 
 
 def _encoded(value: Any) -> Any:
-    """Lists of labels with every label as JSON holds it."""
+    """Lists of labels with every label in its JSON form."""
     if isinstance(value, dict):
         return {key: _encoded(item) for key, item in value.items()}
     return [_encoded(item) for item in value] if isinstance(value, list) else encode_label(value)

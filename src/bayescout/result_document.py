@@ -1,4 +1,4 @@
-"""The shape of a result that is saved; see `Result.save`."""
+"""The shape of a saved result; see `Result.save`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 class SavedSettings(Struct, forbid_unknown_fields=True):
-    """How the network was learned."""
+    """The settings with which the network was learned."""
 
     search: str
     search_settings: dict[str, Any]
@@ -33,7 +33,7 @@ class SavedClass(Struct):
 
 
 class SavedResult(Struct, rename={"found_class": "class"}):
-    """Nodes are labels as `formats/labels.py` writes them; graphs are positions."""
+    """A saved result: nodes are labels as in `formats/labels.py`; graphs are positions."""
 
     nodes: tuple[Any, ...]
     score: float

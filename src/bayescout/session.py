@@ -21,16 +21,16 @@ from bayescout.task import Task
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a search stands after a step.
+    """The state of a search after a step.
 
     step         the number of the step, from 0
     dag          the graph in hand
     score        its score, and `best` that of the best graph so far
-    bound        no graph scores more, where that is known
+    bound        an upper bound on the score of any graph, if known
     stop_reason  why the search has ended; empty while it has not
-    operations   considered so far, and `evaluations` families asked for
+    operations   those considered so far; `evaluations` are the families asked for
     seconds      spent on steps
-    facts        what the search adds
+    facts        further numbers from the search
     """
 
     step: int
@@ -48,10 +48,10 @@ class Snapshot:
 class Session:
     """Learning step by step: `for snapshot in session` runs the search of `learn` with the same arguments.
 
-    Between two steps it can be left alone for any time, asked for what it has (`snapshot`, `result`), taken
-    `back`, given other knowledge, and saved. It ends where `learn` would, with the same answer to the bit;
-    max_time counts the time of steps alone. `checkpoint` is a file that `save`, or a run of `learn`, wrote:
-    the session goes on from there.
+    Between two steps it can wait for any time, show what it has (`snapshot`, `result`), be taken
+    `back`, be given other knowledge, and be saved. It ends where `learn` would, with the same answer to the
+    bit; max_time counts the time of steps alone. `checkpoint` is a file that `save`, or a run of `learn`,
+    wrote: the session goes on from there.
 
         session = bs.Session(data, "tabu")
         for snapshot in session:
@@ -98,9 +98,9 @@ class Session:
             yield found
 
     def step(self) -> Snapshot | None:
-        """Take one step; None where the search has ended, and `stop_reason` says why.
+        """Take one step; None if the search has ended, and `stop_reason` says why.
 
-        A step that Ctrl-C or the end of max_time meets is given up; nothing of it stays.
+        A step interrupted by Ctrl-C or the end of max_time is abandoned; nothing of it stays.
         """
         with self._run.running():
             step = self._run.step()
@@ -116,7 +116,7 @@ class Session:
             pass
         return self.result()
 
-    # ---- what it has
+    # ---- state and result
 
     @property
     def steps(self) -> int:
@@ -139,7 +139,7 @@ class Session:
         return start if isinstance(start, str) else self._labelled(start)
 
     def snapshot(self) -> Snapshot:
-        """Where the search stands now; before the first step that is taken first."""
+        """The state of the search now; if no step was taken yet, the first is taken."""
         if self._run.state is None and self.step() is None:
             raise SettingError("the search was ended before its first step; give it more time")
         run, last = self._run, self._run.trace[-1]
@@ -181,9 +181,9 @@ class Session:
         return self.snapshot()
 
     def change_knowledge(self, knowledge: Knowledge) -> Snapshot:
-        """Go on under other knowledge, from the graph in hand or the nearest to it that keeps it.
+        """Go on under other knowledge, from the graph in hand or the nearest one that keeps the knowledge.
 
-        The search begins there as from a start graph, and its trace goes on; there is no way back before it.
+        The search begins there as from a start graph, and its trace goes on; it cannot go back to before it.
         """
         if not isinstance(knowledge, Knowledge):
             raise SettingError(
@@ -203,7 +203,7 @@ class Session:
     def save(self, path: str | PathLike[str]) -> None:
         """Write a checkpoint from which `Session` or `learn` with the same arguments goes on, to the bit.
 
-        After `change_knowledge` those are the knowledge of now and, as `start`, `begun_with`.
+        After `change_knowledge` those are the current knowledge and, as `start`, `begun_with`.
         """
         self.snapshot()
         with self._task.checkpoint(path) as store:

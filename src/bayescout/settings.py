@@ -10,7 +10,7 @@ from bayescout.errors import SettingError, UnknownNameError, did_you_mean
 
 
 def make_named(kind: str, registry: Mapping[str, Any], name: str, settings: Mapping[str, Any]) -> Any:
-    """An instance of a registered class with its settings; a name or setting that is not known is named."""
+    """An instance of a registered class with its settings; unknown names and settings are refused."""
     if name not in registry:
         raise UnknownNameError(kind, name, registry)
     known = [f.name for f in fields(registry[name])]
@@ -24,10 +24,10 @@ def make_named(kind: str, registry: Mapping[str, Any], name: str, settings: Mapp
 
 @dataclass(frozen=True)
 class Named:
-    """A search or score as it is stored: its name, and its settings as plain values.
+    """A search or score in stored form: its name, and its settings as plain values.
 
-    name      the registered name; of what is not registered, what else there is to call it by
-    settings  all that it is made with; None where it cannot be made again from plain values
+    name      the registered name; another name if it is not registered
+    settings  all its settings; None if it cannot be made again from plain values
     """
 
     name: str
@@ -46,7 +46,7 @@ class Named:
         return cls(name or type(made).__name__, settings) if plain else cls(repr(made), None)
 
     def make(self, kind: str, registry: Mapping[str, Any]) -> Any:
-        """The instance again."""
+        """The instance, made again."""
         if self.settings is None or self.name not in registry:
             raise SettingError(
                 f"the {kind} {self.name} cannot be made again from its name; learn again, or give the {kind}"
@@ -54,12 +54,12 @@ class Named:
         return make_named(kind, registry, self.name, self.settings)
 
     def changed(self, registry: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings that are not the default ones, of what is registered."""
+        """The settings of a registered class that differ from the default."""
         usual = registry[self.name]()
         return {key: value for key, value in (self.settings or {}).items() if value != getattr(usual, key)}
 
     def label(self, registry: Mapping[str, Any]) -> str:
-        """The name, with the settings that are not the default ones as in a call."""
+        """The name, with the settings that differ from the default as in a call."""
         known = self.name in registry
         shown = self.changed(registry) if known else self.settings
         if not shown:
@@ -69,11 +69,11 @@ class Named:
 
 
 def is_plain(value: Any) -> bool:
-    """Return True for what JSON holds as it is."""
+    """Return True if JSON can hold the value unchanged."""
     return value is None or isinstance(value, bool | int | float | str)
 
 
 def _called(made: Any) -> str:
-    """What to call something that has no registered name; the same in every process."""
+    """A name for something that has no registered one; the same in every process."""
     shown = repr(made)
     return str(getattr(made, "__name__", type(made).__name__)) if " at 0x" in shown else shown

@@ -1,4 +1,4 @@
-"""What is to be learned: data, score, knowledge and search, brought together and checked before any work."""
+"""A learning task: data, score, knowledge and search, brought together and checked before any work."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from bayescout.statistics.engine import Engine
 
 @dataclass(frozen=True)
 class Task:
-    """A problem in integers, the search for it, and what names come back with.
+    """A problem in integers, the search for it, and the names for its result.
 
     table   its columns in canonical order, which the problem's positions refer to
-    names   the columns as they were given
-    listed  the scored parent sets that stand in for data, where they do
-    clock   when learning began, by `time.perf_counter`, less what compiling took by then
+    names   the columns in the order given
+    listed  the scored parent sets that replace data, if they do
+    clock   when learning began, by `time.perf_counter`, less the time spent compiling by then
     """
 
     search: Search
@@ -105,13 +105,13 @@ class Task:
         return _rules(knowledge, self.table, self.listed)
 
     def checkpoint(self, path: str | PathLike[str]) -> Checkpoint:
-        """The file that a run of this task is saved to and resumed from."""
+        """The file to which a run of this task is saved, and from which it is resumed."""
         data = self.table.fingerprint if self.listed is None else self.listed.fingerprint
         more = {"data": data, "start": repr(self.problem.start), "top": self.limits.top}
         return Checkpoint(path, self.settings.to_json() | more)
 
     def result(self, outcome: Outcome, seconds: float) -> Result:
-        """What a run came to, with names; a warning says what was left out."""
+        """The outcome of a run, with names; a warning says what was left out."""
         if outcome.too_large:
             warnings.warn(f"parent sets were left out: {outcome.too_large}", BayescoutWarning, stacklevel=3)
         result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
@@ -119,7 +119,7 @@ class Task:
 
 
 def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
-    """The scored parent sets that stand in for data, where that is what was given."""
+    """The scored parent sets that replace data, if they were given; else None."""
     if isinstance(data, str | PathLike) and is_jkl(data):
         data = read_jkl(data)
     if not isinstance(data, ScoredSets):
@@ -148,7 +148,7 @@ def _instance(search: Any) -> Search:
 def _canonical(table: Table, score: ScoreLike) -> Table:
     """The table with its columns in canonical order.
 
-    A user's own score object knows the columns by their position, so for it they stay where they are.
+    A user's own score object identifies the columns by position, so for it they stay in place.
     """
     if table.n_columns == 0:
         raise DataError("the table has no columns; there is nothing to learn")
@@ -158,7 +158,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
 
 
 def _start(start: Any, table: Table, rules: Rules) -> ParentSets | str:
-    """Where to begin, in positions of the table; a graph must keep the knowledge."""
+    """The start: "empty", "random", or a graph in positions of the table that keeps the knowledge."""
     if start is None:
         return "empty"
     if isinstance(start, str):
@@ -177,5 +177,5 @@ def _start(start: Any, table: Table, rules: Rules) -> ParentSets | str:
 
 
 def _named(message: str, names: Sequence[Any]) -> str:
-    """A message of `Rules.broken_by` with labels for positions."""
+    """A message of `Rules.broken_by` with labels in place of positions."""
     return message.format(*names)

@@ -1,7 +1,7 @@
-"""How errors word a way out: a setting is named once, and written as the user of the moment writes it.
+"""The wording of settings in errors: a setting is named once, and written the way the reader writes it.
 
-In Python that is `as_table(data, missing='drop')`; the command line and the files of studies put their own
-wording in place with `worded_by`, so that nobody is told of a call they cannot make.
+In Python that is `as_table(data, missing='drop')`; the command line and the files of studies set their own
+wording with `worded_by`, so that nobody is told of a call they cannot make.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ HOMES = {
     "order": "Knowledge({})",
     "max_parents": "Knowledge({})",
 }
-"""The calls that take a setting, where it is not one of the call that was made."""
+"""The calls that take a setting, if it is not one of the call that was made."""
 
 
 def in_python(name: str, value: Any) -> str:
-    """The call that takes the setting; a value of `...` is the user's to fill in."""
+    """The call that takes the setting; a value of `...` is for the user to fill in."""
     shown = "..." if value is ... else repr(value)
     return HOMES.get(name, "{}").replace("{}", f"{name}={shown}")
 
@@ -35,13 +35,13 @@ _wordings: list[Wording] = [in_python]
 
 
 def setting(name: str, value: Any) -> str:
-    """The setting with its value, as it is written by whoever reads the message."""
+    """The setting with its value, written the way the reader of the message writes it."""
     return _wordings[-1](name, value)
 
 
 @contextmanager
 def worded_by(wording: Wording) -> Iterator[None]:
-    """Settings are worded so until the end of the block."""
+    """Use this wording of settings until the end of the block."""
     _wordings.append(wording)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The command line: arguments to calls, results to tables or JSON; no logic."""
+"""The command line: arguments to calls, results to tables or JSON; no logic of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> None:
-    """The entry point: one clear line for a mistake, exit code 2; 130 when interrupted."""
+    """The entry point: one clear line for a mistake, exit code 2; 130 if interrupted."""
     from bayescout.cli.terminal import open_streams, say
 
     open_streams()
@@ -25,11 +25,11 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command; its exit code."""
+    """Run the command and return its exit code."""
     import signal
     import warnings
 
-    # Asked to end, end as on Ctrl-C: files half written are cleaned up.
+    # A request to terminate ends the program as Ctrl-C does: half-written files are cleaned up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     import typer
@@ -47,7 +47,7 @@ def _run() -> int:
         say(f"error: {error}")
         return 2
     except typer.TyperException as error:
-        # A wrong option or argument. Without any, what is shown is the help itself.
+        # A wrong option or argument. Without any arguments, the help itself is shown.
         message = str(getattr(error, "message", error)) or type(error).__name__
         if type(error).__name__ == "NoArgsIsHelpError":
             sys.stderr.write(message + "\n")
@@ -71,7 +71,7 @@ def _written(code: int) -> int:
 
 
 def _refused(error: OSError) -> int:
-    """What to end with when the system refuses: a reader that went away (`| head`) is nobody's mistake."""
+    """The exit code when the system refuses output; a reader that went away (`| head`) is no error."""
     from bayescout.cli.terminal import say
 
     # Keep Python from complaining again when it closes standard output.

@@ -1,4 +1,4 @@
-"""What the commands share: opening their arguments, JSON, and names in texts."""
+"""Functions shared by commands: opening their arguments, JSON, and names in texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayescout.network import Network
 
 
 def open_graph(text: str) -> Network | Dag:
-    """A network where the text names one, else a structure."""
+    """A network if the text names one, otherwise a structure."""
     try:
         return open_network(text)
     except BayescoutError:
@@ -23,7 +23,7 @@ def open_graph(text: str) -> Network | Dag:
 
 
 def missing_facts(table: Table) -> dict[str, Any]:
-    """What was missing and what was done about it, for JSON."""
+    """The missing values and the policy applied to them, for JSON."""
     report = table.missing
     if not report.counts:
         return {}
@@ -32,7 +32,7 @@ def missing_facts(table: Table) -> dict[str, Any]:
 
 
 def say_missing(table: Table) -> None:
-    """The same, for people."""
+    """Print the same, for people."""
     report = table.missing
     if report.counts:
         cells = sum(count for _, count in report.counts)
@@ -45,7 +45,7 @@ def say_missing(table: Table) -> None:
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON object on standard output; numbers JSON does not have become null."""
+    """Print one JSON object on standard output; numbers that JSON does not have become null."""
     json_line(_plain(value))
 
 
@@ -62,7 +62,7 @@ def _plain(value: Any) -> Any:
 
 
 def label_named(text: str, names: Sequence[Any]) -> Any:
-    """The label that reads as the text."""
+    """The label whose text this is."""
     for name in names:
         if str(name) == text:
             return name
@@ -70,7 +70,7 @@ def label_named(text: str, names: Sequence[Any]) -> Any:
 
 
 def split_arc(text: str, names: Sequence[Any]) -> tuple[Any, Any]:
-    """An arc written a->b; a name may itself hold the arrow, so every place is tried."""
+    """An arc written a->b; a name may itself contain the arrow, so every split is tried."""
     for place in range(len(text)):
         if text.startswith("->", place):
             parent, child = text[:place].strip(), text[place + 2 :].strip()
@@ -84,7 +84,7 @@ def split_arc(text: str, names: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def as_setting(text: str) -> Any:
-    """A setting's value: a number, true or false, or the text itself."""
+    """The value of a setting: a number, true or false, or the text itself."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     for kind in (int, float):

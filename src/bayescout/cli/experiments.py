@@ -40,7 +40,7 @@ class StudyOptions:
         return Path(self.out or f"experiment-{Path(name).stem}{'-quick' * self.quick}")
 
     def again(self, name: str, workers: int) -> str:
-        """The command line that goes on."""
+        """The command line that continues the study."""
         words = ["bayescout", "experiment", name, *(["--quick"] if self.quick else [])]
         words += ["--out", str(self.folder(name)), "--resume", "--workers", str(workers)]
         for pair in self.option or ():
@@ -123,7 +123,7 @@ def _list(json: bool) -> None:
 
 
 def _study(name: str, run: StudyOptions) -> Study:
-    """The study that is meant; one that goes on keeps its settings unless others are given."""
+    """The study by its name; a continued one keeps its settings unless others are given."""
     from bayescout.experiments import study_named
     from bayescout.experiments.store import MANIFEST, holds_study, read_manifest
 
@@ -148,7 +148,7 @@ def _study(name: str, run: StudyOptions) -> Study:
 
 
 def _check_reads(study: Study, name: str, folder: Path) -> None:
-    """Refuse a file of a study of one's own that the study would itself write."""
+    """Refuse a user's study file that the study itself would overwrite."""
     from bayescout.cli.outputs import is_same_file
     from bayescout.experiments.store import LOCK, MANIFEST, PARQUET, RECORDS
     from bayescout.report.study import FIGURES, PAGE, TABLES
@@ -220,7 +220,7 @@ def _facts(study: Study, ran: Ran, outcome: Outcome, folder: Path) -> dict[str, 
 
 @contextmanager
 def _progress(total: float) -> Iterator[Advance | None]:
-    """A line with the time left, on a terminal only; what runs are expected to cost is the measure."""
+    """A line with the time left, on a terminal only; progress is measured by the expected cost of runs."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -242,7 +242,7 @@ def _progress(total: float) -> Iterator[Advance | None]:
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
+    """A time in a suitable unit."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnRun:
-    """Where a run of `learn` begins and ends, and what is done with its network."""
+    """The start and limits of a run of `learn`, and further work on its network."""
 
     start: str | None = flag("Where to begin: empty (the default), random, or a structure or network file.")
     budget: BudgetOptions
@@ -56,7 +56,7 @@ class LearnData(ColumnOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOutputs:
-    """What `learn` writes."""
+    """The outputs of `learn`."""
 
     output: OutputOption = None
     report: str | None = flag("An HTML page to write, to look at and explore the result with.", "FILE")
@@ -104,7 +104,7 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
 def _opened(
     search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutputs
 ) -> tuple[Table | None, tuple[Any, ...]]:
-    """The table, where there are rows, and the names of the variables."""
+    """The table, if there are rows, and the names of the variables."""
     from bayescout.formats.jkl import is_jkl, read_jkl
 
     if is_jkl(data.data):
@@ -115,7 +115,7 @@ def _opened(
 
 
 def _finish(result: Result, table: Table | None, run: LearnRun, out: LearnOutputs) -> None:
-    """Look for the gap, write and print, whatever of it is asked for."""
+    """Find the gap, write and print, as far as asked for."""
     from bayescout.cli.render import console, result_grids
 
     last = LastSteps()
@@ -178,7 +178,7 @@ def _start(start: str | None) -> Any:
 
 
 def _refuse_for_sets(data: LearnData, output: str | None, gap: bool) -> None:
-    """Scored parent sets have no rows: nothing to read in another way, nor to estimate parameters from."""
+    """Refuse options that need rows: scored parent sets have none to read or to estimate parameters from."""
     from bayescout.formats import format_of
 
     other = data.missing is not Missing.error
@@ -204,7 +204,7 @@ def _refuse_for_sets(data: LearnData, output: str | None, gap: bool) -> None:
 
 
 def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> None:
-    """A network with parameters, or the structure alone where the format holds no more."""
+    """Write a network with parameters, or the structure alone if the format holds no more."""
     from bayescout.formats import format_of, write_network, write_structure
     from bayescout.network import fit
 
@@ -215,7 +215,7 @@ def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> Non
 
 
 def _gap(result: Any, seconds: float, progress: bool, last: LastSteps) -> Any:
-    """How far from optimal the network is, as far as Ctrl-C lets it be found; the network itself is whole."""
+    """The gap to the optimum, as far as it is found before Ctrl-C; the network itself is complete."""
     from bayescout.optimality import gap
 
     kept = "the network is whole, the search for its gap was cut short"

@@ -33,7 +33,7 @@ from bayescout.network import fit as fit_network
 from bayescout.network.fit import check_prior
 
 MANY_NODES = 12
-"""A network with more nodes than this shows its tables only when asked for them."""
+"""A network with more nodes than this shows its tables only when asked for."""
 
 
 def fit(
@@ -225,7 +225,7 @@ def _show(model: Network, nodes: list[Any]) -> None:
 
 
 def _table_of(model: Network, node: Any) -> dict[str, Any]:
-    """One node's parameters as JSON; probabilities are null where they are undefined."""
+    """One node's parameters as JSON; undefined probabilities are null."""
     return {"node": node, **model.parameters(node).to_dict()}
 
 

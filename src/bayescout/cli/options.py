@@ -1,7 +1,7 @@
 """The options that commands share, each group declared once.
 
-A group is a frozen dataclass whose fields are options as Typer has them, or groups again. A command takes
-groups, and `spread` puts their options, in the same order, in the place of the group.
+A group is a frozen dataclass whose fields are Typer options, or groups again. A command takes
+groups, and `spread` replaces each group by its options, in the same order.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Missing(StrEnum):
 
 
 def flag(told: str, metavar: str | None = None, *, default: Any = None, **limits: Any) -> Any:
-    """A field of a group that is an option: its help, and what stands for its value there."""
+    """A field of a group that is an option: its help text, and the placeholder for its value."""
     declared = typer.Option(default, metavar=metavar, help=told, **limits)
     return field(default=default, metadata={"typer": declared})
 
@@ -84,7 +84,7 @@ def switch(name: str, told: str) -> Any:
 
 
 def argument(told: str) -> Any:
-    """A field of a group that is an argument, by its help."""
+    """A field of a group that is an argument, with its help text."""
     return field(metadata={"typer": typer.Argument(help=told)})
 
 
@@ -117,12 +117,12 @@ class DataOptions:
         return {} if self.separator is None else {"separator": self.separator.replace("\\t", "\t")}
 
     def settings(self) -> dict[str, Any]:
-        """The options as `read_table` takes them."""
+        """The options as arguments of `read_table`."""
         found = {"missing": self.missing.value, "missing_values": tuple(self.na or ()), **self._reading}
         return found | {"kinds": self._kinds()} if self.kind else found
 
     def _kinds(self) -> dict[str, str]:
-        """The kind of each column it was said of; a name may itself hold an equals sign."""
+        """The kind of each column for which one is given; a name may itself contain an equals sign."""
         names, found = self._names, dict[str, str]()
         for text in sorted(self.kind or (), key=KINDS.__contains__, reverse=True):  # said of all comes first
             name, _, kind = text.rpartition("=")
@@ -134,7 +134,7 @@ class DataOptions:
         return found
 
     def open(self, **more: Any) -> Table:
-        """The table, its continuous columns cut where that is asked for."""
+        """The table, with its continuous columns discretised if asked for."""
         table = read_table(self.data, **self.settings(), **more)
         return table if self.discretise is None else discretise(table, bins=self.discretise)
 
@@ -153,7 +153,7 @@ class DataOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions(DataOptions):
-    """A data file whose columns are all learned from, but for those left out."""
+    """A data file from whose columns, except those left out, a structure is learned."""
 
     drop: list[str] | None = flag("A column to leave out, such as an identifier; may be repeated.", "COLUMN")
 
@@ -167,7 +167,7 @@ class ColumnOptions(DataOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """How a structure is learned: the search, the score, and what is known beforehand."""
+    """The settings of structure learning: the search, the score, and prior knowledge."""
 
     search: str = flag(
         "The search; `bayescout searches` lists them and their settings.", default="hill-climb"
@@ -217,7 +217,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetOptions:
-    """The seed of a search and its limits, by the names that `bayescout.learn` has for them."""
+    """The seed of a search and its limits, under their names in `bayescout.learn`."""
 
     seed: Seed = 0
     max_time: float | None = flag("Stop a search after so long, with the best network so far.", "SECONDS")
@@ -225,7 +225,7 @@ class BudgetOptions:
 
 
 def settings_given(pairs: list[str] | None) -> dict[str, Any]:
-    """key=value texts as settings."""
+    """Texts key=value as settings."""
     found = {}
     for pair in pairs or ():
         key, equals, value = pair.partition("=")
@@ -250,7 +250,7 @@ def _read(path: str) -> str:
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer reads it: with the options of its groups as parameters of its own."""
+    """The command in the form that Typer reads: with the options of its groups as its own parameters."""
     hints = get_type_hints(command, include_extras=True)
     taken = inspect.signature(command).parameters
 
@@ -265,7 +265,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(name: str, kind: Any, default: Any) -> Iterator[inspect.Parameter]:
-    """The options that a parameter of a command, or a field of a group, stands for."""
+    """The options of a parameter of a command, or of a field of a group."""
     if not is_dataclass(kind):
         keyword = inspect.Parameter.KEYWORD_ONLY
         yield inspect.Parameter(name, keyword, default=default, annotation=kind)
@@ -297,11 +297,11 @@ FLAGS = {
     "max_parents": "--max-parents",
     "prior": "--prior",
 }
-"""The options of settings that have one of their own; those of a search are given with --option."""
+"""The settings that have options of their own; those of a search are given with --option."""
 
 
 def as_option(name: str, value: Any) -> str:
-    """Such as `--missing drop`, `--kind age=continuous` or `--option parents=greedy`."""
+    """A setting as an option: `--missing drop`, `--kind age=continuous` or `--option parents=greedy`."""
     own = FLAGS.get(name)
     if own is None:
         return f"--option {name}={value}"

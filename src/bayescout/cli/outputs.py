@@ -1,4 +1,4 @@
-"""Where a command writes: its outputs are looked at before any work is done, and none may be an input."""
+"""The files that a command writes: they are checked before any work is done, and none may be an input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Output:
-    """A file that a command is asked to write: the option that names it, and what its ending must allow."""
+    """A file that a command is asked to write: the option that names it, and the check of its ending."""
 
     option: str
     path: str | None
@@ -30,10 +30,10 @@ class Output:
 
 
 def check_outputs(outputs: Sequence[Output], reads: Sequence[str | None] = ()) -> None:
-    """Refuse outputs that could not be written, that are one file, or that are a file which is read.
+    """Refuse outputs that could not be written, that are the same file, or that are an input.
 
-    Files are the same by their resolved path or by device and number, so links of both kinds count. What
-    is read may also be the name of a shipped network or a modelstring, which are no files.
+    Files are the same by their resolved path or by device and number, so links of both kinds count. An
+    input may also be the name of a shipped network or a modelstring, which are not files.
     """
     given = [(output, output.path) for output in outputs if output.path is not None]
     for output, path in given:
@@ -55,7 +55,7 @@ def check_outputs(outputs: Sequence[Output], reads: Sequence[str | None] = ()) -
 
 
 def is_same_file(one: str, two: str) -> bool:
-    """Return True if two paths lead to one file, there already or not; a device is not a file."""
+    """Return True if two paths lead to the same file, existing or not; a device is not a file."""
     try:
         if os.path.exists(one) and not os.path.isfile(one):
             return False
@@ -67,7 +67,7 @@ def is_same_file(one: str, two: str) -> bool:
 
 
 def check_folder_writable(folder: Path) -> None:
-    """Refuse a folder, or one that will be made with those above it, in which nothing can be written."""
+    """Refuse a folder in which nothing can be written; it and its parents may still have to be made."""
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -80,7 +80,7 @@ def check_folder_writable(folder: Path) -> None:
 
 
 def network_ending(path: str) -> None:
-    """A format that keeps parameters."""
+    """Check for a format that keeps parameters."""
     if format_of(path).holds == "structure":
         raise FormatError("a format without parameters; write .bif or .json", path)
 
@@ -94,7 +94,7 @@ def csv_ending(path: str) -> None:
 
 
 def any_ending(path: str) -> None:
-    """A file of our own, that nothing else reads: its name is the user's choice."""
+    """Accept any ending, for a file that only bayescout reads: its name is the user's choice."""
 
 
 GRAPH_ENDING: Callable[[str], object] = format_of
@@ -105,7 +105,7 @@ TABLE_ENDING: Callable[[str], object] = written_as
 
 
 def _check_ending(name: str, endings: tuple[str, ...], what: str, path: str) -> None:
-    """A file ends as its content says; a pipe or a terminal has no ending."""
+    """Refuse a file whose ending does not match its content; a pipe or a terminal has no ending."""
     if Path(name).suffix.lower() in endings or (os.path.exists(path) and not os.path.isfile(path)):
         return
     raise FormatError(f"{what} is written, whose name ends in {' or '.join(endings)}; rename it", path)
@@ -116,16 +116,16 @@ def _check_ending(name: str, endings: tuple[str, ...], what: str, path: str) -> 
 
 @dataclass
 class LastSteps:
-    """What is done once there is a result: a step that fails, or is interrupted, costs none of the others.
+    """The steps after there is a result: one that fails, or is interrupted, does not prevent the others.
 
-    Ctrl-C ends the step in hand only, and `close` tells of it.
+    Ctrl-C ends only the step in hand, and `close` reports it.
     """
 
     interrupted: list[str] = field(default_factory=list)
     failed: list[Exception] = field(default_factory=list)
 
     def do(self, step: Callable[[], Made], lost: str) -> Made | None:
-        """The step's result; None, and `lost` remembered, where Ctrl-C ended it."""
+        """The step's result; None, and `lost` is remembered, if Ctrl-C ended it."""
         try:
             return step()
         except KeyboardInterrupt:
@@ -135,7 +135,7 @@ class LastSteps:
         return None
 
     def write(self, path: str | None, step: Callable[[str], object]) -> str | None:
-        """The path where the step wrote it; None where it did not, or nothing was asked for."""
+        """The path that the step wrote; None if it did not, or nothing was asked for."""
         if path is None:
             return None
 
@@ -146,7 +146,7 @@ class LastSteps:
         return self.do(written, f"{path} was not written")
 
     def close(self) -> None:
-        """End the command as what happened asks for: an error, 130, or nothing special."""
+        """End the command with an error, with 130, or normally, depending on what happened."""
         if self.interrupted:
             say(f"interrupted; {'; '.join(self.interrupted)}")
         if self.failed:

@@ -21,12 +21,12 @@ PLAIN_WIDTH = 10_000
 
 
 def console() -> Console:
-    """Where people read: standard output, in colour only on a terminal."""
+    """The console for people: standard output, in colour only on a terminal."""
     return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
 
 
 def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: int = 0) -> Group:
-    """A titled table whose last `numbers` columns are figures, set to the right."""
+    """A titled table whose last `numbers` columns are figures, aligned right."""
     table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_header=any(columns))
     for i, column in enumerate(columns):
         right = i >= len(columns) - numbers
@@ -37,19 +37,19 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], numb
 
 
 def label(value: Any, style: str = "") -> Text:
-    """A value as it is shown: neither markup nor the codes of a terminal in it mean anything."""
+    """A value for display, in which neither markup nor terminal codes have any effect."""
     return Text(printable(value), style=style)
 
 
 def probability(value: float | None) -> str:
-    """Four digits, or what says that there is none."""
+    """Four digits, or a mark for none."""
     if value is None:
         return "---"
     return f"{value:.4f}" if value == 0 or value >= 0.00005 else f"{value:.1e}"
 
 
 def parameter_grids(found: Parameters, width: int) -> list[Group]:
-    """The parameters of one node, one row per parent configuration; in several tables where they are wide."""
+    """The parameters of one node, one row per parent configuration; in several tables if they are wide."""
     labels = [printable(label) for label in found.columns[: found.leading]]
     states = found.columns[found.leading :]
     rows = [([printable(v) for v in row[: found.leading]], row[found.leading :]) for row in found.lines()]
@@ -115,7 +115,7 @@ def comparison_grids(found: Comparison) -> list[Group]:
 
 
 def result_grids(result: Any) -> list[Any]:
-    """What was learned: figures, arcs by child, and the best networks where more than one was kept."""
+    """The result of learning: figures, arcs by child, and the best networks if more than one was kept."""
     figures = [
         ("search", result.settings.search),
         (f"score ({result.settings.score})", f"{result.score:,.3f}"),

@@ -1,4 +1,4 @@
-"""Commands that learn again and again: bootstrap, cross-validate."""
+"""Commands that learn repeatedly: bootstrap, cross-validate."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class BootstrapRun:
-    """Limits of every run of `bootstrap`, and what the runs come to."""
+    """Limits of every run of `bootstrap`, and the use made of the runs."""
 
     budget: BudgetOptions
     threshold: float | None = flag(
@@ -47,7 +47,7 @@ class BootstrapRun:
 
 @dataclass(frozen=True, kw_only=True)
 class BootstrapOutputs:
-    """What `bootstrap` writes."""
+    """The outputs of `bootstrap`."""
 
     output: OutputOption = None
     strengths: str | None = flag("A csv file to write the strengths of the arcs to.", "FILE")
@@ -169,7 +169,7 @@ def _write_strengths(found: ArcStrengths, path: str) -> None:
 
 
 def _show_strengths(found: ArcStrengths, agreed: Dag, threshold: float) -> None:
-    """Every edge once, the more frequent direction first, and the network of those above the threshold."""
+    """Print every edge once, the more frequent direction first, and the network above the threshold."""
     from bayescout.cli.render import console, grid
 
     edges: dict[frozenset[Any], Any] = {}

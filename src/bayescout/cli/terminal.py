@@ -1,4 +1,4 @@
-"""What goes to the terminal: one place for every line, where no label is obeyed and no byte is lost."""
+"""Output to the terminal: one place for every line, with control characters escaped and no byte lost."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bayescout.errors import UNPRINTABLE, printable
 
 
 def line(text: object) -> None:
-    """One line on standard output; what a name or a path holds is shown, never obeyed."""
+    """Print one line on standard output; control characters in a name or a path are shown, not obeyed."""
     sys.stdout.write(printable(text) + "\n")
 
 
 def say(text: object) -> None:
-    """One line of the program itself, on standard error; where that is full there is no one to tell."""
+    """Print one line of the program itself on standard error; if that is full, nothing can be reported."""
     try:
         sys.stderr.write(f"bayescout: {printable(text)}\n")
         sys.stderr.flush()
@@ -26,7 +26,7 @@ def say(text: object) -> None:
 
 
 def json_line(value: Any) -> None:
-    """One line of JSON on standard output; characters a terminal would obey are written as escapes."""
+    """Print one line of JSON on standard output; characters that a terminal would obey are escaped."""
     text = json.dumps(value, ensure_ascii=not _holds_all(sys.stdout), allow_nan=False)
     sys.stdout.write(UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
@@ -37,11 +37,11 @@ def _holds_all(stream: Any) -> bool:
 
 
 def open_streams() -> None:
-    """Make the standard streams ones that can be trusted.
+    """Make the standard streams reliable.
 
-    Unbuffered (python -u, PYTHONUNBUFFERED), Python's standard output takes a write that was cut short, as
-    by a disk that fills up, for a whole one. A buffer between goes on with the rest, or raises. A character
-    that the terminal's encoding lacks is shown as an escape. Streams that were closed swallow what they get.
+    Unbuffered (python -u, PYTHONUNBUFFERED), Python's standard output treats a write that was cut short, as
+    by a disk that fills up, as a complete one. A buffer in between writes the rest, or raises. A character
+    that the terminal's encoding lacks is shown as an escape. Streams that were closed discard what they get.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - there is no one to tell
@@ -57,7 +57,7 @@ def open_streams() -> None:
 
 
 class _StandardOutput(io.FileIO):
-    """Standard output whose errors say that it is meant."""
+    """Standard output whose errors name it."""
 
     def write(self, content: Any) -> int:
         try:

@@ -1,4 +1,4 @@
-"""Files: networks and structures, read and written, one module a format."""
+"""Files: networks and structures, read and written, one module per format."""
 
 from bayescout.formats.library import NetworkInfo, load_network, networks
 from bayescout.formats.registry import (

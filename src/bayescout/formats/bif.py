@@ -1,11 +1,11 @@
-"""BIF, the Interchange Format for Bayesian networks: reading, writing, and what a file means.
+"""BIF, the Interchange Format for Bayesian networks: reading, writing, and the meaning of a file.
 
 A `table` entry for a child with parents lists P(child | parents) with the child slowest and
 the last parent of the header fastest, as in BIF 0.15: `probability (light | family) { table
 0.6 0.05 0.4 0.95; }` gives P(light = first | family = second) = 0.05. A `default` entry
 fills every configuration that has no row of its own.
 
-What BIF has no words for is kept in properties, which other tools skip:
+Facts that BIF cannot express are kept in properties, which other tools skip:
 bayescout_label and bayescout_states hold labels that are not text, bayescout_undefined the
 rows that had no data (numbered with the last parent fastest), bayescout_rows that sums were
 not quite one in memory and must stay so.
@@ -37,12 +37,12 @@ from bayescout.network.tabular import MAX_PARENTS, ROW_SUM_TOLERANCE, too_many_p
 Array = NDArray[np.float64]
 
 PRINTED_TOLERANCE = 2e-3
-"""How far from one the printed digits of a row may sum: three digits, or many states of four.
-Such a row is divided by its sum, with a warning where it is off by more than a network may
-be; beyond it the row is refused. The files of the Bayesian Network Repository are within 3e-7."""
+"""The largest deviation from one of the sum of a row's printed digits: three digits, or many states of four.
+Such a row is divided by its sum, with a warning if it is off by more than a network may be; beyond it
+the row is refused. The files of the Bayesian Network Repository are within 3e-7."""
 
 ROUNDING_TOLERANCE = 1e-12
-"""A row this near to one is only rounded and stays as it is, so that files round-trip."""
+"""A row with a sum this near to one is only rounded and stays as it is, so that files round-trip."""
 
 MAX_CELLS = 2**25
 """The most numbers in the tables of a file (256 MiB): with `default`, a few lines can ask for any number."""
@@ -65,7 +65,7 @@ _RESERVED = {
 
 
 def read(text: str, path: str) -> Network:
-    """The network a BIF text holds."""
+    """The network in a BIF text."""
     source = Source(text, path)
     document = parse(source)
     if not document.variables:
@@ -95,7 +95,7 @@ def read(text: str, path: str) -> Network:
 
 
 def _check_sizes(families: list[_Rows], path: str) -> None:
-    """Refuse tables that would not fit before one is made."""
+    """Refuse tables that would not fit, before one is made."""
     total = 0
     for rows in families:
         if len(rows.shape) > MAX_PARENTS:
@@ -111,7 +111,7 @@ def _check_sizes(families: list[_Rows], path: str) -> None:
 
 
 def _warn_normalised(off: Array, path: str) -> None:
-    """Say how many rows were changed by more than a network may be off, and the most by which one was."""
+    """Warn of the number of rows changed by more than a network may be off, and of the largest change."""
     if len(off):
         warnings.warn(
             f"{path}: {counted(len(off), 'row')} of the tables did not sum to 1, off by {off.max():.2g} at "
@@ -139,7 +139,7 @@ def _by_name(document: Document, source: Source) -> dict[str, int]:
 
 
 def _blocks_in_order(document: Document, variables: dict[str, int], source: Source) -> list[Block]:
-    """One probability block a variable, in the order of the variables."""
+    """One probability block per variable, in the order of the variables."""
     found: dict[str, Block] = {}
     for block in document.blocks:
         for name in (block.child, *block.parents):
@@ -167,7 +167,7 @@ def _located(error: Exception, source: Source, at: int) -> FormatError:
 
 
 class _Rows:
-    """One probability block as a table: one axis a parent in header order, the child last."""
+    """One probability block as a table: one axis per parent in header order, the child last."""
 
     def __init__(
         self, document: Document, block: Block, child: Variable, parents: list[Variable], source: Source
@@ -255,7 +255,7 @@ class _Rows:
         return given, numbers
 
     def _position(self, row: int) -> int:
-        """Where in the text the numbers of a configuration are."""
+        """The position in the text of the numbers of a configuration."""
         block = self.block
         if block.table:
             return block.table.at
@@ -278,7 +278,7 @@ class _Rows:
             )
 
     def undefined(self) -> NDArray[np.bool_]:
-        """The rows marked as having had no data to estimate from."""
+        """A mask of the rows marked as having had no data to estimate from."""
         mask = np.zeros(self.configurations, dtype=bool)
         for text, at in self.block.properties:
             key, value = _keyed(text)
@@ -292,7 +292,7 @@ class _Rows:
         return mask.reshape(self.shape)
 
     def named(self, row: int) -> str:
-        """P(child | parent=state, ...), as an error shows it."""
+        """P(child | parent=state, ...), for an error."""
         codes = np.unravel_index(row, self.shape) if self.shape else ()
         given = ", ".join(
             f"{parent}={states[int(code)]}"
@@ -351,7 +351,7 @@ def _decoded(value: Any, key: str, at: int, source: Source) -> Label:
 
 
 def write(network: object) -> str:
-    """The BIF text of a discrete network; what BIF cannot hold is refused."""
+    """The BIF text of a discrete network; a network that BIF cannot hold is refused."""
     if not isinstance(network, Network) or not network.is_discrete:
         raise FormatError("BIF holds discrete networks only; write a Gaussian network as .json")
     if not len(network.dag):
@@ -394,12 +394,12 @@ def _entries_of(network: Network, child: int, parent_states: list[list[str]]) ->
 
 
 def _is_rough(network: Network) -> bool:
-    """Whether a row is far enough from one that reading would normalise it."""
+    """Return True if a row's sum is far enough from one that reading would normalise it."""
     return any(np.any(np.abs(table.sum(axis=-1) - 1) > ROUNDING_TOLERANCE / 2) for table in network.tables)
 
 
 def _property(key: str, value: object) -> str:
-    """A property on one line. A ';' ends one in every reader and '//' may start a comment: escaped."""
+    """A property on one line, with ';' (which ends one in every reader) and '//' (a comment) escaped."""
     written = json.dumps(value, allow_nan=False).replace(";", "\\u003b").replace("/", "\\u002f")
     return f"  property {key} = {written};\n"
 

@@ -8,7 +8,7 @@ r"""The grammar of the Interchange Format for Bayesian networks (BIF 0.15), with
     entry        ("table" | "default" | "(" name* ")") number+ ";"
     property     "property" anything but ";" ";"
 
-Commas may stand, or be left out, between the items of a list. A name is a run of characters
+Commas may be written, or left out, between the items of a list. A name is a run of characters
 other than blanks and `{}()[],;|"`, or text between double quotes with the escapes \" \\ \n
 \r \t. Comments are // to the end of the line and /* to */.
 """
@@ -25,10 +25,10 @@ from bayescout.formats.text import Source, check_number_of_nodes, unquote
 
 NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _NUMBER = re.compile(NUMBER)
-# Every repetition is possessive (*+, ++): it gives nothing back, which none of them needs to, and so holds no
-# memory for each time round. Without, a megabyte of numbers takes hundreds.
+# Every repetition is possessive (*+, ++): it never backtracks, which none of them needs, and so holds no
+# memory per repetition. Otherwise a megabyte of numbers takes hundreds.
 _NUMBERS = re.compile(rf"({NUMBER}(?:[\s,]++{NUMBER})*+)[\s,]*+;")
-# White space and comments: matched by itself, so that what follows cannot make it give anything back.
+# White space and comments: matched separately, so that what follows cannot make it backtrack.
 _GAP = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)*+")
 _TOKEN = re.compile(
     r"""(?P<quoted> "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+" )
@@ -58,7 +58,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Entry:
-    """Probabilities, for one configuration of the parents or (table, default) for all."""
+    """Probabilities, for one parent configuration or (table, default) for all."""
 
     states: list[str]
     values: Sequence[float]
@@ -84,7 +84,7 @@ class Block:
 
 @dataclass
 class Document:
-    """What the file says, in its order, names not yet looked up; `row` reads the row at a position."""
+    """The content of the file, in its order, names not yet resolved; `row` reads the row at a position."""
 
     row: Callable[[int], Entry]
     name: str = ""
@@ -94,7 +94,7 @@ class Document:
 
 
 def parse(source: Source) -> Document:
-    """The document a text holds; the first thing against the grammar is an error with its line."""
+    """The document in a text; the first violation of the grammar is an error with its line."""
     return _Parser(source).document()
 
 
@@ -121,7 +121,7 @@ class _Parser:
         self.start, self.end = match.start(self.kind), match.end()
 
     def _fail_at_stray(self, at: int) -> NoReturn:
-        """No token fits: a quote or a comment is open."""
+        """Fail because no token fits: a quote or a comment is open."""
         what = "a quoted name" if self.text[at] == '"' else "a comment"
         raise self.source.error(f"{what} is opened here and not closed; the file may be truncated", at)
 
@@ -151,7 +151,7 @@ class _Parser:
         return self.names_met.setdefault(name, name)
 
     def names(self, expected: str, close: str) -> list[str]:
-        """Names up to a closing mark, with or without commas between them."""
+        """The names up to a closing mark, with or without commas between them."""
         names: list[str] = []
         while not self.is_mark(close):
             names.append(self.name(f"{expected} or {close!r}"))
@@ -186,7 +186,7 @@ class _Parser:
         return document
 
     def network(self, document: Document) -> None:
-        """The header. The bare word `unknown` is the customary way to have no name."""
+        """Read the header. The bare word `unknown` is the customary way to have no name."""
         self.expect("network")
         if not self.is_mark("{"):
             no_name = self.is_word("unknown")
@@ -204,7 +204,7 @@ class _Parser:
         return variable
 
     def body(self, properties: list[tuple[str, int]], statement: Callable[[], None]) -> None:
-        """Braces around properties and the statements of one block."""
+        """Read the braces around properties and the statements of one block."""
         self.expect("{")
         while not self.is_mark("}"):
             if not self.is_word("property"):
@@ -221,7 +221,7 @@ class _Parser:
         self.advance()
 
     def states_of(self, variable: Variable) -> None:
-        """type discrete [ k ] { a, b };"""
+        """Read `type discrete [ k ] { a, b };`."""
         if variable.states is not None:
             self.fail("'}': a variable has one 'type' line")
         self.expect("type")
@@ -267,8 +267,8 @@ class _Parser:
             self.fail("'table', 'default', '(' or '}'")
 
     def rows(self, block: Block) -> None:
-        """Entries for one configuration each. Rows of bare words, nearly all there are, take
-        one match a row; the first row with a quote or a comment goes token by token."""
+        """Read entries for one configuration each. Rows of bare words, nearly all there are, take
+        one match per row; the first row with a quote or a comment goes token by token."""
         at = self.start
         while match := _PLAIN_ROW.match(self.text, at):
             block.rows.append(at)
@@ -286,7 +286,7 @@ class _Parser:
         return states, self.numbers()
 
     def row(self, at: int) -> Entry:
-        """The row that was found at a position."""
+        """The row at a position found before."""
         if match := _PLAIN_ROW.match(self.text, at):
             return Entry(self.words(match[1]), _floats(match[2]), at)
         self.end = at
@@ -294,13 +294,13 @@ class _Parser:
         return Entry(*self.quoted_row(), at)
 
     def words(self, listed: str) -> list[str]:
-        """The words of a text of nothing but words, blanks and commas; of a long text each is held once."""
+        """The words of a text of only words, blanks and commas; in a long text each is held once."""
         if len(listed) < _LONG:
             return listed.replace(",", " ").split()
         return [self.names_met.setdefault(found[0], found[0]) for found in _WORD.finditer(listed)]
 
     def numbers(self) -> Sequence[float]:
-        """Numbers up to ';'. Whether they are probabilities is checked where they are used."""
+        """The numbers up to ';', not yet checked to be probabilities."""
         if match := _NUMBERS.match(self.text, self.start):
             self.end = match.end()
             self.advance()
@@ -318,7 +318,7 @@ class _Parser:
 
 
 def _floats(numbers: str) -> Sequence[float]:
-    """The numbers of a text that holds nothing else but blanks and commas."""
+    """The numbers of a text that otherwise has only blanks and commas."""
     if len(numbers) < _LONG:
         return list(map(float, numbers.replace(",", " ").split()))
     return array("d", (float(found[0]) for found in _NUMBER.finditer(numbers)))

@@ -1,7 +1,7 @@
 """DOT, the language of Graphviz: structures only, as `digraph { "a"; "a" -> "b"; }`.
 
-Read are node statements, edge statements and chains of edges; attributes and defaults are
-passed over. Labels that are not text are kept in an attribute, bayescout_label.
+Node statements, edge statements and chains of edges are read; attributes and defaults are
+skipped. Labels that are not text are kept in an attribute, bayescout_label.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def read(text: str, path: str) -> Dag:
 
 
 class _Parser:
-    """One token in hand, as in `bif_grammar.py`; nodes and arcs are gathered as they come.
+    """A parser with one token in hand, as in `bif_grammar.py`; nodes and arcs are collected in order.
 
-    An arc is the positions of its ends among the nodes: there may be many.
+    An arc is stored as the positions of its ends among the nodes: there may be many.
     """
 
     def __init__(self, source: Source) -> None:
@@ -83,7 +83,7 @@ class _Parser:
         return self.kind == "mark" and self.value in marks
 
     def is_word(self, word: str) -> bool:
-        """Keywords of DOT are the same in any case."""
+        """Return True if the token is this keyword, in upper or lower case, as in DOT."""
         return self.kind == "word" and self.value.lower() == word
 
     def name(self) -> str:
@@ -147,13 +147,13 @@ class _Parser:
             self.labels[name] = self.decoded(label, at)
 
     def place(self, name: str) -> int:
-        """The position of a node, which is a new one where its name is."""
+        """The position of the node with this name; a new node if there is none."""
         place = self.nodes.setdefault(name, len(self.nodes))
         check_number_of_nodes(len(self.nodes), self.source.path)
         return place
 
     def attributes(self) -> dict[str, str]:
-        """Any number of [key=value, ...] lists."""
+        """Read any number of [key=value, ...] lists."""
         found: dict[str, str] = {}
         while self.is_mark("["):
             self.advance()

@@ -1,9 +1,9 @@
 """The text format of scored parent sets that Jaakkola's and Cussens' programs (GOBNILP) read: `.jkl`.
 
-    3                    how many variables
-    a 2                  a variable, and how many sets it has
-    -12.5 0              a score, and how many parents
-    -10.25 1 b           ... and which
+    3                    number of variables
+    a 2                  a variable, and its number of sets
+    -12.5 0              a score, and the number of parents
+    -10.25 1 b           ... and the parents
     b 1
     ...
 
@@ -50,7 +50,7 @@ class ScoredSets:
 
 
 def is_jkl(path: PathLike) -> bool:
-    """Whether a file's name says that it holds scored parent sets."""
+    """Return True if a file's name says that it holds scored parent sets."""
     return os.fspath(path).lower().removesuffix(".gz").endswith(".jkl")
 
 
@@ -60,7 +60,7 @@ def read_jkl(path: PathLike) -> ScoredSets:
 
 
 def read(text: str, path: str) -> ScoredSets:
-    """The scored parent sets of the text of a .jkl file."""
+    """The scored parent sets in the text of a .jkl file."""
     reader = _Reader(text, path)
     n = reader.count("the number of variables")
     check_number_of_nodes(n, path)
@@ -84,7 +84,7 @@ def read(text: str, path: str) -> ScoredSets:
 
 
 class _Reader:
-    """The words of the file, one after the other, and where they are."""
+    """The words of the file, in order, and their positions."""
 
     def __init__(self, text: str, path: str) -> None:
         self.source = Source(text, path)
@@ -102,13 +102,13 @@ class _Reader:
         word = self.word(what)
         if not re.fullmatch(r"[0-9]{1,9}", word):
             raise self._error(f"expected {what}, a whole number, found {word[:40]!r}")
-        # Each thing that is counted takes a word of its own: more than the rest has room for cannot be meant.
+        # Each counted item takes a word of its own: a number too large for the rest of the file is wrong.
         if int(word) > (len(self.source.text) - self.at) // 2:
             raise self._error(f"{what} is {word}, more than the file has words")
         return int(word)
 
     def scored_set(self, met: dict[str, str]) -> tuple[float, array[int], list[str]]:
-        """A score, and the parents' places in the text and names."""
+        """A score, and the parents' positions in the text and names."""
         word = self.word("a score")
         try:
             score = float(word)

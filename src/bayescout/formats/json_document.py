@@ -1,4 +1,4 @@
-"""A JSON document with the way to each of its parts, so that an error can say where."""
+"""A JSON document with the path to each of its parts, so that an error can say where."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PARTS = 2**23
 
 
 def load(text: str, path: str) -> Any:
-    """The value of a JSON text; a key that is there twice in an object is refused."""
+    """The value of a JSON text; a key that occurs twice in an object is refused."""
     parts = text.count("[") + text.count("{") + text.count('"') // 2
     if parts > MAX_PARTS:
         raise FormatError(
@@ -52,9 +52,9 @@ def load(text: str, path: str) -> Any:
 
 
 class Part:
-    """A value inside the document and the way to it, so that an error can say where.
+    """A value inside the document and the path to it, so that an error can say where.
 
-    The way is only put together for an error: a document may have millions of parts.
+    The path is only put together for an error: a document may have millions of parts.
     """
 
     __slots__ = ("file", "inside", "key", "value")

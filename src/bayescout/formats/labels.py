@@ -1,9 +1,9 @@
 """Labels of nodes and states as JSON, each type told from every other.
 
-Text, integers, booleans, finite floats and None are JSON as they stand. What JSON has no
-word for is an object with one key: {"tuple": [...]}, {"date": "2020-01-31"},
+Text, integers, booleans, finite floats and None are JSON as they stand. A type that JSON does not
+have is an object with one key: {"tuple": [...]}, {"date": "2020-01-31"},
 {"datetime": "2020-01-31T12:00:00"}, {"float": "inf"}. A type outside this list is refused,
-so that a label which is read is equal to the one that was written, and of its type.
+so that a label that is read is equal to the one that was written, and of its type.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from bayescout.errors import FormatError
 from bayescout.graph.labels import Label
 
 MAX_INTEGER_BITS = 4096
-"""Longer integers are refused: Python itself limits how many digits it will read."""
+"""The longest integer; longer ones are refused, as Python itself limits the digits it will read."""
 
 MAX_DEPTH = 20
-"""How deep tuples may be nested."""
+"""The deepest nesting of tuples."""
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
 def encode_label(label: Label, depth: int = 0) -> Any:
-    """The JSON value of a label; a label that would not come back the same is refused."""
+    """The JSON value of a label; a label that would not be read back the same is refused."""
     kind = type(label)
     if kind in (str, bool, type(None)):
         return label
@@ -47,7 +47,7 @@ def encode_label(label: Label, depth: int = 0) -> Any:
 
 
 def decode_label(value: Any) -> Label:
-    """The label a JSON value stands for; ValueError says what is wrong with it."""
+    """The label of a JSON value; ValueError says what is wrong with it."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("a number that is too large")
     if value is None or isinstance(value, str | int | float):
@@ -68,7 +68,7 @@ def decode_label(value: Any) -> Label:
 
 
 def distinct_texts(labels: Sequence[Label]) -> list[str]:
-    """A text for each label, no two the same; labels that are text keep theirs."""
+    """One text per label, no two the same; labels that are text keep theirs."""
     taken = {label for label in labels if type(label) is str}
     texts = []
     for label in labels:
@@ -84,7 +84,7 @@ def distinct_texts(labels: Sequence[Label]) -> list[str]:
 
 
 def _is_plain(moment: datetime) -> bool:
-    """Whether ISO 8601 says all of it: it has no word for `fold` or the name of a time zone."""
+    """Return True if ISO 8601 can express all of it: it has no `fold` and no name of a time zone."""
     return moment.fold == 0 and type(moment.tzinfo) in (type(None), timezone)
 
 

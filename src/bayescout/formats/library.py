@@ -1,4 +1,4 @@
-"""The benchmark networks that come with the package; nothing is fetched.
+"""The benchmark networks that come with the package; nothing is downloaded.
 
 `network/library` holds them with their licence and an index, all made by
 `scripts/build_library.py`.

@@ -1,4 +1,4 @@
-"""The JSON in which linear-Gaussian benchmark networks are passed around; read only.
+"""The JSON in which linear-Gaussian benchmark networks are distributed; read only.
 
 {"nodes": [...], "arcs": [[parent, child], ...], "cpds": {"y": {"parents": ["x"],
  "coefficients": {"(Intercept)": [1.0], "x": [0.5]}, "variance": [0.25]}, ...}}
@@ -65,7 +65,7 @@ def _dag(document: Part, names: list[str], parents: dict[str, tuple[str, ...]]) 
 
 
 def _one(value: Part) -> float:
-    """A number, or a list that holds one."""
+    """A number, or the number in a list of one."""
     if isinstance(value.value, list):
         return value.numbers(1)[0]
     return value.number()

@@ -1,6 +1,6 @@
-"""A file that holds one modelstring, `[A][B|A][C|A:B]`, as R's bnlearn prints graphs.
+"""A file with one modelstring, `[A][B|A][C|A:B]`, as R's bnlearn prints graphs.
 
-The blocks stand in the order of the nodes, not in a topological one, so that reading gives
+The blocks are in the order of the nodes, not in a topological one, so that reading gives
 back the same graph with its nodes in the same order.
 """
 

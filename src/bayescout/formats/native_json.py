@@ -3,11 +3,11 @@
     {"format": "bayescout", "version": 1, "kind": "discrete", "name": "...", "nodes": [
       {"name": "rain", "parents": [], "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
-A discrete node has one row of its table for each configuration of its parents, the last
+A discrete node has one row of its table per configuration of its parents, the last
 parent fastest, and lists in `undefined` the rows that had no data; a Gaussian one has an
-intercept, a coefficient for each parent and a variance. Numbers are written so that they are
+intercept, one coefficient per parent and a variance. Numbers are written so that they are
 read back exactly. `network.schema.json`, beside this file, is the full description; labels
-that are not text are written as `labels.py` says.
+that are not text are written as described in `labels.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ VERSION = 1
 
 
 def read(text: str, path: str) -> Network | Dag:
-    """The network or structure a JSON text holds."""
+    """The network or structure in a JSON text."""
     document = Part(load(text, path), path)
     if "format" not in document.members() and "cpds" in document.members():
         return linear_gaussian_json.read_document(document)
@@ -132,7 +132,7 @@ def _read_gaussian(nodes: list[Part], name: str, path: str) -> Network:
 
 
 def _checked(build: Callable[[], Built], path: str) -> Built:
-    """Build a network; what its constructor refuses is said of the file."""
+    """Build a network; errors of its constructor name the file."""
     try:
         return build()
     except BayescoutError as error:
@@ -143,7 +143,7 @@ def _checked(build: Callable[[], Built], path: str) -> Built:
 
 
 def write(value: object) -> str:
-    """The JSON text of a network or structure, one node a line."""
+    """The JSON text of a network or structure, one node per line."""
     if isinstance(value, Network):
         kind, name, nodes = value.kind, value.name, _network_nodes(value)
     elif isinstance(value, Dag):
@@ -167,7 +167,7 @@ def _structure_nodes(dag: Dag) -> list[dict[str, Any]]:
 
 
 def _network_nodes(network: Network) -> list[dict[str, Any]]:
-    """The nodes with their parameters; what no reader would know is refused."""
+    """The nodes with their parameters; kinds that no reader would know are refused."""
     if network.kind not in MEMBERS:
         raise FormatError(
             f"a network of kind {network.kind!r} cannot be kept in a file, only one whose nodes are all "
@@ -198,4 +198,4 @@ MEMBERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     Tabular.kind: _tabular_members,
     LinearGaussian.kind: _linear_gaussian_members,
 }
-"""What a file keeps of a node, by the kind of the network; `read` has the reader of each kind."""
+"""The members that a file keeps of a node, by the kind of the network; `read` has the reader of each kind."""

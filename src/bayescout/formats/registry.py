@@ -1,4 +1,4 @@
-"""Which file is read by what: the formats, and the functions that choose one by a file's name.
+"""The registry of file formats, and the functions that choose one by a file's name.
 
 To add a format, write one file with `read(text, path)` and `write(value)` and add one line to
 `FORMATS`. A further `.gz` works for every format.
@@ -25,8 +25,8 @@ from bayescout.network import LinearGaussian, Network, Tabular
 
 @dataclass(frozen=True)
 class Format:
-    """One file format. `holds` says whether parameters are kept; `read` takes text and a name to
-    say in errors, `write` gives the whole text or refuses, so that nothing is half written."""
+    """One file format. `holds` is True if parameters are kept; `read` takes text and a name for
+    errors, `write` returns the whole text or refuses, so that nothing is half written."""
 
     extensions: tuple[str, ...]
     holds: Literal["network", "structure"]
@@ -36,7 +36,7 @@ class Format:
 
 
 def _read_plain(text: str, path: str) -> Dag:
-    """A .txt file: a modelstring begins with a bracket, a structure file with a name."""
+    """The graph of a .txt file: a modelstring begins with a bracket, a structure file with a name."""
     reader = modelstring.read if text.lstrip().startswith("[") else structure_file.read
     return reader(text, path)
 
@@ -143,7 +143,7 @@ def check_can_hold(
     """Refuse, before any work, a file whose format cannot hold what will be learned about these columns.
 
     `states` are those of a table, None for a continuous column; without them a structure alone is written.
-    What decides is the format's own writer, given the network without arcs.
+    The format's own writer decides, given the network without arcs.
     """
     entry = format_of(path)
     dag = Dag.from_arcs([], nodes=names)
@@ -153,7 +153,7 @@ def check_can_hold(
 
 
 def _without_arcs(dag: Dag, states: Sequence[States | None]) -> Network | None:
-    """A network of unconnected nodes, or None where such columns make no network, as learning will say."""
+    """A network of unconnected nodes; None if such columns make no network, as learning will say."""
     if () in states:
         return None
     made = [
@@ -166,7 +166,7 @@ def _without_arcs(dag: Dag, states: Sequence[States | None]) -> Network | None:
     return None if network.kind == "mixed" else network
 
 
-# ---- what a user types
+# ---- names and paths that users type
 
 
 def open_network(text: PathLike) -> Network:
@@ -192,7 +192,7 @@ def _shipped() -> tuple[str, ...]:
 
 
 def _exists(path: PathLike) -> bool:
-    """Whether there is such a file or folder; a text too long for a name is none."""
+    """Return True if there is such a file or folder; a text too long for a name is none."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -200,7 +200,7 @@ def _exists(path: PathLike) -> bool:
 
 
 def _check_is_file(text: PathLike) -> None:
-    """Say what was tried when there is no such file."""
+    """Refuse a path to no file, and say what was tried."""
     if not _exists(text):
         near = UnknownNameError("shipped network", os.fspath(text), _shipped())
         raise FormatError(f"no such file; {near}", text)

@@ -1,4 +1,4 @@
-"""Documents of a declared shape: what does not fit is said in a sentence, with its place."""
+"""Documents of a declared shape: an error describes in a sentence what does not fit, and where."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXPECTED = re.compile(r"Expected `(.*?)`(.*)", re.DOTALL)
 
 
 def misfit(error: ValidationError, inside: str = "") -> str:
-    """`trace[3].score must be a number`; `inside` is the way to what was looked at in its document."""
+    """`trace[3].score must be a number`; `inside` is the path to the checked part of its document."""
     what, _, place = str(error).partition(" - at `$")
     way = (inside + place.rstrip("`")).lstrip(".") or "the document"
     if what == "Number out of range":

@@ -1,6 +1,6 @@
-"""The structure file of Lau & Bush (2004): one line a node, `M [B, L]`, a root `L []`.
+"""The structure file of Lau & Bush (2004): one line per node, `M [B, L]`, a root `L []`.
 
-Blank lines, and lines whose first mark is #, are passed over. Every node has a line of its
+Blank lines, and lines that begin with #, are skipped. Every node has a line of its
 own; a parent without one is an error, since it is most often a misspelt name.
 """
 
@@ -16,7 +16,7 @@ from bayescout.graph.dag import Dag
 def read(text: str, path: str) -> Dag:
     """The graph of a structure file, its nodes in the order of their lines."""
     source = Source(text, path)
-    # A line for each node, and a bracket on it: known before any is taken apart.
+    # One line per node, with a bracket on it: known before any is parsed.
     check_number_of_nodes(text.count("["), path)
     parents: dict[str, list[str]] = {}
     lines: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Text in and out of files: decoding, compression, quoting, and where in the text an error is."""
+"""Text in and out of files: decoding, compression, quoting, and the position of an error in the text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PathLike = str | os.PathLike[str]
 
 MAX_TEXT = 2**26
 """The longest text read or written, in bytes and unpacked (64 MiB): the largest of the benchmark networks
-takes 4 MB, and what is read takes a few times the memory of its text, and seconds for each megabyte."""
+takes 4 MB, and reading takes a few times the memory of the text, and seconds per megabyte."""
 
 MAX_NODES = 2**20
 """The most nodes of a network or structure that is read: each takes a few hundred bytes, however short its
-name, and no search or query goes as far."""
+name, and no search or query can handle as many."""
 
 _CHUNK = 2**20
 
@@ -46,7 +46,7 @@ class Source:
 
 @contextmanager
 def cycles_of(where: str) -> Iterator[None]:
-    """A cycle found inside is said to be one of the file."""
+    """Report a cycle found inside as one of the file."""
     try:
         yield
     except CycleError as error:
@@ -54,7 +54,7 @@ def cycles_of(where: str) -> Iterator[None]:
 
 
 def check_number_of_nodes(count: int, path: object) -> None:
-    """Refuse more nodes than are read, as soon as so many are known to be there."""
+    """Refuse more nodes than the limit, as soon as so many are known to be there."""
     if count > MAX_NODES:
         raise FormatError(
             f"has more than {MAX_NODES:,} nodes, the most that are read; check that it is the file you mean",
@@ -63,7 +63,7 @@ def check_number_of_nodes(count: int, path: object) -> None:
 
 
 def read_text(path: PathLike) -> str:
-    """The text of a UTF-8 file, unpacked when its name ends in .gz; line ends as they are."""
+    """The text of a UTF-8 file, unpacked if its name ends in .gz; line ends unchanged."""
     try:
         with open(path, "rb") as stream:
             if _is_packed(path):
@@ -113,9 +113,9 @@ def decode(content: bytes | bytearray, path: object) -> str:
 
 
 def write_text(path: PathLike, text: str, read_back: bool = False) -> None:
-    """Write UTF-8 text in one step, packed when the name ends in .gz.
+    """Write UTF-8 text in one step, packed if the name ends in .gz.
 
-    What is to be read back is refused where `read_text` would refuse it.
+    With `read_back`, a text that `read_text` would refuse is refused.
     """
     try:
         content = text.encode("utf-8")
@@ -142,7 +142,7 @@ def pack(content: bytes) -> bytes:
 
 
 def quote(name: str) -> str:
-    """A name between double quotes, on one line whatever it holds."""
+    """A name between double quotes, on one line whatever it contains."""
     return '"' + "".join(_ESCAPES.get(character, character) for character in name) + '"'
 
 

@@ -1,4 +1,4 @@
-"""Networks: a graph with parameters, that is fitted, sampled, asked and saved."""
+"""Networks: graphs with parameters, which are fitted, sampled, queried and saved."""
 
 from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
 from bayescout.network.cpt import Cpt

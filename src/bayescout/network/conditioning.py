@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from bayescout.network.network import Network
 
 CONTRADICTION = 1e-6
-"""How far, in standard deviations, evidence may lie outside what determined variables allow."""
+"""The largest distance, in standard deviations, of evidence from what determined variables allow."""
 
 
 def joint(network: Network) -> tuple[Array, Array]:
     """Mean and covariance, node by node in topological order.
 
-    For node i with parents P and weights w: the mean is b + w·mean[P], the covariance with what
-    came before is w·cov[P], and the variance is v + w·cov[P, P]·w.
+    For node i with parents P and weights w: the mean is b + w·mean[P], the covariance with earlier nodes
+    is w·cov[P], and the variance is v + w·cov[P, P]·w.
     """
     p = len(network.dag)
     mean, covariance = np.zeros(p), np.zeros((p, p))
@@ -68,7 +68,7 @@ class Conditional:
         return found
 
     def contradicts(self, evidence: Array) -> NDArray[np.bool_]:
-        """Which columns of the (m, n) evidence have density zero."""
+        """For each column of the (m, n) evidence, True if its density is zero."""
         with np.errstate(over="ignore", invalid="ignore"):
             distance = self.gaps @ (evidence - self.centre[:, None])
         return np.asarray((~(np.abs(distance) <= CONTRADICTION)).any(axis=0))
@@ -77,8 +77,8 @@ class Conditional:
 def condition(network: Network, targets: Sequence[int], evidence: Sequence[int]) -> Conditional:
     """The conditional distribution of some nodes given others.
 
-    The evidence covariance is scaled to correlations and taken apart by eigenvalues; those that are zero to
-    rounding belong to combinations that cannot vary, which tell nothing and are left out.
+    The evidence covariance is scaled to correlations and decomposed by eigenvalues; those that are zero to
+    rounding belong to combinations that cannot vary, which carry no information and are left out.
     """
     mean, covariance = joint(network)
     t, e = list(targets), list(evidence)
@@ -100,7 +100,7 @@ def condition(network: Network, targets: Sequence[int], evidence: Sequence[int])
 def answer(network: Network, targets: Sequence[int], evidence: Mapping[int, float]) -> GaussianDistribution:
     """The distribution of the targets given the evidence, with its labels.
 
-    Evidence that variables without noise of their own rule out is refused.
+    Evidence that is impossible because some variables have no noise of their own is refused.
     """
     found = condition(network, targets, list(evidence))
     column = np.array(list(evidence.values()), dtype=np.float64)[:, None]
@@ -118,7 +118,7 @@ def answer(network: Network, targets: Sequence[int], evidence: Mapping[int, floa
 def predict_rows(network: Network, target: int, matched: Matched) -> Array:
     """The mean of the target given the row's evidence, for each row.
 
-    A row whose values rule one another out is predicted from the combinations that can vary, and a warning
+    A row whose values contradict one another is predicted from the combinations that can vary, and a warning
     counts such rows.
     """
     found = condition(network, (target,), list(matched.columns))

@@ -1,4 +1,4 @@
-"""One node's conditional probability table, to be read."""
+"""One node's conditional probability table, for display."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from bayescout.data.table import Label, States
 from bayescout.errors import printable
 
 MAX_TEXT_ROWS = 64
-"""Longer tables are cut when shown as text; `rows()` always gives all of them."""
+"""The most rows of a table shown as text; `rows()` always gives all of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cpt:
-    """P(node | parents), with the labels that go with the numbers.
+    """P(node | parents), with the labels of its numbers.
 
-    probabilities  one axis a parent, then the node's own states
-    undefined      one axis a parent: true where the data never showed the parents' values
+    probabilities  one axis per parent, then the node's own states
+    undefined      one axis per parent: True where the data never showed the parents' values
     """
 
     node: Label
@@ -54,7 +54,7 @@ class Cpt:
         return prod(len(states) for states in self.parent_states)
 
     def rows(self) -> Iterator[tuple[dict[Label, Label], tuple[float, ...] | None]]:
-        """(parent values, probabilities or None where undefined), the last parent varying fastest."""
+        """(parent values, probabilities or None if undefined), the last parent varying fastest."""
         table = self.probabilities.reshape(-1, len(self.states))
         masks = self.undefined.ravel().tolist()
         for values, row, masked in zip(product(*self.parent_states), table, masks, strict=True):
@@ -62,7 +62,7 @@ class Cpt:
             yield assignment, None if masked else tuple(row.tolist())
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
-        """The parents' values and the probabilities, None where undefined."""
+        """The parents' values and the probabilities, None if undefined."""
         for assignment, row in self.rows():
             yield (*assignment.values(), *((None,) * len(self.states) if row is None else row))
 
@@ -86,7 +86,7 @@ class Cpt:
 
 
 def _aligned(line: list[str], widths: list[int], n_parents: int) -> str:
-    """Parent values to the left, numbers to the right of their columns."""
+    """Parent values aligned left, numbers aligned right."""
     cells = [
         cell.ljust(width) if i < n_parents else cell.rjust(width)
         for i, (cell, width) in enumerate(zip(line, widths, strict=True))

@@ -24,10 +24,10 @@ def heading(variables: tuple[Label, ...], evidence: Evidence) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """P(variables | evidence): `probabilities` has one axis a variable and sums to one.
+    """P(variables | evidence): `probabilities` has one axis per variable and sums to one.
 
     With one variable `answer["yes"]` is the probability of a state; with several,
-    `answer["yes", "no"]` takes one state a variable, in the order of `variables`.
+    `answer["yes", "no"]` takes one state per variable, in the order of `variables`.
     """
 
     variables: tuple[Label, ...]
@@ -65,7 +65,7 @@ class Distribution:
         return self._keys()[int(np.argmax(self.probabilities))]
 
     def rows(self) -> list[tuple[States, float]]:
-        """(one state a variable, probability), the last variable varying fastest."""
+        """(one state per variable, probability), the last variable varying fastest."""
         return list(zip(product(*self.states), self.probabilities.ravel().tolist(), strict=True))
 
     def __str__(self) -> str:

@@ -25,19 +25,19 @@ BATCH = -1
 """The variable that numbers the rows of evidence; it sorts before every node."""
 
 LOWEST_LOG = -600.0
-"""Products that could fall below exp(-600) are taken in logarithms: doubles end near exp(-708)."""
+"""Products that could fall below exp(-600) are computed in logarithms: doubles end near exp(-708)."""
 
 TRY_FILL_ABOVE = 2**12
 """Above this many entries in the largest table, a second elimination order is tried."""
 
 
 class UnderflowRisk(Exception):
-    """A product of probabilities could round to zero; the caller starts again in logarithms."""
+    """Raised if a product of probabilities could round to zero; the caller starts again in logarithms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A table over `scope`, whose variables ascend, one axis a variable.
+    """A table over `scope`, whose variables ascend, with one axis per variable.
 
     `floor` is a lower bound on the logarithm of the smallest entry that is not zero.
     """
@@ -53,7 +53,7 @@ class Plan:
 
     peak   entries of the largest table, made when eliminating the variable `at`
            (None: the table of the kept variables)
-    total  entries of all of them together
+    total  entries of all tables together
     """
 
     order: tuple[int, ...]
@@ -68,7 +68,7 @@ class Plan:
 def plan(scopes: Sequence[Scope], sizes: Sequence[int], keep: Iterable[int]) -> Plan:
     """A good order to eliminate every variable but `keep`.
 
-    Greedy by the size of the table the next step makes (min-weight); where that ends in a large
+    Greedy by the size of the table that the next step makes (min-weight); if that gives a large
     table, greedy by the entries of the arcs it adds (weighted min-fill) is tried too, and the order with
     the smaller largest table wins. Ties go to the lower index.
     """
@@ -89,7 +89,7 @@ def _weight(variable: int, graph: Graph, sizes: Sequence[int]) -> int:
 
 
 def _fill(variable: int, graph: Graph, sizes: Sequence[int]) -> int:
-    """The weights of the arcs that eliminating the variable would add."""
+    """The total weight of the arcs that eliminating the variable would add."""
     around = sorted(graph[variable])
     return sum(
         sizes[a] * sizes[b] for i, a in enumerate(around) for b in around[i + 1 :] if b not in graph[a]
@@ -107,7 +107,7 @@ def _greedy(scopes: Sequence[Scope], sizes: Sequence[int], keep: Scope, cost: Co
     while heap:
         recorded, variable = heappop(heap)
         if costs.get(variable) != recorded:
-            continue  # an older entry of a variable whose cost has changed, or that is gone
+            continue  # an outdated entry of a variable whose cost has changed, or that is gone
         del costs[variable]
         made = _weight(variable, graph, sizes)
         total += made
@@ -126,7 +126,7 @@ def _greedy(scopes: Sequence[Scope], sizes: Sequence[int], keep: Scope, cost: Co
 
 
 def interaction_graph(scopes: Sequence[Scope], keep: Iterable[int] = ()) -> Graph:
-    """Variables that share a factor are neighbours."""
+    """The graph in which variables that share a factor are neighbours."""
     graph: Graph = {v: set() for v in keep}
     for scope in scopes:
         for variable in scope:
@@ -142,8 +142,8 @@ def interaction_graph(scopes: Sequence[Scope], keep: Iterable[int] = ()) -> Grap
 def sum_product(factors: Sequence[Factor], order: Sequence[int], keep: Scope) -> Array:
     """The product of the factors with `order` summed out, over `keep` (ascending).
 
-    Known up to a positive constant (one for each row of a batch): the largest entry is one, or
-    all are zero. A zero is a true zero: where products might underflow, logarithms are used.
+    Known up to a positive constant (one per row of a batch): the largest entry is one, or
+    all are zero. A zero is a true zero: if products might underflow, logarithms are used.
     """
     try:
         return _sum_product_linear(factors, order, keep)
@@ -173,9 +173,9 @@ def _sum_product_log(factors: Sequence[Factor], order: Sequence[int], keep: Scop
 
 
 def max_product(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, int] | None:
-    """The assignment of `order` with the largest product; None where every product is zero.
+    """The assignment of `order` with the largest product; None if every product is zero.
 
-    Each step keeps its table, and the values are read back in reverse. Among equals the lower state
+    Each step keeps its table, and the values are read back in reverse. Of equals the lower state
     wins, in the reverse of the elimination order.
     """
     left = [in_logs(factor) for factor in factors]
@@ -198,10 +198,10 @@ def max_product(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, in
 def calibrate(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, Array]:
     """The marginal of every variable at once: one pass up the bucket tree and one down.
 
-    Each step of an elimination is a cluster; what it sums out is its message to the cluster that
+    Each step of an elimination is a cluster; the result of its sum is its message to the cluster that
     next uses one of its variables. Downwards a cluster receives its parent's belief divided by the
-    message it sent, 0/0 being 0. The factors must be connected: then impossible evidence empties every
-    marginal. Raises `UnderflowRisk` where linear arithmetic cannot be trusted.
+    message it sent, with 0/0 = 0. The factors must be connected: then impossible evidence makes every
+    marginal zero. Raises `UnderflowRisk` if linear arithmetic is not safe.
     """
     clusters, messages, left = [], [], list(factors)
     for variable in order:
@@ -234,7 +234,7 @@ def _downwards(parent: Factor, message: Factor) -> Factor:
 
 
 def multiply(factors: Sequence[Factor]) -> Factor:
-    """The product over the union of the scopes, refused where an entry could underflow."""
+    """The product over the union of the scopes, refused if an entry could underflow."""
     floor = sum(factor.floor for factor in factors)
     if floor < LOWEST_LOG:
         factors = [rescaled(factor) for factor in factors]
@@ -258,7 +258,7 @@ def add(factors: Sequence[Factor]) -> Factor:
 
 
 def rescaled(factor: Factor) -> Factor:
-    """The factor with its largest entry (of each batch row) made one, and its floor measured."""
+    """The factor with its largest entry (per batch row) scaled to one, and its floor measured."""
     values = factor.values
     peak = values.max(axis=_own_axes(factor.scope), keepdims=True)
     values = values / np.where(peak > 0, peak, 1.0)
@@ -279,7 +279,7 @@ def _sum_out(factor: Factor, variable: int) -> Factor:
 
 
 def _log_sum(values: Array, axis: int) -> Array:
-    """log of the sum of exponentials along an axis, exact where every term is minus infinity."""
+    """log of the sum of exponentials along an axis, exact if every term is minus infinity."""
     peak = values.max(axis=axis, keepdims=True)
     shift = np.where(np.isfinite(peak), peak, 0.0)
     with np.errstate(divide="ignore"):
@@ -302,7 +302,7 @@ def _union(factors: Sequence[Factor]) -> tuple[Scope, tuple[int, ...]]:
 
 
 def _aligned(factor: Factor, scope: Scope) -> Array:
-    """The factor's values with an axis of length one for each variable of `scope` it lacks."""
+    """The factor's values with an axis of length one per variable of `scope` that it lacks."""
     if factor.scope == scope:
         return factor.values
     sizes = dict(zip(factor.scope, factor.values.shape, strict=True))

@@ -1,4 +1,4 @@
-"""Data at a network's door: columns matched to nodes by name, values to states."""
+"""Data matched to a network: columns to nodes by name, values to states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayescout.wording import setting
 
 @dataclass(frozen=True)
 class Matched:
-    """Data matched to nodes: for each node that has a column its codes or numbers."""
+    """Data matched to nodes: the codes or numbers of each node that has a column."""
 
     columns: dict[int, NDArray[Any]]
     weights: NDArray[np.float64] | None
@@ -29,13 +29,13 @@ class Matched:
 
 
 def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
-    """Every node's column: codes of its states or, where these are None, numbers."""
+    """Every node's column: codes of its states or, if these are None, numbers."""
     refuse_missing_nodes(dag, column_names(data))
     return _matched(dag, data, states, dag.nodes)
 
 
 def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target: int) -> Matched:
-    """The columns of the nodes other than the target; without any there is nothing to predict from."""
+    """The columns of the nodes other than the target; with none there is nothing to predict from."""
     names = column_names(data)
     known = set(names)
     found = [label for node, label in enumerate(dag.nodes) if node != target and label in known]
@@ -49,7 +49,7 @@ def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target:
 
 
 def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Sequence[Label]) -> Matched:
-    """What the network does not use is not looked at: it may be an identifier, or have gaps."""
+    """Match these labels only; columns that the network does not use may be identifiers, or have gaps."""
     known = {label: states[dag.index(label)] for label in labels}
     table = _table_of(data, known)
     require_complete(table, labels)
@@ -61,7 +61,7 @@ def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Seque
 
 
 def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
-    """A table as it is; other data with what the network knows of the columns declared."""
+    """A table as it is; other data with the kinds and states known to the network declared."""
     if isinstance(data, Table):
         return data
     declared = {label: own for label, own in known.items() if own is not None}
@@ -89,7 +89,7 @@ def _recoded(table: Table, label: Label, states: States) -> NDArray[Any]:
         )
     if same_states(own, states):
         return codes
-    # By type too: True and 1 are equal, and not the same state.
+    # By type too: True and 1 are equal, but not the same state.
     position = {(type(state), state): code for code, state in enumerate(states)}
     lookup = np.array([position.get((type(state), state), -1) for state in own], dtype=np.int64)
     found = lookup[codes]

@@ -31,16 +31,16 @@ from bayescout.statistics.counts import dense_counts
 from bayescout.wording import setting
 
 PRIORS = ("mle", "laplace", "bdeu")
-"""What the tables of a discrete network can be estimated with."""
+"""The ways to estimate the tables of a discrete network."""
 
 MAX_TABLE = 2**26
-"""The most entries one conditional probability table may have (512 MiB of doubles)."""
+"""The most entries of one conditional probability table (512 MiB of doubles)."""
 
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
-"""Differences below this share of a column's largest value are taken as rounding."""
+"""Differences below this share of a column's largest value count as rounding."""
 
 LEAST_SIZE, MOST_SIZE = 1e-130, 1e140
-"""Between these the greatest value of a column that varies must be: beyond, its variance is no float."""
+"""Limits for the largest value of a column that varies: outside them its variance is not a float."""
 
 
 def fit(
@@ -64,8 +64,8 @@ def fit(
     mean squared residual as the variance. Parents that determine one another leave the
     coefficients open; the solution of least norm (of standardised parents) is taken, with a warning.
     `dag` is a `Dag` or anything with a `.dag`. `states` and `missing` are those of `as_table`; given
-    a discrete network, its states are the declared ones, so that it keeps those these data do not show.
-    Columns that are no node's are left out, whatever they hold, with a warning.
+    a discrete network, its states are the declared ones, so that it keeps those absent from these data.
+    Columns that belong to no node are left out, whatever they contain, with a warning.
     """
     graph = as_dag(dag)
     check_prior(prior, ess)
@@ -84,7 +84,7 @@ def fit(
 
 
 def check_prior(prior: str, ess: float = 1.0) -> None:
-    """Refuse what no data can be fitted with."""
+    """Refuse a prior that cannot be used with any data."""
     if prior not in PRIORS:
         raise SettingError(f"unknown prior {prior!r}; choose one of {', '.join(PRIORS)}")
     if not (is_number(ess) and ess > 0):
@@ -92,7 +92,7 @@ def check_prior(prior: str, ess: float = 1.0) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Whether a setting is a finite real number."""
+    """Return True if a setting is a finite real number."""
     return as_plain(value) is not None
 
 
@@ -146,7 +146,7 @@ def fit_discrete(dag: Dag, table: Table, prior: str, ess: float) -> Network:
 
 
 def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
-    """A table that would not fit is refused before any work."""
+    """Refuse a table that would not fit, before any work."""
     parents = dag.parents[child]
     size = cards[child] * prod(cards[p] for p in parents)
     if size > MAX_TABLE or len(parents) > MAX_PARENTS:
@@ -161,7 +161,7 @@ def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
 def estimate(
     counts: NDArray[np.float64], prior: str, ess: float
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Probabilities (q, r) from counts (q, r), and which rows are undefined (and hold the uniform)."""
+    """Probabilities (q, r) from counts (q, r), and a mask of the undefined rows (which hold the uniform)."""
     q, r = counts.shape
     pseudo = {"mle": 0.0, "laplace": 1.0, "bdeu": ess / (q * r)}[prior]
     cells = counts + pseudo
@@ -197,7 +197,7 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
 
 
 def _require_range(table: Table) -> None:
-    """Refuse a column whose variance no float can hold, as a parameter must."""
+    """Refuse a column whose variance, as a parameter, would not be a float."""
     for name, column in zip(table.names, table.values, strict=True):
         low, high = float(column.min()), float(column.max())
         if low != high and not LEAST_SIZE <= max(-low, high) <= MOST_SIZE:
@@ -216,7 +216,7 @@ def _regression(
 ) -> tuple[NDArray[np.float64], float]:
     """Coefficients and residual variance of one node.
 
-    Columns are centred, weighted and scaled; an orthogonal triangle of [parents, child] then holds
+    Columns are centred, weighted and scaled; the triangular factor of [parents, child] then holds
     all that least squares needs, without squaring the condition number as X'X would.
     """
     columns = [*dag.parents[child], child]
@@ -228,7 +228,7 @@ def _regression(
     rows[flat] = 0.0
     triangle = np.asarray(np.linalg.qr((rows / scales[:, None]).T, mode="r"))
     design, answer = triangle[:, :-1], triangle[:, -1]
-    # What rounding of the raw values can feign, as a share of the scaled column.
+    # The variation that rounding of the raw values can cause, as a share of the scaled column.
     noise = max(ROUNDING, float(np.where(flat, 0.0, ROUNDING * sizes / scales).max()))
     weights, _, rank, _ = np.linalg.lstsq(design, answer, rcond=noise)
     if rank < len(columns) - 1:

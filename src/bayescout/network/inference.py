@@ -1,8 +1,8 @@
 """Exact inference in discrete networks, over integers: `P(query | evidence)` by variable elimination.
 
 Nodes that are neither asked for, observed, nor ancestors of those sum to one and are left out (barren).
-Evidence then fixes its variables, which cuts the rest into components; only the
-component of the targets bears on the answer, exactly the d-separation of the moral ancestral graph.
+Evidence then fixes its variables, which cuts the rest into components; only the component of the targets
+affects the answer, exactly the d-separation of the moral ancestral graph.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from bayescout.network.network import Network
 
 MAX_TARGETS = 64
-"""The answer has one axis a target; NumPy allows 64."""
+"""The most targets: the answer has one axis per target, and NumPy allows 64."""
 
 MAX_FACTOR = 2**26
-"""The most entries one table of an elimination may have (512 MiB of doubles)."""
+"""The most entries of one table of an elimination (512 MiB of doubles)."""
 
 Codes = Mapping[int, Any]
-"""For each observed node the code of its state, or one code for each row of a batch."""
+"""For each observed node the code of its state, or one code per row of a batch."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def ancestral(network: Network, nodes: Iterable[int]) -> list[int]:
 
 
 def with_constants(network: Network, nodes: Iterable[int], evidence: Codes) -> dict[int, Any]:
-    """The evidence, and nodes of a single state with it: they cannot be otherwise."""
+    """The evidence, with nodes of a single state added: they cannot be otherwise."""
     fixed = {node: 0 for node in nodes if len(network.states[node]) == 1}
     return {**fixed, **evidence}
 
@@ -104,7 +104,7 @@ def components(network: Network, nodes: Sequence[int], evidence: Codes) -> list[
 def reduced(network: Network, node: int, evidence: Codes) -> Factor:
     """The node's table at the evidence, as a factor over its unobserved variables.
 
-    Codes that are arrays, one a row, give the factor a leading batch axis.
+    Codes that are arrays, one code per row, give the factor a leading batch axis.
     """
     family = (*network.dag.parents[node], node)
     observed = [axis for axis, v in enumerate(family) if v in evidence]
@@ -117,7 +117,7 @@ def reduced(network: Network, node: int, evidence: Codes) -> Factor:
 
 
 def meets_undefined(network: Network, node: int, evidence: Codes) -> bool:
-    """Whether a row that maximum likelihood left undefined agrees with the evidence."""
+    """Return True if a row that maximum likelihood left undefined agrees with the evidence."""
     mask = network.undefined[node]
     if not mask.any():
         return False
@@ -129,7 +129,7 @@ def meets_undefined(network: Network, node: int, evidence: Codes) -> bool:
 
 
 def warn_undefined(network: Network, nodes: Iterable[int], what: str) -> None:
-    """One warning that names the nodes whose undefined rows take part."""
+    """Give one warning that names the nodes whose undefined rows are involved."""
     names = [network.dag.nodes[node] for node in nodes]
     if names:
         warnings.warn(
@@ -141,7 +141,7 @@ def warn_undefined(network: Network, nodes: Iterable[int], what: str) -> None:
 
 
 def planned(network: Network, part: Component, evidence: Codes, keep: Scope) -> Plan:
-    """The elimination order of a component, refused where its largest table is over `MAX_FACTOR`."""
+    """The elimination order of a component, refused if its largest table is over `MAX_FACTOR`."""
     scopes = [free_scope(network, node, evidence) for node in part.nodes]
     found = plan(scopes, network.sizes, keep)
     if found.peak > MAX_FACTOR:
@@ -172,11 +172,11 @@ def shown(network: Network, evidence: Mapping[int, int]) -> tuple[tuple[Label, A
 
 
 def query(network: Network, targets: Sequence[int], evidence: Mapping[int, int]) -> Array:
-    """P(targets | evidence), one axis a target in the order asked.
+    """P(targets | evidence), one axis per target in the order asked.
 
-    Evidence of probability zero is refused. The parts of the evidence that do not bear on the
-    targets are checked too, save where the check alone would need too large a table: there the
-    answer is the one d-separation gives.
+    Evidence of probability zero is refused. The parts of the evidence that do not affect the
+    targets are checked too, unless the check alone would need too large a table: then the
+    answer is the one that d-separation gives.
     """
     if len(targets) > MAX_TARGETS:
         raise TooLargeError(f"a query has at most {MAX_TARGETS} targets, not {len(targets)}; ask for fewer")
@@ -199,7 +199,7 @@ def query(network: Network, targets: Sequence[int], evidence: Mapping[int, int])
 
 
 def _is_possible(network: Network, part: Component, evidence: Codes) -> bool:
-    """Whether the component's evidence has a probability above zero."""
+    """Return True if the component's evidence has a probability above zero."""
     factors = [reduced(network, node, evidence) for node in part.nodes]
     if all(factor.values.all() for factor in factors):
         return True
@@ -211,14 +211,14 @@ def _is_possible(network: Network, part: Component, evidence: Codes) -> bool:
 
 
 def is_possible(network: Network, evidence: Mapping[int, int]) -> bool:
-    """Whether the evidence has a probability above zero (taken as so where that is too large to find)."""
+    """Return True if the evidence has a probability above zero, or if finding out would take too much."""
     nodes = ancestral(network, evidence)
     fixed = with_constants(network, nodes, evidence)
     return all(_is_possible(network, part, fixed) for part in components(network, nodes, fixed))
 
 
 def impossible(network: Network, evidence: Mapping[int, int]) -> NetworkError:
-    """The error that names a smallest part of the evidence which alone is impossible."""
+    """The error that names a smallest part of the evidence that is impossible by itself."""
     conflict = dict(evidence)
     for node in sorted(evidence, reverse=True):
         without = {n: code for n, code in conflict.items() if n != node}
@@ -251,7 +251,7 @@ def all_marginals(network: Network, evidence: Mapping[int, int]) -> dict[Label, 
 
 
 def marginals(network: Network, evidence: Mapping[int, int]) -> list[Array]:
-    """P(node | evidence) of every node, by two passes over a tree of clusters for each component."""
+    """P(node | evidence) of every node, by two passes over a tree of clusters per component."""
     nodes = range(len(network.dag))
     fixed = with_constants(network, nodes, evidence)
     warn_undefined(network, [n for n in nodes if meets_undefined(network, n, fixed)], "the answer")
@@ -274,7 +274,7 @@ def marginals(network: Network, evidence: Mapping[int, int]) -> list[Array]:
 def _component_marginals(
     network: Network, part: Component, factors: list[Factor], evidence: Codes
 ) -> dict[int, Array]:
-    """Two passes over the clusters, or one query a node where they would not fit or could underflow."""
+    """Two passes over the clusters, or one query per node if they would not fit or could underflow."""
     found = planned(network, part, evidence, ())
     if found.total <= MAX_FACTOR:
         try:
@@ -309,11 +309,11 @@ def most_probable(network: Network, evidence: Mapping[int, int]) -> list[int]:
 
 
 BATCH_ENTRIES = 2**21
-"""Entries of the largest table while rows are answered together: about what a cache holds."""
+"""Entries of the largest table while rows are answered together: about the size of a cache."""
 
 
 def predict_rows(network: Network, target: int, matched: Matched) -> Array:
-    """P(target | the row's evidence) for each row, (n, r), with a warning where evidence is impossible."""
+    """P(target | the row's evidence) for each row, (n, r), with a warning if evidence is impossible."""
     answers, impossible = predict(network, target, matched.columns, matched.n_rows)
     if impossible.any():
         warnings.warn(
@@ -329,9 +329,9 @@ def predict_rows(network: Network, target: int, matched: Matched) -> Array:
 def predict(
     network: Network, target: int, columns: Mapping[int, NDArray[Any]], n_rows: int
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """P(target | the row's evidence) for each row, (n, r), and which rows are impossible.
+    """P(target | the row's evidence) for each row, (n, r), and a mask of the impossible rows.
 
-    Each distinct combination of the observations that bear on the target is answered once, many
+    Each distinct combination of the observations that affect the target is answered once, many
     together. A row whose evidence has probability zero gets the target's distribution without evidence.
     """
     nodes = ancestral(network, (target, *columns))

@@ -1,4 +1,4 @@
-"""The log-likelihood of data under a network, with what it could not explain counted."""
+"""The log-likelihood of data under a network, with the unseen and impossible rows counted."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 class LogLikelihood:
     """The log-likelihood of a table, in nats; `float()` gives the total.
 
-    total            the weighted sum over rows; minus infinity only where a row is impossible
+    total            the weighted sum over rows; minus infinity only if a row is impossible
     finite_total     the same over the rows that are possible
     rows             the number of rows
-    weight           the sum of the row weights (the number of rows where there are none)
-    unseen_rows      rows that meet a parent configuration which maximum likelihood left
+    weight           the sum of the row weights (the number of rows if there are none)
+    unseen_rows      rows with a parent configuration which maximum likelihood left
                      undefined; such a node counts as uniform over its states
     impossible_rows  rows (of weight above zero) to which the network gives probability zero
     """
@@ -41,7 +41,7 @@ class LogLikelihood:
 
     @property
     def mean(self) -> float:
-        """The log-likelihood of a row on average; 0 for no rows."""
+        """The average log-likelihood per row; 0 for no rows."""
         return self.total / self.weight if self.weight else 0.0
 
     def __float__(self) -> float:
@@ -49,7 +49,7 @@ class LogLikelihood:
 
 
 def counted_rows(rows: Array, weights: Array | None) -> Mask:
-    """The rows of weight above zero: one of weight zero is as good as absent."""
+    """A mask of the rows of weight above zero: one of weight zero counts as absent."""
     return np.ones(len(rows), dtype=bool) if weights is None else weights > 0
 
 
@@ -71,7 +71,7 @@ def summed(rows: Array, weights: Array | None, unseen: Mask) -> LogLikelihood:
 
 
 def row_terms(network: Network, columns: Mapping[int, NDArray[Any]]) -> tuple[Array, Mask]:
-    """The log-density of each row, and which rows met parents' values for which a node has no estimate."""
+    """The log-density of each row, and a mask of the rows with parents' values that have no estimate."""
     n_rows = len(columns[0]) if columns else 0
     total = np.zeros(n_rows)
     unseen = np.zeros(n_rows, dtype=bool)
@@ -85,7 +85,7 @@ def row_terms(network: Network, columns: Mapping[int, NDArray[Any]]) -> tuple[Ar
 
 
 def warn_impossible(network: Network, matched: Matched, rows: Array) -> None:
-    """Say how many rows are impossible, if any, and the first of them with the node that makes it so."""
+    """Warn of the number of impossible rows, if any, and of the first with the node that makes it so."""
     found = np.flatnonzero(np.isneginf(rows) & counted_rows(rows, matched.weights))
     for node, distribution in enumerate(network.distributions if len(found) else ()):
         row = int(found[0])

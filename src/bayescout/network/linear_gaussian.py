@@ -107,7 +107,7 @@ class LinearGaussian(NodeDistribution):
 
 @dataclass(frozen=True)
 class Regression:
-    """A node as a linear function of its parents, to be read: `y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`."""
+    """A node as a linear function of its parents, for display: `y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`."""
 
     node: Label
     parents: tuple[Label, ...]

@@ -38,8 +38,8 @@ class Network:
     distributions  one per node, in the order of `dag.nodes`: `Tabular` for a discrete node,
                    `LinearGaussian` for a continuous one, or another `NodeDistribution`
 
-    Samples and likelihoods are there for nodes of any kind. What is exact, and the parameters by name, is
-    there where every node is a table (`is_discrete`) or every one a regression (`is_gaussian`).
+    Sampling and likelihoods work for nodes of any kind. Exact inference, and parameters by name, need
+    every node to be a table (`is_discrete`) or every node a regression (`is_gaussian`).
     `DiscreteNetwork` and `GaussianNetwork` make such networks from arrays.
     """
 
@@ -89,11 +89,11 @@ class Network:
 
     @property
     def n_undefined(self) -> int:
-        """Parent configurations of all nodes that the data left undefined."""
+        """The parent configurations of all nodes that the data left undefined."""
         return sum(distribution.n_undefined for distribution in self.distributions)
 
     def parameters(self, node: Label) -> Parameters:
-        """The parameters of one node with their labels, to be shown."""
+        """The parameters of one node with their labels, for display."""
         i = self.dag.index(node)
         return self.distributions[i].parameters(node, self._given(i))
 
@@ -102,7 +102,7 @@ class Network:
         return {self.nodes[parent]: self.distributions[parent] for parent in self.dag.parents[i]}
 
     def _all(self, kind: type[Kind]) -> tuple[Kind, ...]:
-        """The distributions where all are of this kind: the one place where other networks are refused."""
+        """The distributions if all are of this kind: the one place where other networks are refused."""
         if self.kind != kind.kind:
             pairs = zip(self.nodes, self.distributions, strict=True)
             others = [label for label, one in pairs if one.kind != kind.kind]
@@ -127,7 +127,7 @@ class Network:
 
     @cached_property
     def undefined(self) -> tuple[NDArray[np.bool_], ...]:
-        """For each node a mask over its parent configurations, true where the data showed none."""
+        """For each node a mask over its parent configurations, True where the data showed none."""
         return tuple(node.undefined for node in self._all(Tabular))
 
     @cached_property
@@ -141,7 +141,7 @@ class Network:
         return tuple(node.log_floor for node in self._all(Tabular))
 
     def cpt(self, node: Label) -> Cpt:
-        """The table of one node, to be read: `print(model.cpt("lung"))`."""
+        """The table of one node, for display: `print(model.cpt("lung"))`."""
         i = self.dag.index(node)
         return self._all(Tabular)[i].parameters(node, self._given(i))
 
@@ -157,9 +157,9 @@ class Network:
         }
 
     def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
-        """P(target | the row's other columns), one row of the answer a row of data.
+        """P(target | the row's other columns), one row of the answer per row of data.
 
-        Nodes without a column are summed out; columns that are no node's are left out, with a warning. A
+        Nodes without a column are summed out; columns of no node are left out, with a warning. A
         row whose evidence is impossible in the network gets the target's distribution without evidence,
         and a warning counts such rows.
         """
@@ -199,7 +199,7 @@ class Network:
         return math.exp(self.log_probability(assignment))
 
     def log_probability(self, assignment: Mapping[Label, Any]) -> float:
-        """Its logarithm in nats; minus infinity where the assignment is impossible."""
+        """The logarithm of that in nats; minus infinity if the assignment is impossible."""
         given = {self.dag.index(label): value for label, value in assignment.items()}
         absent = [label for i, label in enumerate(self.nodes) if i not in given]
         if absent:
@@ -213,10 +213,10 @@ class Network:
         return total
 
     def row_log_likelihood(self, data: Any) -> NDArray[np.float64]:
-        """The log-probability, or log-density, of each row in nats; minus infinity where it is impossible.
+        """The log-probability, or log-density, of each row in nats; minus infinity if it is impossible.
 
         A parent configuration that maximum likelihood left undefined counts as uniform;
-        `log_likelihood` says how many rows meet one.
+        `log_likelihood` counts the rows with one.
         """
         return likelihood.row_terms(self, self.matched(data).columns)[0]
 
@@ -228,7 +228,7 @@ class Network:
         return likelihood.summed(rows, matched.weights, unseen)
 
     def matched(self, data: Any, target: int | None = None) -> Matched:
-        """The codes or numbers of every node's column, or of all that there are but the target's."""
+        """The codes or numbers of every node's column, or of every column there is except the target's."""
         states = [distribution.states for distribution in self.distributions]
         if target is None:
             return match_nodes(self.dag, data, states)
@@ -251,7 +251,7 @@ class Network:
 
         `targets` is a label, a list of labels, or text: `model.query("lung | smoke=yes, xray=no")`,
         `model.query("y | x=1.5, z=0")`. In text, labels and states are matched as they print; a name with a
-        comma, bar or equals sign goes in double quotes. Evidence that cannot be is refused.
+        comma, bar or equals sign goes in double quotes. Impossible evidence is refused.
         """
         nodes, observed = read_question(self.dag, targets, evidence)
         values = {
@@ -264,8 +264,8 @@ class Network:
     def predict(self, data: Any, target: Label) -> Any:
         """For each row the most probable state of the target, or its mean, given the other columns.
 
-        Of equally probable states the one listed first. Nodes without a column are summed out; columns that
-        are no node's are left out, with a warning; a warning counts rows whose evidence cannot be.
+        Of equally probable states the one listed first. Nodes without a column are summed out; columns of no
+        node are left out, with a warning; a warning counts rows whose evidence is impossible.
         """
         node = self.dag.index(target)
         if self.is_gaussian:
@@ -310,7 +310,7 @@ class Network:
         return "\n".join(lines)
 
     def plot(self, cpts: bool = False, truth: Any = None, strengths: Any = None) -> Any:
-        """A matplotlib figure of the network, with the parameters of each node in its box where asked."""
+        """A matplotlib figure of the network, with the parameters of each node in its box if asked for."""
         from bayescout.plots.figures import plot_network
 
         return plot_network(self, truth, strengths, cpts)

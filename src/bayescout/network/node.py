@@ -1,4 +1,4 @@
-"""What every node of a network has: a conditional distribution given its parents."""
+"""The base of all nodes of a network: a conditional distribution given the parents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Columns = Sequence[NDArray[Any]]
 """One column per parent, in the order of the graph: codes of a discrete one, numbers of a continuous one."""
 
 Draw = Callable[[np.random.Generator, Columns, NDArray[Any]], bool]
-"""Fill the column given last; True if a row met parents' values for which there is no estimate."""
+"""Fill the column given last; True if a row had parents' values for which there is no estimate."""
 
 CHUNK = 2**14
 """Rows drawn together: few enough for the columns in use to stay in a cache.
@@ -28,14 +28,14 @@ The order of the random numbers follows from it, so changing it changes every sa
 
 
 class Parameters(Protocol):
-    """The parameters of one node with their labels, as a table to be shown."""
+    """The parameters of one node with their labels, as a table for display."""
 
     @property
     def title(self) -> str: ...
 
     @property
     def columns(self) -> tuple[Label, ...]:
-        """The heads; the first `leading` columns say what a line is about, the others are numbers."""
+        """The headings; the first `leading` columns describe a line, the others are numbers."""
 
     @property
     def leading(self) -> int: ...
@@ -51,16 +51,16 @@ class Parameters(Protocol):
 
 
 class NodeDistribution(ABC):
-    """The distribution of one node given its parents, without labels: those are the network's.
+    """The distribution of one node given its parents, without labels: those belong to the network.
 
-    A new kind of node is one subclass: a frozen dataclass of its parameters that gives what is abstract
-    here. `Network` samples it, measures rows with it and shows it, beside nodes of any other kind.
+    A new kind of node is one subclass: a frozen dataclass of its parameters that defines the abstract
+    methods. `Network` samples it, scores rows with it and shows it, beside nodes of any other kind.
     Three things are chosen by kind outside of the class, each in one place: how it is estimated
-    (`network.fit`), how it is kept in files (`formats.native_json`), and exact inference, which networks
-    of one kind have (`Network.query`).
+    (`network.fit`), how it is kept in files (`formats.native_json`), and exact inference, which only
+    networks of one kind have (`Network.query`).
 
-    kind    one word, which no other class has
-    states  the node's states in order, or None where its values are numbers
+    kind    one word, different from that of any other class
+    states  the node's states in order, or None if its values are numbers
     """
 
     kind: ClassVar[str]
@@ -86,17 +86,17 @@ class NodeDistribution(ABC):
 
     @abstractmethod
     def encode(self, label: Label, value: Any, is_text: bool = False) -> Any:
-        """An observed value as a column has it: a code or a number; refused where the node has no such."""
+        """An observed value as it is in a column: a code or a number; refused if the node lacks it."""
 
     @abstractmethod
     def sampler(self) -> Draw:
-        """A function that draws the node given its parents; what it prepares serves every call."""
+        """A function that draws the node given its parents; its preparations serve every call."""
 
     @abstractmethod
     def log_densities(self, label: Label, own: NDArray[Any], given: Columns) -> tuple[Array, Mask | None]:
-        """The log-density of each row in nats, and which rows met parents' values without an estimate.
+        """The log-density of each row in nats, and a mask of rows with parents' values without an estimate.
 
-        The second is None where no parents' values are without one.
+        The mask is None if all parents' values have an estimate.
         """
 
     def log_density(self, label: Label, own: Any, given: Sequence[Any]) -> float:
@@ -113,7 +113,7 @@ class NodeDistribution(ABC):
 
 
 def as_array(values: Any, kind: type[Any], what: str) -> NDArray[Any]:
-    """A copy of the values as an array, so that nobody else can change it."""
+    """A copy of the values as an array, so that no one else can change it."""
     try:
         return np.array(values, dtype=kind, order="C")
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Questions at the door: labels, lists of labels, and text such as `lung | smoke=yes, xray=no`."""
+"""Questions as users write them: labels, lists of labels, and text such as `lung | smoke=yes, xray=no`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLE = '"lung | smoke=yes, xray=no"'
 def read_question(
     dag: Dag, targets: Any, evidence: Mapping[Label, Any] | None
 ) -> tuple[tuple[int, ...], dict[int, tuple[Any, bool]]]:
-    """The target nodes, and for each observed node its value and whether it was written as text.
+    """The target nodes, and for each observed node its value and True if it was written as text.
 
     A string, tuple or number that is itself a label is one target; any other string is read as a
     question in text; any other sequence lists targets.
@@ -89,8 +89,8 @@ VALUE = re.compile(rf"(?:{_QUOTED}|(?P<bare>[^,|]*))(?P<mark>[,|]|$)", re.DOTALL
 def parse(text: str) -> tuple[list[str], list[tuple[str, str]]]:
     """`a, b | c=x, "d e"=y` as target names and (name, value) pairs.
 
-    Names and values end at a comma, a bar or (names) an equals sign, and lose the blanks around them;
-    in double quotes anything goes, with a backslash before a quote or a backslash.
+    Names and values end at a comma, a bar or (names) an equals sign, and are stripped of blanks;
+    in double quotes anything is allowed, with a backslash before a quote or a backslash.
     """
     targets: list[str] = []
     mark, position = ",", 0
@@ -114,7 +114,7 @@ def parse(text: str) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def _word(pattern: re.Pattern[str], text: str, position: int) -> tuple[str, str, int]:
-    """The next name or value, the mark that ends it, and where the one after starts."""
+    """The next name or value, the mark that ends it, and the start of the one after."""
     found = pattern.match(text, position)
     if found is None or (found["bare"] or "").lstrip().startswith('"'):
         raise SettingError(

@@ -35,12 +35,12 @@ def random_network(
     seed: int = 0,
     dag: Any = None,
 ) -> Network:
-    """A random network; `dag` gives the graph, or else `random_dag` draws it with this seed.
+    """A random network; `dag` gives the graph, otherwise `random_dag` draws it with this seed.
 
     nodes, arcs, density, max_parents
-                   of the graph to draw: see `random_dag`; 5 nodes unless said
+                   of the graph to draw: see `random_dag`; 5 nodes by default
     states         of a discrete network: their number, a (low, high) pair to draw each node's number
-                   from, both included, or a list with one number a node. They are labelled s0, s1, ...
+                   from, both included, or a list with one number per node. They are labelled s0, s1, ...
     concentration  None: each row of a table is uniform numbers divided by their sum; a number:
                    each row is a symmetric Dirichlet draw (1 is uniform over distributions, less is
                    more deterministic)
@@ -57,7 +57,7 @@ def random_network(
 
 
 def _graph(dag: Any, seed: int, **settings: Any) -> Dag:
-    """The graph given, or one drawn; settings of the drawing say nothing of a graph that is given."""
+    """The given graph, or one drawn; settings for drawing cannot be combined with a given graph."""
     given = {name: value for name, value in settings.items() if value is not None}
     if dag is None:
         return random_dag(seed=seed, **given)
@@ -94,7 +94,7 @@ def _table(
 
 
 def _sizes(n: int, states: object, rng: np.random.Generator) -> list[int]:
-    """The number of states of each node; a tuple of two is a range, any other sequence one a node."""
+    """The number of states of each node; a tuple of two is a range, any other sequence has one per node."""
     if isinstance(states, Integral):
         sizes = [_count(states)] * n
     elif isinstance(states, tuple) and len(states) == 2:

@@ -21,10 +21,10 @@ MAX_SAMPLE = 2**36
 
 
 def draw(network: Network, n: int, seed: int) -> tuple[NDArray[Any], NDArray[np.float64], list[int]]:
-    """The codes of discrete and the values of continuous nodes, as a table has them, of sampled rows.
+    """The codes of discrete and the values of continuous nodes, as in a table, of sampled rows.
 
-    Also the nodes that were drawn where their parents' values have no estimate. A chunk of rows goes
-    through all nodes before the next, unless all nodes are continuous: then all rows go at once.
+    Also the nodes that were drawn although their parents' values have no estimate. A chunk of rows goes
+    through all nodes before the next, unless all nodes are continuous: then all rows are drawn at once.
     """
     rng = generator(seed)
     codes, values = _room(network, n)
@@ -43,7 +43,7 @@ def draw(network: Network, n: int, seed: int) -> tuple[NDArray[Any], NDArray[np.
 
 
 def _room(network: Network, n: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Empty arrays for the sample, or a refusal with their size."""
+    """Empty arrays for the sample, or an error with their size."""
     rows = require_count("the number of rows to sample", n)
     sizes = [len(one.states) for one in network.distributions if one.states is not None]
     numbers = len(network.dag) - len(sizes)

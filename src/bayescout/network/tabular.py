@@ -20,10 +20,10 @@ from bayescout.network.node import Array, Columns, Draw, Mask, NodeDistribution,
 from bayescout.network.question import match_text
 
 ROW_SUM_TOLERANCE = 1e-6
-"""How far from one a row of a conditional probability table may sum."""
+"""The largest deviation from one of the sum of a row of a conditional probability table."""
 
 MAX_PARENTS = 63
-"""A table has one axis a parent and one for the node; NumPy allows 64."""
+"""The most parents: a table has one axis per parent and one for the node, and NumPy allows 64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Tabular(NodeDistribution):
     states     of the node, in order
     table      one axis per parent, in the order of the graph, and the node's states on the last
                axis, which sums to one
-    undefined  shape `table.shape[:-1]`, true where maximum likelihood has no data to estimate from; such a
+    undefined  shape `table.shape[:-1]`, True where maximum likelihood has no data to estimate from; such a
                row holds the uniform distribution and is shown as `---`; by default nowhere
 
     Arrays, or lists of numbers, are copied; those of the node are read-only.
@@ -55,7 +55,7 @@ class Tabular(NodeDistribution):
 
     @property
     def n_parameters(self) -> int:
-        """For each parent configuration one less than the node's states."""
+        """One less than the node's states, per parent configuration."""
         return self.undefined.size * (len(self.states) - 1)
 
     @property
@@ -101,7 +101,7 @@ class Tabular(NodeDistribution):
             )
 
     def encode(self, label: Label, value: Any, is_text: bool = False) -> int:
-        """The code of a state: by its value, or as text by how it prints."""
+        """The code of a state: by its value, or for text by its printed form."""
         where = f"node {label!r}"
         if is_text:
             return match_text("state", value, self.states, where)
@@ -167,14 +167,14 @@ def limits(table: Array) -> Array:
 
 
 def draw_states(uniform: Array, ends: Array, config: NDArray[np.int64], out: NDArray[Any]) -> None:
-    """The state drawn is the number of upper ends at or below the uniform number."""
+    """Draw states: the number of upper ends at or below the uniform number."""
     out[:] = 0
     for end in ends:
         out += uniform >= end[config]
 
 
 def too_many_parents(label: Label, count: int) -> str:
-    """Why a node's table cannot be made, and what to do; parents of one state are the ones to leave out."""
+    """The reason why a node's table cannot be made, and the way out: leave out parents of one state."""
     return (
         f"node {label!r} has {count} parents, and a table has room for {MAX_PARENTS}; leave out those of one "
         f"state, which say nothing"

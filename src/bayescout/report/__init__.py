@@ -1,1 +1,1 @@
-"""Pages to look at results and studies with: self-contained HTML."""
+"""Pages that show results and studies: self-contained HTML."""

@@ -1,4 +1,4 @@
-"""The data in brief: every column with its states and how often they occur."""
+"""A summary of the data: every column with its states and their frequencies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from bayescout.graph.labels import counted
 from bayescout.report.wording import number, shown
 
 MOST_STATES = 12
-"""The most states of a column that get a bar; the rest are summed up in a line."""
+"""The most states of a column that get a bar; the rest are summed up in one line."""
 
 MOST_COLUMNS = 1000
 BINS = 12
 
 
 class Bar(NamedTuple):
-    """A state and its share of the rows: a line with a bar behind its figure."""
+    """A state and its share of the rows: a line with a bar behind its number."""
 
     name: str
     share: str
@@ -30,7 +30,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A column in brief: bars of its states, or (height, rows) of equal bins of its values."""
+    """A summary of a column: bars of its states, or (height, rows) of equal bins of its values."""
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ def described(table: Table, nodes: tuple[Any, ...], names: tuple[str, ...]) -> d
 
 
 def _facts(table: Table) -> list[tuple[str, str]]:
-    """Rows, columns, weights and what was missing."""
+    """Rows, columns, weights and missing values."""
     continuous = table.kinds.count("continuous")
     kinds = f"{table.n_columns - continuous:,} discrete, {continuous:,} continuous"
     weights = "none: every row counts once"
@@ -105,7 +105,7 @@ def _count(value: float) -> str:
 
 
 def _histogram(table: Table, node: Any) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Equal bins from the smallest to the largest value, none where all are equal; the moments in words."""
+    """Equal bins from the smallest to the largest value, none if all are equal; the moments in words."""
     values: NDArray[np.float64] = table.array(node)
     weights = table.weights
     mean = float(np.average(values, weights=weights))

@@ -1,4 +1,4 @@
-"""The tests of independence that a search made, where its result carries any."""
+"""The tests of independence that a search made, if its result has any."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_OF_A_PAIR = 8
 
 
 def tests_tile(result: Result) -> tuple[str, str, str] | None:
-    """How many tests there were and what they said."""
+    """The number of tests and a summary of their answers."""
     made = result.dependencies
     if made is None:
         return None

@@ -1,4 +1,4 @@
-"""What a search says of its steps, in words."""
+"""The facts that a search adds to its steps, in words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ YES_OR_NO = ("complete",)
 
 
 def in_words(facts: Mapping[str, float]) -> list[tuple[str, str]]:
-    """(name, value) pairs as people read them, without what is no number."""
+    """(name, value) pairs in words, without values that are not numbers."""
     found = []
     for name, value in facts.items():
         if math.isfinite(value):

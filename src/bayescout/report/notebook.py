@@ -1,4 +1,4 @@
-"""What a notebook shows for a graph, a network or a result: its drawing and a few facts."""
+"""The display of a graph, a network or a result in a notebook: its drawing and a few facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayescout.plots.text import one_line
 from bayescout.report.render import rendered
 
 MAX_NODES = 300
-"""A larger graph is not drawn without being asked: no page shows it well."""
+"""The largest graph drawn without being asked for: no page shows a larger one well."""
 
 Facts = list[tuple[str, str]]
 
@@ -25,7 +25,7 @@ def graph_html(graph: Dag | Pdag) -> str:
 
 
 def network_html(model: Any) -> str:
-    """A network."""
+    """The HTML of a network."""
     facts = [("network", one_line(model.name))] if model.name else []
     facts += [*_size(model.dag), ("parameters", f"{model.n_parameters:,}")]
     if model.n_undefined:

@@ -92,7 +92,7 @@ def write_report(
 
 @dataclass(frozen=True)
 class _Subject:
-    """A result with what is shown of it."""
+    """A result with the values that the page shows of it."""
 
     result: Result
     names: tuple[str, ...]
@@ -184,7 +184,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _pairs_note(subject: _Subject) -> str:
-    """What the page knows of pairs that are not joined."""
+    """A sentence on the pairs that are not joined and what the page has on them."""
     found = subject.worth
     if found is None:
         return "This result has no data with it, so explanations are left out."
@@ -201,7 +201,7 @@ def _pairs_note(subject: _Subject) -> str:
 
 
 def _arcs(subject: _Subject) -> list[dict[str, Any]]:
-    """The arcs, the most valuable first where their worth is known."""
+    """The arcs, the most valuable first if their worth is known."""
     dag, found = subject.result.dag, subject.worth
     if found is None:
         decided = set(subject.result.cpdag.directed)
@@ -230,7 +230,7 @@ def _progress(result: Result) -> str:
 
 
 def _best(result: Result) -> list[dict[str, Any]]:
-    """The best networks, and how they differ from the first."""
+    """The best networks, and their differences from the first."""
     found = []
     for entry in result.top[:MOST_TOP]:
         kinds = [kind for *_, kind in against(entry.dag, result.dag)]
@@ -248,7 +248,7 @@ def _best(result: Result) -> list[dict[str, Any]]:
 
 
 def _page_data(subject: _Subject) -> dict[str, Any]:
-    """What the page's script draws and explains from."""
+    """The data from which the page's script draws and explains."""
     result, found = subject.result, subject.worth
     table = result.table
     states: list[Any] = [None] * len(result.dag)

@@ -1,4 +1,4 @@
-"""The parameters of a network as tables: one a node, cut where they would be too long for a page."""
+"""The parameters of a network as tables: one per node, cut if they would be too long for a page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NodeParameters:
     """The parameters of a node, as a table or as a regression.
 
     figures  the positions of the columns that are numbers
-    terms    (words, parent, value) of each term of a regression; the parent is empty where it is of none
+    terms    (words, parent, value) of each term of a regression; the parent is empty if there is none
     """
 
     title: str
@@ -38,7 +38,7 @@ class NodeParameters:
 
 
 def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
-    """The network whose parameters are shown, and a sentence on where they come from or why there is none."""
+    """The network whose parameters are shown, and a sentence on their source or on why there is none."""
     if model is not None:
         return _checked(result, model), "These are the parameters of the model given to the report."
     if result.table is None:
@@ -62,7 +62,7 @@ def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
 
 
 def _checked(result: Result, model: Network) -> Network:
-    """The model, if it is one of the learned graph."""
+    """The model, if its graph is the learned one."""
     if not isinstance(model, Network):
         raise NetworkError(f"model must be a network with parameters, not {type(model).__name__}")
     check_same_nodes(model.nodes, result.dag.nodes, "the model", "the result")
@@ -88,7 +88,7 @@ def node_parameters(
 
 
 def _table(found: Parameters, node: object, parents: Sequence[object], room: int) -> NodeParameters:
-    """One line for each configuration of the parents, or a note where there is no room for them."""
+    """One line per configuration of the parents, or a note if there is no room for them."""
     given = shown(parents)
     title = short(text(node)) or repr(node)
     title = f"P({title} | {', '.join(given)})" if given else f"P({title})"

@@ -1,4 +1,4 @@
-"""How a result was made: settings, knowledge, versions, and what repeats it."""
+"""The provenance of a result: settings, knowledge, versions, and the call that repeats it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_LISTED = 200
 
 
 def version(package: str) -> str:
-    """The version that is installed, without importing it."""
+    """The installed version of a package, without importing it."""
     if package == "bayescout":
         from bayescout import __version__
 
@@ -30,13 +30,13 @@ def version(package: str) -> str:
 
 
 def versions() -> list[tuple[str, str]]:
-    """What the page was made with."""
+    """The versions that the page was made with."""
     named = [(name, version(name)) for name in ("bayescout", "numpy", "numba")]
     return [*named, ("Python", platform.python_version())]
 
 
 def provenance(result: Result) -> dict[str, Any]:
-    """Settings, knowledge, counters, versions, and how to repeat it."""
+    """Settings, knowledge, counters, versions, and the way to repeat the run."""
     settings, counters = result.settings, result.counters
     chosen = ", ".join(f"{key} = {value}" for key, value in settings.search_settings.items())
     last = result.trace[-1].facts if result.trace else {}

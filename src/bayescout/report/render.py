@@ -1,4 +1,4 @@
-"""Pages from the templates in `templates/`: whatever a template is given is escaped unless it is markup."""
+"""Pages from the templates in `templates/`: every value in a template is escaped unless it is markup."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayescout.report.wording import text
 
 @cache
 def environment() -> Environment:
-    """The home of all templates; none can be filled with less than it asks for."""
+    """The environment of all templates; a value that a template needs and does not get is an error."""
     found = Environment(
         loader=PackageLoader("bayescout.report"),
         autoescape=True,
@@ -29,7 +29,7 @@ def environment() -> Environment:
 
 
 def _printable(value: object) -> str:
-    """The value as a page can hold it; it is escaped afterwards, unless it is markup."""
+    """The value as text that a page can hold; it is escaped afterwards, unless it is markup."""
     return value if isinstance(value, Markup) else text(value)
 
 
@@ -39,6 +39,6 @@ def rendered(template: str, values: Mapping[str, object]) -> str:
 
 
 def resource(names: Iterable[str]) -> Markup:
-    """Some of the page's own files, style or script, one after another."""
+    """Some of the page's own files, style or script, concatenated."""
     folder = files("bayescout.report") / "files"
     return Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in names))

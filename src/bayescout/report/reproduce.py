@@ -22,11 +22,11 @@ SETS = "data.jkl"
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to repeat a run.
+    """The way to repeat a run.
 
     python   the call
-    command  the command line, empty where it cannot say the same
-    notes    what to put in place first, a sentence each
+    command  the command line, empty if it cannot express the same
+    notes    what to prepare first, one sentence each
     """
 
     python: str
@@ -74,7 +74,7 @@ def _call(function: str, arguments: list[str]) -> str:
 
 
 def _command(words: list[str]) -> str:
-    """One line, or one option a line where that would be long."""
+    """The command on one line, or with one option per line if that would be long."""
     quoted = [shlex.quote(word) for word in words]
     if sum(map(len, quoted)) + len(quoted) <= 88:
         return " ".join(quoted)
@@ -84,7 +84,7 @@ def _command(words: list[str]) -> str:
 
 
 Part = tuple[list[str], list[str] | None, list[str]]
-"""Arguments of the call, options of the command (None where it has none), notes."""
+"""Arguments of the call, options of the command (None if it has none), notes."""
 
 
 def _search(name: str, settings: Mapping[str, Any]) -> Part:
@@ -158,7 +158,7 @@ def _start(start: str) -> Part:
 
 
 def _data(result: Result) -> tuple[str, list[str], list[str]]:
-    """How the data are read: the policy for missing values is known, declared kinds are not."""
+    """The way the data are read: the policy for missing values is known, declared kinds are not."""
     table = result.table
     if result.settings.score_name == LISTED:
         return f'bs.read_jkl("{SETS}")', [], []

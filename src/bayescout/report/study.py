@@ -32,7 +32,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class RunRecord(Protocol):
-    """What the page asks of the record of a run."""
+    """The fields that the page needs from the record of a run."""
 
     @property
     def run(self) -> Mapping[str, Any]: ...
@@ -43,9 +43,9 @@ class RunRecord(Protocol):
 
 
 def write_study(outcome: Outcome, folder: str | os.PathLike[str], records: Iterable[RunRecord] = ()) -> Path:
-    """Write tables/*.md, tables/*.csv, figures/*.svg, figures/*.png and index.html; gives the page's path.
+    """Write tables/*.md, tables/*.csv, figures/*.svg, figures/*.png and index.html; return the page's path.
 
-    `records`, those of failed runs among them, say how it was run: seeds, versions, failures. Times are left
+    `records`, including those of failed runs, describe the runs: seeds, versions, failures. Times are left
     out, so equal outcomes and records give equal bytes on every machine. Each file appears whole or not at
     all, the page last.
     """
@@ -85,7 +85,7 @@ def _items(outcome: Outcome) -> Iterator[SummaryTable | Figure]:
 
 
 def _check_names(outcome: Outcome) -> None:
-    """Names of tables and figures become names of files."""
+    """Refuse names of tables and figures that cannot be names of files."""
     seen: set[str] = set()
     for item in _items(outcome):
         if not _NAME.fullmatch(item.name):
@@ -101,7 +101,7 @@ def _check_names(outcome: Outcome) -> None:
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Paragraphs, which blank lines part."""
+    """The paragraphs of a text, separated by blank lines."""
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
@@ -126,7 +126,7 @@ def _section(section: Section, folder: Path) -> dict[str, Any]:
 
 
 def _table(table: SummaryTable, folder: Path) -> dict[str, Any]:
-    """A table as the page shows it; its files are written."""
+    """A table in the form that the page shows; its files are written."""
     write_text(folder / TABLES / f"{table.name}.md", markdown(table))
     write_text(folder / TABLES / f"{table.name}.csv", as_csv(table))
     cells = enumerate(zip(*table.rows, strict=True))
@@ -144,7 +144,7 @@ def _table(table: SummaryTable, folder: Path) -> dict[str, Any]:
 
 
 def _figure(figure: Figure, folder: Path) -> dict[str, Any]:
-    """A figure as the page shows it; its files are written."""
+    """A figure in the form that the page shows; its files are written."""
     from bayescout.plots import save
 
     vector, _ = save(figure, folder / FIGURES / figure.name)
@@ -157,7 +157,7 @@ def _figure(figure: Figure, folder: Path) -> dict[str, Any]:
 
 
 def _files(folder: str, name: str, *formats: str) -> list[tuple[str, str]]:
-    """Links to what lies beside the page, and their words."""
+    """Links to the files beside the page, with their texts."""
     return [(f"{folder}/{name}.{ENDINGS[words]}", words) for words in formats]
 
 
@@ -183,7 +183,7 @@ def _seeds(records: list[RunRecord]) -> str:
 
 
 def _versions(records: list[RunRecord]) -> list[tuple[str, str]]:
-    """Of everything the records name, each version that was used."""
+    """Each version used of every package that the records name."""
     names = dict.fromkeys(name for record in records for name in record.versions)
     return [
         (name, ", ".join(sorted({r.versions[name] for r in records if name in r.versions}))) for name in names
@@ -191,7 +191,7 @@ def _versions(records: list[RunRecord]) -> list[tuple[str, str]]:
 
 
 def _reasons(failed: list[RunRecord]) -> list[tuple[str, int]]:
-    """Why runs failed, the commonest first."""
+    """The reasons why runs failed, the most common first."""
     counts: dict[str, int] = {}
     for record in failed:
         counts[str(record.reason)] = counts.get(str(record.reason), 0) + 1
@@ -202,7 +202,7 @@ def _reasons(failed: list[RunRecord]) -> list[tuple[str, int]]:
 
 
 def cell_text(cell: Cell) -> str:
-    """A cell for people: five digits or the whole part, a dash for none."""
+    """A cell for people: five digits or the whole part, a dash for None."""
     if cell is None:
         return "\N{EN DASH}"
     if isinstance(cell, float):
@@ -222,13 +222,13 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def escaped(words: str) -> str:
-    """Text as Markdown that shows it as it is: no name of a file or a state can become markup there."""
+    """Text escaped for Markdown, so that no name of a file or a state can become markup there."""
     one_line = escape(" ".join(text(words).split()), quote=False)
     return _MARKUP.sub(r"\\\g<0>", one_line)
 
 
 def as_csv(table: SummaryTable) -> str:
-    """The same with every digit; an empty cell for none."""
+    """The table as CSV with every digit; an empty cell for None."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([table.columns, *table.rows])
     return text.getvalue()

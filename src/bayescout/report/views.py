@@ -17,12 +17,12 @@ MOST_TOP = 100
 """The most of the best networks that are listed."""
 
 MOST_POINTS = 1500
-"""The most points of the trace; of longer ones every stretch keeps its ends and extremes."""
+"""The most points of the trace; in a longer one every interval keeps its ends and extremes."""
 
 SAME, EXTRA, REVERSED, MISSING = 0, 1, 2, 3
 Pair = tuple[int, int]
 Edge = tuple[int, int, int, int]
-"""(parent, child, 1 where undirected, what it is against the reference)."""
+"""(parent, child, 1 if undirected, the difference from the reference)."""
 
 
 def as_reference(truth: Any, dag: Dag) -> Dag | Pdag:
@@ -37,16 +37,16 @@ def as_reference(truth: Any, dag: Dag) -> Dag | Pdag:
 
 
 def marks(graph: Dag | Pdag) -> dict[Pair, int]:
-    """For each edge 1 where it is undirected; the parent first, or the lower position."""
+    """For each edge, 1 if it is undirected; the parent first, or the lower position."""
     if isinstance(graph, Pdag):
         return dict.fromkeys(graph.directed, 0) | dict.fromkeys(graph.undirected, 1)
     return {(parent, child): 0 for child, own in enumerate(graph.parents) for parent in own}
 
 
 def against(graph: Dag | Pdag, reference: Dag | Pdag) -> list[Edge]:
-    """Every edge of either graph once: those of the first as it has them, then those only the other has.
+    """Every edge of either graph once: those of the first graph, then those only in the other.
 
-    An edge of both is reversed where it points the other way, or is directed in one of them alone.
+    An edge of both counts as reversed if it points the other way, or is directed in only one of them.
     """
     mine, other = marks(graph), marks(reference)
     edges = []
@@ -63,7 +63,7 @@ def against(graph: Dag | Pdag, reference: Dag | Pdag) -> list[Edge]:
 
 
 def graph_data(result: Result, names: tuple[str, ...], reference: Dag | Pdag | None) -> dict[str, Any]:
-    """Everything the script draws graphs from."""
+    """All data from which the script draws graphs."""
     dag = result.dag
     true = None
     if reference is not None:
@@ -92,13 +92,13 @@ def _layout(dag: Dag, names: tuple[str, ...], more: list[Pair]) -> Layout:
 
 
 def _difference(dag: Dag, best: Dag) -> list[list[Pair]]:
-    """The arcs that are extra, reversed and missing against the best network."""
+    """The arcs that are extra, reversed and missing compared with the best network."""
     edges = against(dag, best)
     return [[(a, b) for a, b, _, kind in edges if kind == wanted] for wanted in (EXTRA, REVERSED, MISSING)]
 
 
 def trace_data(result: Result) -> dict[str, Any]:
-    """The trace by columns, thinned where it is long."""
+    """The trace by columns, thinned if it is long."""
     trace = result.trace
     kept = thinned([step.score for step in trace], MOST_POINTS)
     steps = [trace[i] for i in kept]
@@ -114,7 +114,7 @@ def trace_data(result: Result) -> dict[str, Any]:
 
 
 def thinned(values: list[float], most: int) -> list[int]:
-    """Positions to keep: all, or of every stretch the first, the lowest and the highest, and the end."""
+    """Positions to keep: all, or of every interval the first, the lowest and the highest, and the end."""
     if len(values) <= most:
         return list(range(len(values)))
     stretches = most // 3 - 1

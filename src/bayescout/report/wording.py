@@ -1,4 +1,4 @@
-"""Values and labels in words that a page can hold."""
+"""Values and labels as text that a page can hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 
 Label = Hashable
 MOST_LETTERS = 120
-"""A longer label is cut on the page."""
+"""The longest label on the page; a longer one is cut."""
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -19,7 +19,7 @@ def text(value: object) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """`-106,084.231`; what is not a finite number is said in words."""
+    """`-106,084.231`; a value that is not a finite number is put in words."""
     if value is None or math.isnan(value):
         return "\N{EN DASH}"
     if math.isinf(value):
@@ -28,12 +28,12 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def probability(value: float) -> str:
-    """Four digits, fewer where they would all be zeros."""
+    """Four digits, or fewer if they would all be zeros."""
     return f"{value:.4f}" if value == 0 or value >= 0.00005 else f"{value:.1e}"
 
 
 def shown(labels: Sequence[Label]) -> tuple[str, ...]:
-    """Labels as people read them; as Python writes them where those texts are empty or alike."""
+    """Labels as text; as Python writes them if those texts are empty or not distinct."""
     names = [text(label) for label in labels]
     if len(set(names)) < len(names):
         names = [text(repr(label)) for label in labels]

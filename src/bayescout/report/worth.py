@@ -1,4 +1,4 @@
-"""What every arc is worth, and what the absent ones would be, as far as a page can hold."""
+"""The worth of every arc, and of the absent ones, as far as a page can hold."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MOST_CELLS = 400
 MOST_CELLS_IN_ALL = 150_000
 
 MOST_COUNTED = 100_000_000
-"""Rows counted for the tables of absent pairs: a second's work."""
+"""Rows counted for the tables of absent pairs: about a second."""
 
 MOST_ROWS = 4_000_000_000
-"""Rows times families beyond which absent arcs are not scored: a few seconds' work."""
+"""Rows times families beyond which absent arcs are not scored: a few seconds."""
 
 MOST_OWN = 2500
 """The most families asked of a user's own score, which may be slow."""
@@ -37,11 +37,11 @@ MOST_OWN = 2500
 class Worth:
     """Explanations by position in the graph, ready for JSON.
 
-    arcs      one entry an arc: p, c, remove, reverse, compelled, required, counts
-    pairs     the absent pairs that adding raises most or lowers least: a, b, forth, back, counts;
-              `forth` is the change of the score for a -> b, None where that would close a cycle
-    left_out  how many absent pairs are not there
-    why       why, where the number alone does not say it
+    arcs      one entry per arc: p, c, remove, reverse, compelled, required, counts
+    pairs     the absent pairs that raise the score most, or lower it least: a, b, forth, back, counts;
+              `forth` is the change of the score for a -> b, None if that would close a cycle
+    left_out  the number of absent pairs that are not listed
+    why       the reason, if the number alone does not give it
     """
 
     arcs: list[dict[str, Any]]
@@ -91,19 +91,19 @@ class Counted:
         self.rows = MOST_COUNTED
 
     def _takes(self, cells: int) -> bool:
-        """Whether there is room for a table of so many cells, which is then taken."""
+        """Return True, and reserve the room, if there is room for a table of so many cells."""
         if not 0 < cells <= min(MOST_CELLS, self.cells):
             return False
         self.cells -= cells
         return True
 
     def told(self, said: Explanation) -> list[list[float]] | None:
-        """The counts that an explanation has made already; None where there are none or no room."""
+        """The counts that an explanation already has; None if there are none or no room."""
         rows = [list(row.values()) for row in said.counts.values()]
         return rows if self._takes(sum(map(len, rows))) else None
 
     def of(self, parent: Any, child: Any) -> list[list[float]] | None:
-        """The counts of the child's states by the parent's; None where there are none or no room."""
+        """The counts of the child's states by the parent's; None if there are none or no room."""
         sizes = self.table.cardinalities
         cells = int(sizes[self.table.index(parent)] * sizes[self.table.index(child)])
         if self.table.n_rows > self.rows or not self._takes(cells):
@@ -141,14 +141,14 @@ def _feasible(result: Result) -> bool:
 
 
 def _own(scores: Scorer | None) -> bool:
-    """Whether the score is a function or an object of the user's, asked one family at a time."""
+    """Return True if the score is a user's function or object, asked for one family at a time."""
     return not isinstance(scores, TableScorer) or isinstance(scores.formula, FunctionFormula)
 
 
 def _absent(
     dag: Dag, found: NDArray[np.float64], allowed: NDArray[np.bool_], tables: Counted
 ) -> list[dict[str, Any]]:
-    """The absent pairs of largest gain in a direction that closes no cycle, ties to the lower index."""
+    """The absent pairs of largest gain in a direction that closes no cycle; ties go to the lower index."""
     legal = np.where(_reaches(dag).T, np.nan, found)
     best = np.fmax(legal, legal.T)
     first, second = np.nonzero(np.triu(~np.isnan(best), 1))
@@ -173,7 +173,7 @@ def _value(gain: float) -> float | None:
 
 
 def _reaches(dag: Dag) -> NDArray[np.bool_]:
-    """reaches[a, b]: a directed path leads from a to b."""
+    """reaches[a, b]: True if a directed path leads from a to b."""
     found = np.zeros((len(dag), len(dag)), dtype=bool)
     for node in reversed(dag.order_indices):
         for child in dag.children[node]:

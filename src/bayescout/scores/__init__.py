@@ -1,4 +1,4 @@
-"""Scores: one class for each formula, the registry, and the scorer of a formula and data."""
+"""Scores: one class per formula, the registry, and the scorer of a formula and data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SCORES: dict[str, Callable[..., Formula]] = {
     "qnml": Qnml,
     "bge": Bge,
 }
-"""Every score by name: adding one is a class and a line here."""
+"""Every score by name; to add one, write a class and add a line here."""
 
 DEFAULT_SCORE = "bic"
 
@@ -64,9 +64,9 @@ def formula_named(name: str, **settings: Any) -> Formula:
 def bind(
     score: ScoreLike, table: Table, workers: int | None = None, engine: str | Engine | None = None
 ) -> Scorer:
-    """The scorer of a table: by a name, a formula, a function of counts, or an object with `local`.
+    """The scorer of a table: from a name, a formula, a function of counts, or an object with `local`.
 
-    The engine makes the statistics; None is the one in memory. An object with `local` needs none.
+    The engine computes the statistics; None is the one in memory. An object with `local` needs none.
     """
     if isinstance(score, str):
         score = formula_named(score)

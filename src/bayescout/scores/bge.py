@@ -16,7 +16,7 @@ from bayescout.scores.formula import Formula, Kinds
 from bayescout.statistics.covariance import FamilyRegressions, on_grid
 
 LEAST_ROWS = 1e-100
-"""The least `iss_mu`: its share among the rows must not vanish in a float."""
+"""The least `iss_mu`: as a share of the rows it must not vanish in a float."""
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ DEFAULT_BYTES = 256 << 20
 """The default limit of a cache."""
 
 ENTRY_BYTES, PARENT_BYTES = 200, 36
-"""About what a dictionary entry with its key and number takes, and each parent in the key."""
+"""Bytes, about, per dictionary entry with its key and number, and per parent in the key."""
 
 
 class ScoreCache:
-    """Single values by family, and rows of extensions by family; the oldest go when it is full.
+    """Single values by family, and rows of extensions by family; the oldest are dropped when it is full.
 
-    A row holds the score of (child, parents + x) at position x, not yet computed where it is NaN;
+    A row holds the score of (child, parents + x) at position x, or NaN if it is not yet computed;
     no NaN ever leaves the cache.
     """
 
@@ -37,7 +37,7 @@ class ScoreCache:
         self._rows: dict[Family, Floats] = {}
 
     def row(self, child: int, parents: tuple[int, ...]) -> Floats | None:
-        """The row of extensions of a family, if there is one; what is written into it is remembered."""
+        """The row of extensions of a family, if there is one; values written into it are remembered."""
         return self._rows.get((child, parents))
 
     def store_row(self, child: int, parents: tuple[int, ...], candidates: Ints, values: Floats) -> None:
@@ -50,7 +50,7 @@ class ScoreCache:
             self._bytes += self._row_bytes
 
     def fetch(self, families: Sequence[Family], compute: Callable[[list[Family]], Floats]) -> Floats:
-        """The values of families in their order; what is not remembered is checked and computed once."""
+        """The values of families in their order; those not remembered are checked and computed once."""
         keys = [(child, tuple(sorted(parents))) for child, parents in families]
         found, fresh = self.look_up(keys)
         if fresh:

@@ -1,4 +1,4 @@
-"""Refusals before any work: tables too short or weighted oddly, and families that are none."""
+"""Checks before any work: tables too short or with unusable weights, and invalid families."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, GraphError
 
 MOST_WEIGHT = 2.0**53
-"""The sum of row weights must stay below this: beyond it, counts are not exact."""
+"""Upper limit for the sum of row weights: beyond it, counts are not exact."""
 
 
 def require_rows(table: Table, least: int = 2) -> None:
@@ -32,7 +32,7 @@ def require_weight(table: Table) -> None:
 
 
 def check_families(families: Sequence[Family], n_variables: int) -> None:
-    """Refuse a family that is not one; parents are sorted."""
+    """Refuse an invalid family; parents must be sorted."""
     for child, parents in families:
         inside = 0 <= child < n_variables and (not parents or (parents[0] >= 0 and parents[-1] < n_variables))
         if not inside or child in parents or any(map(eq, parents, parents[1:])):

@@ -13,10 +13,10 @@ from bayescout.statistics.independence import Correction, IndependenceTests
 
 
 class CustomScorer(Scorer):
-    """A user's own object that has `local`; its own `extensions` and `many` are used where it has them.
+    """A user's own object with `local`; its own `extensions` and `many` are used if it has them.
 
-    NaN means that a family cannot be scored and becomes minus infinity. `independence_tests` of the object
-    are what searches that test independence use.
+    NaN means that a family cannot be scored and becomes minus infinity. Searches that test independence use
+    the object's `independence_tests`.
     """
 
     def __init__(self, score: Score, n_variables: int) -> None:

@@ -19,11 +19,11 @@ from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.families import FamilyTables, Grid
 
 MOST_PRIOR = 1e8
-"""Prior counts beyond this drown any data, and differences of log Γ lose their digits."""
+"""The largest prior count: larger ones outweigh any data, and differences of log Γ lose their digits."""
 
 
 class Dirichlet(Formula):
-    r"""The shared form; a score says only what prior count a cell has.
+    r"""The shared form; a score defines only the prior count of a cell.
 
     $$ \sum_j \left[ \log\frac{\Gamma(a_j)}{\Gamma(a_j + N_j)}
        + \sum_k \log\frac{\Gamma(a_{jk} + N_{jk})}{\Gamma(a_{jk})} \right], \qquad a_j = r\,a_{jk} $$
@@ -114,7 +114,7 @@ class BDeu(Dirichlet):
         return Terms.on(_grid(statistics.total), DIRICHLET, ess=float(self.ess))
 
     def configuration_prior(self, families: FamilyTables, cells: Floats) -> Floats:
-        # Not r times the cell's: this way the term of a parent set is the same to the bit
+        # Not r times the prior of a cell: this way the term of a parent set is the same to the bit
         # wherever it appears, and equivalent graphs score exactly the same.
         return np.where(np.isinf(families.configurations), cells, self.ess / families.configurations)
 
@@ -141,13 +141,13 @@ class BDs(Dirichlet):
 
 @lru_cache(maxsize=16)
 def _grid(total: float) -> Grid:
-    """Room for prior counts as small as float64 has them: no term passes 700 nats a row."""
+    """A grid with room for the smallest prior counts of float64: no term exceeds 700 nats per row."""
     nats = math.log(total + 1)
     return Grid.for_rows(total, nats + 64, nats + 750)
 
 
 def require_positive(name: str, value: Any) -> float:
-    """The value as a plain number, if it is positive and no prior count too large to compute with."""
+    """The value as a plain number, if it is positive and not too large a prior count to compute with."""
     found = as_plain(value)
     if found is None or not 0 < found <= MOST_PRIOR:
         raise SettingError(f"{name} must be a positive number of at most {MOST_PRIOR:g}, not {shown(value)}")

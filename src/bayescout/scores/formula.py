@@ -1,7 +1,7 @@
-"""What a score is: a formula over the statistics of a family.
+"""The definition of a score: a formula over the statistics of a family.
 
 A `Formula` holds settings and the mathematics and nothing else: one method, `evaluate`. With the statistics
-of a table it makes a `Scorer`, which searches use: batching, caching, metering and threads are there, once
+of a table it makes a `Scorer`, which searches use; batching, caching, metering and threads are there, once
 for all formulas.
 """
 
@@ -27,12 +27,12 @@ Kinds = Literal["discrete", "continuous", "both"]
 
 
 class Terms(NamedTuple):
-    """A formula as compiled code evaluates it by itself; the numbers are those of `evaluate`, to the bit.
+    """A formula as compiled code evaluates it; the numbers are those of `evaluate`, to the bit.
 
     form    LIKELIHOOD or DIRICHLET of `kernels.limits`
-    units   in one nat, `shift` the units in a step of the grid as a power of two, `step` that step in nats
-    amount  the charge for a parameter, or the prior count of a cell
-    ess     the equivalent sample size where the prior is spread over the cells of the table (BDeu), else 0
+    units   per nat; `shift` is the units per step of the grid as a power of two, `step` that step in nats
+    amount  the charge per parameter, or the prior count per cell
+    ess     the equivalent sample size if the prior is spread over the cells of the table (BDeu), else 0
     """
 
     form: float
@@ -44,7 +44,7 @@ class Terms(NamedTuple):
 
     @classmethod
     def on(cls, grid: Grid, form: int, amount: float = 0.0, ess: float = 0.0) -> Terms:
-        """The terms of a formula whose sums are taken on a grid."""
+        """The terms of a formula whose sums are rounded to a grid."""
         units, shift, step = grid.for_kernel.tolist()
         return cls(form, units, shift, step, amount, ess)
 
@@ -52,9 +52,9 @@ class Terms(NamedTuple):
 class Formula:
     """Settings and formula of a decomposable score; frozen dataclasses derive from it.
 
-    `evaluate` turns the statistics of a batch of families into one number each. `kinds` says which
-    columns it is for, `equivalent` whether Markov equivalent graphs score the same, and
-    `likelihood_scale` whether log-likelihood less score is a charge for complexity. All are
+    `evaluate` turns the statistics of a batch of families into one number per family. `kinds` are the kinds
+    of columns it accepts, `equivalent` is True if Markov equivalent graphs score the same, and
+    `likelihood_scale` is True if log-likelihood less score is a penalty for complexity. All are
     decomposable: a network's score is the sum over its families.
     """
 
@@ -64,15 +64,15 @@ class Formula:
     likelihood_scale: ClassVar[bool] = True
 
     def evaluate(self, families: Any) -> Floats:
-        """The local score of each family of the batch, in nats, larger is better."""
+        """The local score of each family of the batch, in nats; larger is better."""
         raise NotImplementedError
 
     def kernel_terms(self, statistics: DiscreteStatistics) -> Terms | None:
-        """The formula for compiled code, where it is of one of the two forms that it knows; else None."""
+        """The formula for compiled code, if it has one of the two forms that kernels know; else None."""
         return None
 
     def superset_bounds(self, statistics: Any, allowed: Bools) -> list[SupersetBound]:
-        """For each child an upper bound of the scores of a parent set's supersets; none unless one is proven.
+        """For each child an upper bound on the scores of a parent set's supersets; none unless one is proven.
 
         allowed  (n, n) bool   [parent, child]: the parents that a child may have
         """
@@ -92,11 +92,11 @@ class Formula:
         return "continuous" if table.is_continuous else "discrete"
 
     def scatter_prior(self, n_variables: int) -> float | None:
-        """What is added to the diagonal of the scatter matrix of continuous columns; None for nothing."""
+        """The number added to the diagonal of the scatter matrix of continuous columns; None for nothing."""
         return None
 
     def statistics(self, table: Table, engine: Engine = in_memory) -> Statistics:
-        """What the formula is computed from, by an engine."""
+        """The statistics that the formula is computed from, by an engine."""
         kind = self.kind_for(table)
         require_kind(table, kind)
         return engine(table, kind, self.scatter_prior(table.n_columns))
@@ -105,7 +105,7 @@ class Formula:
 class FunctionFormula(Formula):
     """A formula from a plain function of one family's counts table.
 
-    Configurations of the parents that never occur may be missing from the table. A family whose
+    Parent configurations that never occur may be missing from the table. A family whose
     value is not a number cannot be scored and counts as minus infinity.
     """
 

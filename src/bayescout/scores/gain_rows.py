@@ -13,14 +13,14 @@ from bayescout.arrays import Bools, Floats, Ints, Parents
 from bayescout.scores.scorer import Scorer
 
 ROW_BYTES = 128 << 20
-"""What remembered rows may take; the older half is forgotten when they would take more."""
+"""Memory limit for remembered rows; the older half is forgotten if they would take more."""
 
 FILL_ROWS = 200_000_000
-"""Rows times families of the children that are filled in one call: some hundredths of a second."""
+"""Rows times families of the children filled per call: some hundredths of a second."""
 
 
 class ArcRules(Protocol):
-    """The arcs that may and must be, [parent, child], and how many parents a child may have."""
+    """The arcs that are allowed and required, [parent, child], and the most parents of each child."""
 
     @property
     def allowed(self) -> Bools: ...
@@ -34,10 +34,10 @@ class ArcRules(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """A graph, and what every addition and removal of an arc gains; rows are brought up to date in place.
+    """A graph, and the gain of every addition and removal of an arc; rows are updated in place.
 
     adjacent  (n, n) bool      [parent, child]
-    added     (n, n) float64   [child, parent], -inf where it cannot be
+    added     (n, n) float64   [child, parent], -inf where not allowed
     removed   (n, n) float64   [child, parent]
     locals    (n,) float64     the score of each family
     tops      (n,) float64     the largest gain of an addition to each child
@@ -57,7 +57,7 @@ class Gains:
 
     @classmethod
     def of_graph(cls, adjacent: Bools) -> Gains:
-        """The gains of a graph, none of them filled in yet."""
+        """The gains of a graph, none of them computed yet."""
         n = len(adjacent)
         added, removed = (np.full((n, n), -np.inf) for _ in range(2))
         return cls(adjacent, added, removed, np.zeros(n), np.full(n, -np.inf))
@@ -67,7 +67,7 @@ Row = tuple[Floats, Floats, float, float]
 
 
 class GainRows:
-    """Rows of gains, by one compiled call where the scorer has that path, else by its `extensions`."""
+    """Rows of gains, by one compiled call if the scorer has a compiled path, else by its `extensions`."""
 
     def __init__(self, scorer: Scorer, rules: ArcRules) -> None:
         self.scorer = scorer
@@ -84,12 +84,12 @@ class GainRows:
             self._fill_rows = fill_rows
             self._arrays = self._kernel.arrays
             self._sizes: list[int] = self._kernel.cards.tolist()
-            # A family may grow by any candidate, so the widest one decides whether its tables stay dense.
+            # A family may grow by any candidate, so the one with most states decides if tables stay dense.
             self._room: int = self._kernel.dense_limit // max(self._sizes)
             self._one = np.empty(1, dtype=np.int64)
 
     def update(self, child: int, own: Parents, gains: Gains, remember: bool = True) -> None:
-        """Bring the row of one child up to date with its parents."""
+        """Update the row of one child after a change of its parents."""
         scorer = self.scorer
         scorer.hooks.between()
         scorer.asked += self._neighbours(child, own)
@@ -107,7 +107,7 @@ class GainRows:
             self._remember(own, gains, child)
 
     def fill(self, parents: Sequence[Parents], gains: Gains, remember: bool = True) -> None:
-        """Bring every row up to date, those that can be compiled in few calls."""
+        """Update every row; those with a compiled path take few calls."""
         keys = list(enumerate(parents))
         compiled = [c for c, own in keys if (c, own) not in self._memory and self._is_small(c, own)]
         together = self._children_per_call() if compiled else 1
@@ -125,12 +125,12 @@ class GainRows:
                 self._remember(own, gains, child)
 
     def _children_per_call(self) -> int:
-        """How many rows are filled between two looks at the clock."""
+        """The number of rows filled between two checks of the clock."""
         assert self._kernel is not None
         return max(1, FILL_ROWS // (self._kernel.n_rows * max(1, max(self._allowed))))
 
     def _neighbours(self, child: int, own: Parents) -> int:
-        """The families that a row is made of: the child's own, less a parent, and more one."""
+        """The number of families in a row: the child's own, those with one parent less and one more."""
         more = self._allowed[child] - len(own) if len(own) < self._limits[child] else 0
         return 1 + len(own) + more
 
@@ -141,7 +141,7 @@ class GainRows:
         return cells <= self._room
 
     def _fill_row(self, own: Parents, gains: Gains, child: int) -> None:
-        """One row by `extensions` and `many`: for any score and any size of family."""
+        """Fill one row by `extensions` and `many`: for any score and any size of family."""
         rules, scorer = self.rules, self.scorer
         removable = [p for p in own if not rules.required[p, child]]
         fewer = [(child, tuple(q for q in own if q != p)) for p in own]
@@ -170,8 +170,8 @@ class GainRows:
 def _gained(after: Floats, before: float, still: float = -np.inf) -> Floats:
     """The gain of each change, also from a family that cannot be scored (-inf).
 
-    From such a one any that can be is a gain without limit; `still` is the gain where neither can. A removal
-    counts as one there, so that too many parents are taken away one by one.
+    From such a family, any change to one that can be scored is an infinite gain; `still` is the gain if
+    neither can be scored. It is positive for a removal, so that surplus parents are removed one by one.
     """
     if before > -np.inf:
         return after - before

@@ -19,7 +19,7 @@ from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.families import Families, FamilyTables
 
 MOST_CHARGE = 1e9
-"""No charge for a parameter can sensibly be more, in nats."""
+"""The largest charge per parameter, in nats; no sensible one is larger."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Penalised(Formula):
             settle(self, charge=require_not_negative("charge", self.charge))
 
     def charge_at(self, total: float, n_variables: int) -> float:
-        """ψ(N): the charge for one free parameter, in nats."""
+        """ψ(N): the charge per free parameter, in nats."""
         charge = self.charge(total) if callable(self.charge) else self.charge
         return require_not_negative(f"the charge at N = {total:g}", charge)
 
@@ -143,7 +143,7 @@ class LaplaceBic(Formula):
     def evaluate(self, families: FamilyTables) -> Floats:
         from bayescout.kernels.reducing import sum_corrected
 
-        # N log(N + r) may pass N log N by far where there are more states than rows.
+        # N log(N + r) may exceed N log N by far if there are more states than rows.
         grid = families.roomier_grid().for_kernel
         out = np.empty((2, len(families)))
         sum_corrected(families.counts, families.starts, families.states, grid, out)
@@ -222,7 +222,7 @@ class NormalisedMutualInformation(Formula):
         settle(self, alpha=require_not_negative("alpha", self.alpha))
 
     def evaluate(self, families: FamilyTables) -> Floats:
-        # In logarithms: the joint states of many variables are more than a float holds.
+        # In logarithms: the joint states of many variables exceed the range of a float.
         log_joint = float(np.log(families.cards.astype(np.float64)).sum())
         with np.errstate(divide="ignore"):
             share = np.exp(np.log(families.parameters()) - log_joint)
@@ -231,7 +231,7 @@ class NormalisedMutualInformation(Formula):
 
 
 def require_not_negative(name: str, value: Any) -> float:
-    """The value as a plain number, if it is not negative and no charge too large to compute with."""
+    """The value as a plain number, if it is not negative and not too large a charge to compute with."""
     found = as_plain(value)
     if found is None or not 0 <= found <= MOST_CHARGE:
         raise SettingError(f"{name} must be a number from 0 to {MOST_CHARGE:g}, not {shown(value)}")
@@ -239,14 +239,14 @@ def require_not_negative(name: str, value: Any) -> float:
 
 
 def charged(families: Families, charge: float) -> Floats:
-    """Log-likelihoods less a charge for each free parameter."""
+    """Log-likelihoods less a charge per free parameter."""
     if charge == 0:
         return families.log_likelihoods()
     return families.log_likelihoods() - families.rounded(charge) * families.parameters()
 
 
 def _bounds(statistics: Any, allowed: Bools, charge: float) -> list[SupersetBound]:
-    """The superset bounds of a log-likelihood less a charge for each parameter."""
+    """The superset bounds of a log-likelihood less a charge per parameter."""
     if statistics.kind == "continuous":
         return gaussian_bounds(statistics, allowed, charge)
     return likelihood_bounds(statistics, allowed, statistics.grid.round(charge))

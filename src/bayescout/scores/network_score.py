@@ -1,4 +1,4 @@
-"""The score of a whole network: the sum of its local scores, with its parts shown apart."""
+"""The score of a whole network: the sum of its local scores, also by component."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from bayescout.statistics.alignment import aligned_table
 
 @dataclass(frozen=True)
 class NodeScore:
-    """One node's part: its score and what it is made of, in nats.
+    """One node's part: its score and the components of that, in nats.
 
-    `penalty` is log-likelihood less score: what the score charges for complexity. It is None for a
+    `penalty` is log-likelihood less score: the score's penalty for complexity. It is None for a
     score that is not on the scale of the log-likelihood (an entropy, a mutual information).
     """
 
@@ -33,7 +33,7 @@ class NodeScore:
 
 @dataclass(frozen=True)
 class ScoreParts:
-    """A network's score, its log-likelihood, penalty and free parameters, in total and for each node."""
+    """A network's score, its log-likelihood, penalty and free parameters, in total and per node."""
 
     score_name: str
     score: float
@@ -55,7 +55,7 @@ def total(scorer: Scorer, dag: Dag) -> float:
 def score(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> float:
     """The score of a graph (or of the graph of a network) on data, in nats; larger is better.
 
-    `structure` is a `Dag`, or anything with a `.dag`. Where it also has states (a network), they are
+    `structure` is a `Dag`, or anything with a `.dag`. If it also has states (a network), they are
     the declared states of the data, so that a state absent from this sample still counts. Further
     arguments are those of `as_table`.
     """
@@ -64,7 +64,7 @@ def score(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: 
 
 
 def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> ScoreParts:
-    """As `score`, with log-likelihood, penalty and free parameters apart, for each node and in total."""
+    """As `score`, with log-likelihood, penalty and free parameters listed, per node and in total."""
     dag, table = aligned(structure, data, **table_options)
     bound = bind(score, table)
     families = list(enumerate(dag.parents))
@@ -102,7 +102,7 @@ def aligned(structure: Any, data: Any, **table_options: Any) -> tuple[Dag, Table
 
 
 def _with_states(structure: Any, dag: Dag, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the table, with the states a network declares."""
+    """The options of the table, with the states that a network declares."""
     states = getattr(structure, "states", None)
     if states is None or options.get("states") is not None:
         return dict(options)

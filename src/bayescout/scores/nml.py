@@ -15,7 +15,7 @@ from bayescout.scores.formula import Formula
 from bayescout.statistics.families import FamilyTables
 
 EXACT_OUTCOMES = 10_000
-"""Outcomes up to which the parametric complexity is computed exactly."""
+"""The most outcomes for which the parametric complexity is computed exactly."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""The scorer: a formula and the statistics of a table, and the only thing that a search sees of either.
+"""The scorer: a formula with the statistics of a table; a search sees nothing else of either.
 
-It remembers what it computed, counts what it was asked for, splits work over threads, and opens the
-compiled path where the rows are in memory and the formula is of a form that kernels know. A structure prior
+It remembers computed scores, counts the families asked for, splits work over threads, and opens the
+compiled path if the rows are in memory and the formula is of a form that kernels know. A structure prior
 would be added where `TableScorer` evaluates a batch.
 """
 
@@ -24,13 +24,13 @@ from bayescout.scores.threads import pool_of
 from bayescout.statistics.independence import Correction, IndependenceTests
 
 PLANNED_ROWS = 10_000
-"""The rows that scoring a family counts for at least when steps are planned: with fewer, other work than
-counting takes the time."""
+"""The least number of rows that scoring a family counts for when steps are planned: with fewer, the time
+goes to work other than counting."""
 
 
 @runtime_checkable
 class Score(Protocol):
-    """Local scores of one data set: nats, larger is better. Only `local` is required of a user's own."""
+    """Local scores of one data set: nats, larger is better. A user's own score needs only `local`."""
 
     def local(self, child: int, parents: Parents) -> float: ...
 
@@ -41,10 +41,10 @@ def _raised(error: TooLargeError) -> None:
 
 @dataclass
 class Hooks:
-    """What a run asks of the scorer it uses: nothing, outside of a run.
+    """Callbacks that a run sets on its scorer; they do nothing outside of a run.
 
     between    called between pieces of work that take some hundredths of a second each; may raise to end it
-    too_large  told of a family whose table is too large to be counted: raises, or returns where such a
+    too_large  called with a family whose table is too large to be counted: raises, or returns if such a
                family is to count as minus infinity
     """
 
@@ -53,9 +53,9 @@ class Hooks:
 
 
 class KernelPath(NamedTuple):
-    """Everything that compiled code needs to score families by itself: `KernelView` and the formula.
+    """Everything that compiled code needs to score families: a `KernelView` and the formula.
 
-    terms    the formula as an array, `formula` the same with names
+    terms    the formula as an array; `formula` is the same with names
     """
 
     codes: NDArray[Any]
@@ -70,12 +70,12 @@ class KernelPath(NamedTuple):
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """`data` of `kernels.neighbours`."""
+        """The argument `data` of `kernels.neighbours`."""
         return self[:6]
 
     @property
     def cards(self) -> Ints:
-        """The states of each variable."""
+        """The number of states of each variable."""
         cards: Ints = self.layout[0]
         return cards
 
@@ -94,10 +94,10 @@ class Scorer:
     """
 
     equivalent: bool | None = None
-    """Whether Markov equivalent graphs score the same; None where that is not known."""
+    """True if Markov equivalent graphs score the same; None if that is not known."""
 
     name = "of your own"
-    """What to call the score in a message."""
+    """The name of the score in messages."""
 
     workers = 1
 
@@ -124,11 +124,11 @@ class Scorer:
         raise NotImplementedError
 
     def fleeting(self, families: Sequence[Family]) -> Floats:
-        """As `many`, for families that are not worth remembering where computing them costs less."""
+        """As `many`, but without remembering the scores if computing them again costs less."""
         return self.many(families)
 
     def all_extensions(self, families: Sequence[Family], able: Bools) -> Floats:
-        """The score of each family with each further parent that it is able to take; -inf for the others.
+        """The score of each family with each further parent that it may take; -inf for the others.
 
         able  (families, n) bool
         """
@@ -142,15 +142,15 @@ class Scorer:
     def _computed(self, fresh: Sequence[Family]) -> Floats:
         raise NotImplementedError
 
-    # ---- what else is known
+    # ---- further facts
 
     @property
     def kernel(self) -> KernelPath | None:
-        """The compiled path; None where there is none, and everything goes through the methods above."""
+        """The compiled path; None if there is none, and everything goes through the methods above."""
         return None
 
     def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:
-        """For each child the bound of what a parent set's supersets can score.
+        """For each child an upper bound on the scores of a parent set's supersets.
 
         allowed  (n, n) bool   [parent, child]: the parents that a child may have
         """
@@ -164,16 +164,16 @@ class Scorer:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether the data behind the score are counts."""
+        """True if the data behind the score are counts."""
         return False
 
     @property
     def planned_rows(self) -> int:
-        """What scoring one family counts for, where the work of a step is planned."""
+        """The rows that scoring one family counts for when the work of a step is planned."""
         return PLANNED_ROWS
 
     def too_large(self, child: int, parents: Parents, distinct: int) -> None:
-        """Tell of a family that compiled code found too large to be counted."""
+        """Report a family that compiled code found too large to be counted."""
         raise NotImplementedError
 
     # ---- metering and threads
@@ -187,13 +187,13 @@ class Scorer:
         return self._cache.hits
 
     def meter(self, asked: int, computed: int = 0) -> None:
-        """Count families that compiled code scored by itself."""
+        """Count families that were scored by compiled code."""
         self.asked += asked
         self.compiled += computed
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
-        """Leave out of `asked` what only rebuilds a search's scratch."""
+        """Keep `asked` unchanged while a search's scratch is rebuilt."""
         before = self.asked
         try:
             yield
@@ -201,7 +201,7 @@ class Scorer:
             self.asked = before
 
     def in_parallel(self, work: Callable[[Any], Any], parts: Sequence[Any]) -> None:
-        """The work on each part, on all cores where there are several parts."""
+        """Do the work on each part, on all cores if there are several parts."""
         if min(self.workers, len(parts)) <= 1:
             for part in parts:
                 work(part)

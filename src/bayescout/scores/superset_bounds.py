@@ -1,8 +1,8 @@
-"""Upper bounds of the scores of a parent set's supersets: what lets an enumeration stop early.
+"""Upper bounds on the scores of a parent set's supersets, which let an enumeration stop early.
 
-Each bound is a theorem about one family of scores; a score without one has none, and its parent sets are
-enumerated to the limit on parents. `SLACK` keeps rounding on the safe side; a child with one state has
-scores of exactly zero, and needs none.
+Each bound is a theorem about one class of scores; a score without one has no bound, and its parent sets are
+enumerated up to the limit on parents. `SLACK` keeps rounding on the safe side; a child with one state has
+scores of exactly zero, and needs no slack.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Statistics
 
 SLACK = 1e-6
-"""Nats by which a bound must clear what is known, and its share of the numbers compared."""
+"""Margin, in nats and as a share of the numbers compared, by which a bound must clear a known score."""
 
 PAIRED_VARIABLES = 200
-"""Variables up to which the conditional entropies of all pairs are computed."""
+"""The most variables for which the conditional entropies of all pairs are computed."""
 
 
 class SupersetBound:
@@ -30,14 +30,14 @@ class SupersetBound:
     stops = False
 
     def worth(self, base: tuple[int, ...], sets: Ints, bests: Floats) -> Any:
-        """Which of the sets, given the best score within each, are worth scoring.
+        """For each set, given the best score within it, True if it is worth scoring.
 
         False means that neither the set nor any superset of it can be a candidate.
         """
         return np.ones(len(sets), dtype=bool)
 
     def above(self, base: tuple[int, ...], sets: Ints, scores: Floats, occupied: Ints | None) -> Floats:
-        """An upper bound of the scores of all proper supersets of each scored set."""
+        """An upper bound on the scores of all proper supersets of each scored set."""
         return np.full(len(sets), np.inf)
 
 
@@ -92,7 +92,7 @@ class LikelihoodBound(SupersetBound):
 
 
 class GaussianBound(SupersetBound):
-    """Gaussian log-likelihood less a charge for each parent: score(T) <= LL(all) - charge (|T| + 2)."""
+    """Gaussian log-likelihood less a charge per parent: score(T) <= LL(all) - charge (|T| + 2)."""
 
     def __init__(self, charge: float, most: float) -> None:
         self.charge = charge
@@ -127,10 +127,10 @@ class DirichletBound(SupersetBound):
 def likelihood_bounds(
     statistics: DiscreteStatistics, allowed: Bools, charge: float, exact: bool = True, gained: bool = False
 ) -> list[SupersetBound]:
-    """The bounds of a log-likelihood less a charge for each parameter, for each child.
+    """The bound for each child of a log-likelihood less a charge per parameter.
 
     exact   the likelihood is the maximised one
-    gained  the score is what is gained over no parents, as a mutual information is
+    gained  the score is the gain over no parents, as a mutual information is
     """
     entropies = _entropies(statistics) if exact else None
     found: list[SupersetBound] = []
@@ -143,7 +143,7 @@ def likelihood_bounds(
 
 
 def gaussian_bounds(statistics: Statistics, allowed: Bools, charge: float) -> list[SupersetBound]:
-    """The bounds of a Gaussian log-likelihood less a charge for each parameter, for each child."""
+    """The bound for each child of a Gaussian log-likelihood less a charge per parameter."""
     mosts = [
         _log_likelihood(statistics, child, _allowed(allowed, child))
         for child in range(statistics.n_variables)
@@ -153,7 +153,7 @@ def gaussian_bounds(statistics: Statistics, allowed: Bools, charge: float) -> li
 
 
 def dirichlet_bounds(statistics: DiscreteStatistics) -> list[SupersetBound]:
-    """The bounds of a Dirichlet score on whole counts, for each child."""
+    """The bound for each child of a Dirichlet score on integer counts."""
     return [
         DirichletBound(states, int(np.count_nonzero(statistics.many([(child, ())]).counts)))
         for child, states in enumerate(statistics.cards.tolist())
@@ -165,7 +165,7 @@ def _log_likelihood(statistics: Statistics, child: int, parents: Parents) -> flo
 
 
 def _most_likelihood(statistics: DiscreteStatistics, child: int, allowed: Bools) -> float:
-    """The log-likelihood of the child given everything that may be a parent of it."""
+    """The log-likelihood of the child given all its allowed parents."""
     try:
         return _log_likelihood(statistics, child, _allowed(allowed, child))
     except TooLargeError:
@@ -177,7 +177,7 @@ def _allowed(allowed: Bools, child: int) -> Parents:
 
 
 def _entropies(statistics: DiscreteStatistics) -> Floats:
-    """N H(y | s) in nats, at [y, s]; N H(y) on the diagonal, and everywhere where variables are many."""
+    """N H(y | s) in nats, at [y, s]; N H(y) on the diagonal, and everywhere if there are many variables."""
     n = statistics.n_variables
     own = -statistics.many([(v, ()) for v in range(n)]).log_likelihoods()
     entropies = np.tile(own[:, None], (1, n))
@@ -190,6 +190,6 @@ def _entropies(statistics: DiscreteStatistics) -> Floats:
 
 
 def _slack(one: Floats, other: Floats) -> Floats:
-    """A margin for rounding, far above it and far below any difference that means something."""
+    """A margin for rounding, far above it and far below any difference of importance."""
     size = np.where(np.isfinite(one), np.abs(one), 0.0) + np.where(np.isfinite(other), np.abs(other), 0.0)
     return SLACK * 1e-6 * size + SLACK

@@ -23,14 +23,14 @@ BATCH_CELLS = 1 << 20
 """Cells counted before they are turned into scores: 8 MB, however many families are asked for."""
 
 SPLIT_ROWS = 40_000_000
-"""Rows times families below which a batch is not worth handing to threads."""
+"""Rows times families below which a batch is not worth splitting over threads."""
 
 PIECE_ROWS, SPARSE_COST = 400_000_000, 50
-"""Rows times families that one piece of work has at most, and what a row counts for in a large table: a
-tenth of a second or so."""
+"""The most rows times families per piece of work, and the cost of a row in a large table relative to a small
+one: a tenth of a second or so."""
 
 FEW_ROWS = 1000
-"""What a family counts for whose statistics go through no rows."""
+"""The rows that a family counts for if its statistics need no pass over the rows."""
 
 
 class TableScorer(Scorer):
@@ -96,7 +96,7 @@ class TableScorer(Scorer):
             return self._one_by_one(families)
 
     def _one_by_one(self, families: Sequence[Family]) -> Floats:
-        """The scores of families among which some are too large to be counted: minus infinity in a search."""
+        """The scores of families of which some are too large to be counted: minus infinity in a search."""
         scores = np.full(len(families), -np.inf)
         for i, family in enumerate(families):
             try:
@@ -119,7 +119,7 @@ class TableScorer(Scorer):
         values[~able] = -np.inf
         return values
 
-    # ---- what else is known
+    # ---- further facts
 
     @cached_property
     def kernel(self) -> KernelPath | None:
@@ -149,7 +149,7 @@ class TableScorer(Scorer):
     # ---- splitting work
 
     def _slices(self, child: int, parents: Parents, candidates: Ints) -> list[Ints]:
-        """Candidates in slices of bounded memory, at least one for each worker where the work is large."""
+        """Candidates in slices of bounded memory, at least one per worker if the work is large."""
         cells = self._cells(child, parents)
         most = max(1, min(BATCH_CELLS // (4 * cells), self._piece(cells)))
         if self._rows * len(candidates) > SPLIT_ROWS:
@@ -157,7 +157,7 @@ class TableScorer(Scorer):
         return [candidates[begin : begin + most] for begin in range(0, len(candidates), most)]
 
     def _batches(self, families: Sequence[Family]) -> list[Sequence[Family]]:
-        """Families in batches of bounded memory, several for each worker where the work is large."""
+        """Families in batches of bounded memory, several per worker if the work is large."""
         most = len(families)
         if self._rows * len(families) > SPLIT_ROWS:
             most = -(-len(families) // (4 * self.workers))
@@ -174,7 +174,7 @@ class TableScorer(Scorer):
         return [*batches, families[begin:]]
 
     def _piece(self, cells: int) -> int:
-        """How many families with tables of about this size make one piece of work."""
+        """The number of families with tables of about this size per piece of work."""
         return max(1, PIECE_ROWS // (self._rows * (SPARSE_COST if cells > self._rows else 1)))
 
     def _cells(self, child: int, parents: Parents) -> int:
@@ -182,7 +182,7 @@ class TableScorer(Scorer):
         return min(self.statistics.cells(child, parents), BATCH_CELLS)
 
     def _run(self, work: Callable[[Any], Floats], items: list[Any]) -> list[Floats]:
-        """The work on each item, on all cores; between two of them the run may be ended."""
+        """Do the work on each item, on all cores; the run may be ended between two of them."""
         found = []
         if len(items) == 1 or self.workers == 1:
             for item in items:

@@ -1,4 +1,4 @@
-"""Threads that work is split over; what is found does not depend on their number."""
+"""Threads over which work is split; results do not depend on their number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayescout.errors import SettingError
 
 
 def check_workers(workers: int | None) -> int:
-    """The number of threads: every core this process may use unless said otherwise."""
+    """The number of threads: by default, every core this process may use."""
     if workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if workers < 1:

@@ -1,4 +1,4 @@
-"""Searches: one file an algorithm, the registry, knowledge and the protocol they share."""
+"""Searches: one file per algorithm, the registry, prior knowledge and the protocol they share."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "umda": Umda,
     "pbil": Pbil,
 }
-"""Every search by name: adding one is a file and a line here."""
+"""Every search by name; to add one, write a file and add a line here."""
 
 
 def search_named(name: str, **settings: Any) -> Search:

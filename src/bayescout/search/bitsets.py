@@ -35,7 +35,7 @@ def positions(mask: int, n: int) -> Ints:
 
 
 def mask_of(members: Iterable[int]) -> int:
-    """The set of some members."""
+    """The set with these members."""
     return sum(1 << int(member) for member in members)
 
 
@@ -49,7 +49,7 @@ def masks_of_rows(table: Bools) -> list[int]:
 
 
 def word_count(n: int) -> int:
-    """The words that a set of n variables takes."""
+    """The number of words per set of n variables."""
     return max(1, (n + 63) // 64)
 
 
@@ -61,7 +61,7 @@ def words_of_masks(masks: Sequence[int], n: int) -> Words:
 
 
 def masks_of_words(rows: Words) -> list[int]:
-    """The sets of rows of words."""
+    """The sets that rows of words hold."""
     raw, size = rows.tobytes(), 8 * rows.shape[1]
     return [int.from_bytes(raw[at : at + size], "little") for at in range(0, len(raw), size)]
 

@@ -1,4 +1,4 @@
-"""Data matched to a graph: one column a node, nothing else."""
+"""Data matched to a graph: one column per node, nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Label = Hashable
 def aligned_table(dag: Dag, data: Any, **options: Any) -> Table:
     """The columns of the graph's nodes, in its order; further arguments are those of `as_table`.
 
-    Columns that no node uses are left out, whatever they hold, with a warning.
+    Columns that no node uses are left out, whatever they contain, with a warning.
     """
     names = column_names(data)
     refuse_missing_nodes(dag, names)
@@ -28,7 +28,7 @@ def aligned_table(dag: Dag, data: Any, **options: Any) -> Table:
 
 
 def refuse_missing_nodes(dag: Dag, columns: Iterable[Label]) -> None:
-    """Every node needs a column."""
+    """Refuse data without a column for every node."""
     present = set(columns)
     absent = [label for label in dag.nodes if label not in present]
     if absent:
@@ -39,7 +39,7 @@ def refuse_missing_nodes(dag: Dag, columns: Iterable[Label]) -> None:
 
 
 def warn_unused_columns(dag: Dag, columns: Iterable[Label]) -> None:
-    """Columns that no node uses are left out, and said so."""
+    """Warn of columns that no node uses and that are left out."""
     known = set(dag.nodes)
     unused = [name for name in columns if name not in known]
     if unused:

@@ -1,7 +1,7 @@
-"""Contingency tables of families, by whichever engine is cheapest for their size.
+"""Contingency tables of families, by whichever method is cheapest for their size.
 
-Small tables are counted from bitmaps, middling ones by one increment a row, and a family whose
-table would be large against the rows from the configurations that occur. All give the same integers.
+Small tables are counted from bitmaps, medium ones by one increment per row, and those that would be large
+relative to the rows from the configurations that occur. All give the same integers.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from bayescout.statistics.families import FamilyTables, xlogx_lookup
 from bayescout.statistics.requirements import require_kind
 
 BITMAP_STATES = 16
-"""A variable with more states than this has no bitmaps: they would outgrow its codes."""
+"""The most states of a variable with bitmaps: with more they would be larger than its codes."""
 
 FOLD_AT = 32
-"""Duplicate rows are folded into weights when each distinct row stands for at least this many."""
+"""Duplicate rows are folded into weights if each distinct row stands for at least this many."""
 
 KEY_BITS = 62
 
@@ -40,7 +40,7 @@ class Counts(DiscreteStatistics):
         require_kind(table, "discrete")
         self._kernels = counting
         codes, weights = _fold(table)
-        # Of the weights as they are counted: their sum does not depend on the order of the rows.
+        # The total of the weights as they are counted: it does not depend on the order of the rows.
         total = float(table.n_rows) if table.weights is None else float(weights.sum())
         cards = table.cardinalities
         super().__init__(table.names, cards, total, int(codes.shape[1]), weights.dtype == np.int64)
@@ -93,7 +93,7 @@ class Counts(DiscreteStatistics):
             out[: slots[-1]], slots, np.full(len(candidates), self._sizes[child]), configurations
         )
 
-    # ---- engines
+    # ---- methods of counting
 
     def _bits_pay(self, family: Ints, candidates: Ints, base: int) -> NDArray[np.bool_]:
         first = self._layout[1]
@@ -118,7 +118,7 @@ class Counts(DiscreteStatistics):
     def _extend_mixed(
         self, family: Ints, candidates: Ints, by_bits: NDArray[np.bool_], slots: Ints, out: NDArray[Any]
     ) -> None:
-        """Bits for some candidates and scatter for the others, each into its own places of out."""
+        """Count some candidates by bits and the others by scatter, each into its own places of out."""
         base = len(out) - int(slots[-1])
         r = self._sizes[int(family[-1])]
         places = slots[:-1]
@@ -145,7 +145,7 @@ class Counts(DiscreteStatistics):
         return self.batch_of(out, starts, states, configurations)
 
     def _configurations(self, parents: Sequence[int]) -> tuple[NDArray[np.int32], int]:
-        """The occurring configurations of the parents, numbered: one number a row, and how many."""
+        """The occurring configurations of the parents, numbered: one number per row, and how many."""
         shifts, used = [], 0
         for parent in parents:
             width = int(self._widths[parent])
@@ -181,7 +181,7 @@ class Counts(DiscreteStatistics):
     def _mixed_extensions(
         self, child: int, parents: Parents, candidates: Ints, dense: NDArray[np.bool_]
     ) -> FamilyTables:
-        """Each candidate by itself: dense where its table is small, else by occurring configurations."""
+        """The tables, one candidate at a time: dense if small, else by occurring configurations."""
         parts = []
         for candidate, is_dense in zip(candidates.tolist(), dense.tolist(), strict=True):
             if is_dense:
@@ -201,7 +201,7 @@ class Counts(DiscreteStatistics):
 def dense_counts(table: Table, child: int, parents: Parents) -> NDArray[Any]:
     """Counts of one family as a (q, r) array, the last parent varying fastest.
 
-    int64, or float64 where the table has fractional row weights. `child` and `parents` are
+    int64, or float64 if the table has fractional row weights. `child` and `parents` are
     positions in a table whose columns are all discrete.
     """
     require_complete(table)
@@ -216,7 +216,7 @@ def dense_counts(table: Table, child: int, parents: Parents) -> NDArray[Any]:
 
 
 def _fold(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The codes and the weights of the rows to count; no weights where each counts once."""
+    """The codes and the weights of the rows to count; no weights if each row counts once."""
     weights = np.empty(0, dtype=np.int64) if table.weights is None else _exact_weights(table.weights)
     joint = math.prod(int(r) for r in table.cardinalities)
     if joint * FOLD_AT > table.n_rows:
@@ -235,7 +235,7 @@ def _fold(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _exact_weights(weights: NDArray[np.float64]) -> NDArray[Any]:
-    """Whole weights as integers; others on a grid so fine that nothing is lost and their sums are exact."""
+    """Integer weights as integers; others on a grid so fine that nothing is lost and their sums are exact."""
     if np.all(weights == np.floor(weights)):
         return weights.astype(np.int64)
     digits = 52 - math.ceil(math.log2(float(weights.sum()) + 1))
@@ -243,7 +243,7 @@ def _exact_weights(weights: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _bitmaps(codes: NDArray[Any], cards: Ints, weighted: bool) -> tuple[Ints, NDArray[np.uint64]]:
-    """One bitmap a state for every variable of few states, and where each variable's begin."""
+    """One bitmap per state of every variable with few states, and the first one of each variable."""
     sliced = (cards <= BITMAP_STATES) & (not weighted)
     sizes = np.where(sliced, cards, 0)
     first = np.where(sliced, np.cumsum(sizes) - sizes, -1)

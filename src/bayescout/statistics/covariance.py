@@ -1,9 +1,9 @@
-"""Covariance statistics: one centred cross-product, from which every family is regressed.
+"""Covariance statistics: one centred cross-product, from which every family's regression is computed.
 
-Columns of any magnitude are taken: one so large or small that its squares would leave the range of a
-float is first scaled by a power of two, which loses nothing, and the power comes back in the logarithm
-of its variance. One that varies little beside its own size is centred twice. Columns that need
-neither are computed as if there were neither.
+Columns of any magnitude are accepted: one so large or small that its squares would leave the range of a
+float is first scaled by a power of two, which loses nothing, and the power is restored in the logarithm
+of its variance. A column that varies little relative to its magnitude is centred twice. Neither step
+changes the results of other columns.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from bayescout.statistics.requirements import require_kind
 from bayescout.wording import setting
 
 RESIDUAL_FLOOR = 1e-10
-"""A residual variance below this share of the variable's own counts as this share: the rest is rounding."""
+"""The least residual variance as a share of the variable's own; anything smaller is rounding."""
 
 SMALL_SPREAD = 2.0**-60
-"""A column whose variance is less than this share of its greatest square is centred a second time: the mean
+"""A column whose variance is less than this share of its largest square is centred a second time: the mean
 is rounded, and its error would otherwise show in the variance."""
 
 LEAST_ROWS, MOST_COLUMNS, MOST_SHOWN = 3, 1000, 6
-"""When columns are looked over for collinear ones: with more rows than this, all together up to so many
-columns; and how many are named."""
+"""The search for collinear columns: with more than LEAST_ROWS rows, all columns together if there are at most
+MOST_COLUMNS; and the most that are named."""
 
 LARGE_EXPONENT = 400
-"""A column whose greatest value is beyond 2**400, or below 2**-400, is scaled: its squares might not fit."""
+"""A column whose largest value is above 2**400, or below 2**-400, is scaled: its squares might not fit."""
 
 LEAST_SCATTER = 2.0**-960
-"""A smaller sum of squares, after scaling, is next to nothing: only weights close to 0 can make it."""
+"""A smaller sum of squares, after scaling, is practically zero: only weights close to 0 can give it."""
 
 MOST_SCATTER = 2.0**500
 """The largest sum of squares under a prior, which is not scaled: products of two of them must fit."""
 
 TILE, TILE_ROWS = 32, 256
-"""Variables and rows of a tile of the cross-product."""
+"""Variables and rows per tile of the cross-product."""
 
 CORRELATION_DIGITS = 42
-"""Correlations are rounded to 2**-42, so that the order of the rows does not show in them."""
+"""Correlations are rounded to 2**-42, so that they do not depend on the order of the rows."""
 
 GRID_DIGITS = 24
-"""Gaussian scores are rounded to 2**-24 nats, far below any difference that means something."""
+"""Gaussian scores are rounded to 2**-24 nats, far below any difference of importance."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,14 @@ class FamilyRegressions:
         return float(on_grid(np.float64(value)))
 
     def parameters(self) -> Floats:
-        """A coefficient for each parent, an intercept and a variance."""
+        """One coefficient per parent, an intercept and a variance."""
         return (self.n_parents + 2).astype(np.float64)
 
     def log_likelihoods(self) -> Floats:
         """-n/2 (log(2 pi s^2) + 1) at the maximum-likelihood variance s^2, in nats.
 
-        A family with as many coefficients as rows fits anything and cannot be scored: -inf. The
-        residual is taken from the correlation matrix and the scale apart, each on the grid,
+        A family with as many coefficients as rows fits anything and cannot be scored: -inf. The residual,
+        from the correlation matrix, and the scale are each rounded to the grid,
         so that a -> b and b -> a gain the same to the bit.
         """
         half = self.total / 2
@@ -111,8 +111,8 @@ def on_grid(values: Any) -> Any:
 class Covariance:
     """Regressions of families of one continuous table.
 
-    `prior` adds that much to the diagonal of the scatter matrix and keeps its unit, as the BGe
-    score asks; without it the matrix is the correlation matrix, and `log_scales` holds the variances.
+    `prior` is added to the diagonal of the scatter matrix, which then keeps its unit, as the BGe
+    score requires; without it the matrix is the correlation matrix, and `log_scales` holds the variances.
     """
 
     kind: Kind = "continuous"
@@ -132,7 +132,7 @@ class Covariance:
             _warn_collinear(table, matrix)
         else:
             matrix = _in_own_unit(table, scatter, exponents) + prior * np.eye(table.n_columns)
-        # With a prior no residual can be less than what it adds; half of it allows for rounding.
+        # With a prior no residual can be less than the prior; half of it allows for rounding.
         least = RESIDUAL_FLOOR if prior is None else prior / 2
         self._floors = np.full(table.n_columns, least)
         self._rows = table.n_rows
@@ -144,7 +144,7 @@ class Covariance:
         return len(self.log_scales)
 
     def cells(self, child: int, parents: Sequence[int]) -> int:
-        """A regression takes no room to speak of."""
+        """The cells of a regression: it takes hardly any memory."""
         return 1
 
     def many(self, families: Sequence[Family]) -> FamilyRegressions:
@@ -169,7 +169,7 @@ class Covariance:
         return self._batch(out, sizes, np.full(len(candidates), child, dtype=np.int64))
 
     def all_extensions(self, families: Sequence[Family]) -> FamilyRegressions:
-        """The regression of each family with every variable added; of no meaning for its own members."""
+        """The regression of each family with every variable added; meaningless for its own members."""
         from bayescout.kernels.regression import regress_all_extensions
 
         n = self.n_variables
@@ -193,7 +193,7 @@ class Covariance:
 
 
 def scaled_scatter(table: Table) -> tuple[Floats, Ints]:
-    """The scatter matrix of the columns divided by 2**exponents, which are 0 but for extreme columns."""
+    """The scatter matrix of the columns divided by 2**exponents, which are 0 except for extreme columns."""
     exponents = np.frexp(np.abs(table.values).max(axis=1, initial=0.0))[1].astype(np.int64)
     exponents[np.abs(exponents) <= LARGE_EXPONENT] = 0
     values = np.ldexp(table.values, -exponents[:, None]) if exponents.any() else table.values
@@ -209,15 +209,15 @@ def scaled_scatter(table: Table) -> tuple[Floats, Ints]:
 
 
 def _means(values: Floats, weights: Floats) -> Floats:
-    """The weighted mean of each column, as a column of one."""
+    """The weighted mean of each column, as an array of one column."""
     return np.asarray(((values * weights).sum(axis=1) / weights.sum())[:, None])
 
 
 def _scatter(centred: Floats, weights: Floats | None) -> Floats:
     """The weighted sums of squares and products of the centred columns.
 
-    In tiles so small that no matrix library hands them to threads: threads that wait by spinning take ten
-    times as long when another process is busy, and may add in another order.
+    In tiles so small that no matrix library uses threads for them: threads that wait by spinning take ten
+    times as long when another process is busy, and may add in a different order.
     """
     weighted = centred if weights is None else centred * weights
     p, rows = centred.shape
@@ -233,7 +233,7 @@ def _scatter(centred: Floats, weights: Floats | None) -> Floats:
 
 
 def _log_scales(variances: Floats, exponents: Ints) -> Floats:
-    """log(2 pi s^2), where s^2 is the variance times 4**exponent and may be beyond what a float holds."""
+    """log(2 pi s^2), where s^2 is the variance times 4**exponent and may exceed the range of a float."""
     own = np.clip(2 * exponents, -2000, 2000)
     with np.errstate(over="ignore", under="ignore"):
         unscaled = 2 * math.pi * np.ldexp(variances, own)
@@ -243,7 +243,7 @@ def _log_scales(variances: Floats, exponents: Ints) -> Floats:
 
 
 def _in_own_unit(table: Table, scatter: Floats, exponents: Ints) -> Floats:
-    """The scatter matrix without its scaling; refused where it is too large to go on with."""
+    """The scatter matrix without its scaling; refused if it is too large to compute with."""
     if exponents.any():
         with np.errstate(over="ignore", under="ignore"):
             scatter = np.ldexp(scatter, exponents[:, None] + exponents[None, :])
@@ -260,7 +260,7 @@ def _in_own_unit(table: Table, scatter: Floats, exponents: Ints) -> Floats:
 
 
 def _warn_collinear(table: Table, matrix: Floats) -> None:
-    """Say which columns are linear functions of others, since as parents beside those they add nothing."""
+    """Warn of columns that are linear functions of others: as parents beside those they add nothing."""
     found = collinear_columns(matrix, table.n_rows)
     if found:
         shown = "; ".join(
@@ -277,10 +277,10 @@ def _warn_collinear(table: Table, matrix: Floats) -> None:
 
 
 def collinear_columns(matrix: Floats, rows: int) -> list[tuple[int, list[int]]]:
-    """Each column that earlier ones determine as far as the floor can tell, with those it depends on.
+    """Each column that earlier ones determine, to the precision of the floor, with those it depends on.
 
     With no more rows than columns every column is determined by enough others, which says
-    nothing of the columns; then, and where columns are very many, only pairs are looked at.
+    nothing about the columns; then, and if columns are very many, only pairs are examined.
     """
     p = len(matrix)
     if rows <= LEAST_ROWS:
@@ -295,7 +295,7 @@ def collinear_columns(matrix: Floats, rows: int) -> list[tuple[int, list[int]]]:
 
 
 def _determined(matrix: Floats) -> list[tuple[int, list[int]]]:
-    """By one Cholesky factor in the order of the columns, which passes over what is determined."""
+    """The determined columns, by one Cholesky factor in the order of the columns that skips them."""
     from scipy.linalg import solve_triangular
 
     used: list[int] = []

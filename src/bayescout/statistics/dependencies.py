@@ -10,10 +10,10 @@ from bayescout.statistics.independence import Answer
 
 
 class CachedTest(NamedTuple):
-    """Is `a` independent of `b` given the others? The answer, and whether the graph agrees.
+    """A test of whether `a` is independent of `b` given the others: the answer, and if the graph agrees.
 
-    `covered` is said of the answer "dependent": whether the graph joins a and b given the others
-    (d-connection); of other answers it is None. Positions inside, labels in a result.
+    For the answer "dependent", `covered` is True if the graph joins a and b given the others
+    (d-connection); for other answers it is None. Positions internally, labels in a result.
     """
 
     a: Any
@@ -24,7 +24,7 @@ class CachedTest(NamedTuple):
     covered: bool | None = None
 
     def told(self, given: str) -> str:
-        """What was found, in a few words; `given` names the others."""
+        """The finding, in a few words; `given` names the others."""
         answer = "inconclusive for want of rows" if self.answer == "inconclusive" else self.answer
         agrees = {None: "", True: ", in the graph too", False: ", not in the graph"}[self.covered]
         return f"{answer}{f' given {given}' if given else ''} (p = {self.p_value:.2g}{agrees})"
@@ -32,11 +32,11 @@ class CachedTest(NamedTuple):
 
 @dataclass(frozen=True)
 class DependencyRecord:
-    """How many hypotheses of independence were tested, rejected (dependencies found) and inconclusive.
+    """The numbers of hypotheses of independence tested, rejected (dependencies found) and inconclusive.
 
     `covered` counts the dependencies found that the graph entails, and is None for a search that keeps no
-    account of them. `entries` are the tests that are kept, sorted: every one by `imap`; by `pc` those that
-    parted a pair.
+    account of them. `entries` are the tests that are kept, sorted: all of them by `imap`; by `pc` those that
+    separated a pair.
     """
 
     tested: int
@@ -46,11 +46,11 @@ class DependencyRecord:
     entries: tuple[CachedTest, ...] = ()
 
     def about(self, a: Hashable, b: Hashable) -> tuple[CachedTest, ...]:
-        """The tests kept of this pair."""
+        """The tests of this pair that are kept."""
         return tuple(one for one in self.entries if {one.a, one.b} == {a, b})
 
     def labelled(self, label: Callable[[int], Any]) -> DependencyRecord:
-        """The same with labels for positions."""
+        """The same with labels in place of positions."""
         named = tuple(
             one._replace(a=label(one.a), b=label(one.b), given=tuple(label(v) for v in one.given))
             for one in self.entries

@@ -1,4 +1,4 @@
-"""What all engines of discrete statistics share; one of them has only to count."""
+"""The base of all engines for discrete statistics; an engine only has to count."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from bayescout.statistics.families import FamilyTables, Grid
 DENSE_FLOOR = 4096
 DENSE_CELLS_PER_ROW = 4
 DENSE_CEILING = 1 << 24
-"""A table is dense while it has at most max(floor, cells per row * rows) cells, and never above a ceiling."""
+"""A table is dense if it has at most max(floor, cells per row * rows) cells, and never above a ceiling."""
 
 MOST_CONFIGURATIONS = 1e280
-"""A family with more parent configurations than this counts as having infinitely many: none can be scored."""
+"""A family with more parent configurations than this counts as having infinitely many: it has no score."""
 
 
 class DiscreteStatistics(ABC):
-    """Contingency tables of families; `count` is all that an engine has to give.
+    """Contingency tables of families; `count` is all that an engine has to define.
 
     names   of the variables, for errors
     cards   (p,) int64   states of each variable
     total   the number of rows, or the sum of their weights
-    n_rows  rows that are gone through to count one family
-    whole   whether counts are whole numbers; they are not where row weights are fractional
+    n_rows  rows that are read to count one family
+    whole   True if counts are integers; they are not if row weights are fractional
     """
 
     kind: Kind = "discrete"
@@ -54,7 +54,7 @@ class DiscreteStatistics(ABC):
     def count(self, child: int, parents: Parents) -> NDArray[Any]:
         """The counts of one family, (configurations, states of the child), the last parent varying fastest.
 
-        The whole table where `is_dense`. Else only the configurations that occur, in any order; where those
+        The whole table if `is_dense`. Otherwise only the configurations that occur, in any order; if those
         have more cells than `most_cells`, raise `too_large`.
         """
 
@@ -63,7 +63,7 @@ class DiscreteStatistics(ABC):
         return len(self.cards)
 
     def cells(self, child: int, parents: Sequence[int]) -> int:
-        """The cells of the family's full table: exact, however large."""
+        """The number of cells of the family's full table: exact, however large."""
         return math.prod([self._sizes[i] for i in parents]) * self._sizes[child]
 
     def is_dense(self, child: int, parents: Sequence[int]) -> bool:
@@ -71,7 +71,7 @@ class DiscreteStatistics(ABC):
         return self.cells(child, parents) <= self.dense_limit
 
     def configurations(self, parents: Sequence[int]) -> float:
-        """The configurations that parents can have, infinite where they are beyond all bounds."""
+        """The number of parent configurations, infinite if above MOST_CONFIGURATIONS."""
         try:
             found = float(math.prod([self._sizes[i] for i in parents]))
         except OverflowError:
@@ -103,7 +103,7 @@ class DiscreteStatistics(ABC):
     def batch_of(
         self, counts: NDArray[Any], starts: Ints, states: Ints, configurations: Floats
     ) -> FamilyTables:
-        """The batch of tables that follow each other in one array."""
+        """The batch of tables that are concatenated in one array."""
         return FamilyTables(
             counts, starts, states, configurations, self.cards, self.total, self.grid, self.n_rows
         )
@@ -112,7 +112,7 @@ class DiscreteStatistics(ABC):
         return None
 
     def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
-        """The refusal of a family with so many parent configurations that occur."""
+        """The error for a family with so many occurring parent configurations."""
         r, name = self._sizes[child], self.names[child]
         given = ", ".join(repr(self.names[parent]) for parent in parents)
         return TooLargeError(

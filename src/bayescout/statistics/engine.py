@@ -1,8 +1,8 @@
-"""The protocol of statistics engines: whatever can give the statistics of families of one data set.
+"""The protocol of statistics engines: anything that can give the statistics of families of one data set.
 
 An engine is called with a table, the kind of statistics that a score needs and a prior (see `Engine`), and
 returns a `Statistics`. Scores and searches know nothing else of it. The shortest way to write one for
-discrete data is to derive from `statistics.discrete.DiscreteStatistics` and give `count`.
+discrete data is to derive from `statistics.discrete.DiscreteStatistics` and define `count`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Kind = Literal["discrete", "continuous"]
 
 
 class KernelView(NamedTuple):
-    """The rows of a discrete table as compiled code reads them, where they are in memory.
+    """The rows of a discrete table as compiled code reads them, if they are in memory.
 
     codes        (p, n) uint8 or uint16   one row per variable
-    weights      (n,) int64               of the rows, or empty where each counts once
-    bitmaps      (states, words) uint64   one bitmap for each state of each variable of few states
+    weights      (n,) int64               of the rows, or empty if each counts once
+    bitmaps      (states, words) uint64   one bitmap per state of each variable with few states
     layout       (2, p) int64             the states of each variable, and its first bitmap or -1
     lookup       (k,) int64               N log N in units of the grid, for small N
-    dense_limit  cells up to which a family's table is held whole
-    most_cells   cells up to which a family is counted at all
+    dense_limit  the most cells with which a family's table is held whole
+    most_cells   the most cells with which a family is counted at all
     """
 
     codes: NDArray[Any]
@@ -45,10 +45,10 @@ class Statistics(Protocol):
     """The statistics of families of one data set, by position of the variables.
 
     kind         "discrete": batches are `FamilyTables`; "continuous": `FamilyRegressions`
-    n_variables  how many variables there are
-    n_rows       rows that are gone through to count one family: what work is planned by
+    n_variables  the number of variables
+    n_rows       rows that are read to count one family, by which work is planned
     total        the number of rows, or the sum of their weights
-    batches_all  whether `all_extensions` is there, and cheaper than remembering scores
+    batches_all  True if `all_extensions` is defined, and cheaper than remembering scores
     """
 
     kind: Kind
@@ -62,7 +62,7 @@ class Statistics(Protocol):
     def n_rows(self) -> int: ...
 
     def cells(self, child: int, parents: Sequence[int]) -> int:
-        """The numbers that the family's statistics take: what memory is planned by."""
+        """The number of values in the family's statistics, by which memory is planned."""
 
     def many(self, families: Sequence[Family]) -> Families:
         """The statistics of many families, in their order."""
@@ -71,14 +71,14 @@ class Statistics(Protocol):
         """The statistics of (child, parents + candidate) for each candidate."""
 
     def all_extensions(self, families: Sequence[Family]) -> Families:
-        """The statistics of each family with every variable added, where `batches_all`."""
+        """The statistics of each family with every variable added, if `batches_all`."""
 
     def kernel_view(self) -> KernelView | None:
-        """The rows for compiled code; None where they are not in memory, or not whole numbers."""
+        """The rows for compiled code; None if they are not in memory, or not integers."""
 
     def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
-        """The refusal of a family with so many parent configurations that occur."""
+        """The error for a family with so many occurring parent configurations."""
 
 
 Engine = Callable[[Table, Kind, float | None], Statistics]
-"""Makes statistics of a table: of a kind, and with a prior on the scatter matrix of continuous columns."""
+"""A function from a table, a kind, and a prior on the scatter matrix of continuous columns to statistics."""

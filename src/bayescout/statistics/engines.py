@@ -15,11 +15,11 @@ def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistic
 
 
 ENGINES: dict[str, Engine] = {"memory": in_memory}
-"""Every engine by name: adding one is a class and a line here."""
+"""Every engine by name; to add one, write a class and add a line here."""
 
 
 def engine_of(engine: str | Engine | None) -> Engine:
-    """The engine of a name, or one that is given; None is the one in memory."""
+    """The engine of this name, or the given one; None is the one in memory."""
     if engine is None:
         return in_memory
     if isinstance(engine, str):

@@ -1,6 +1,6 @@
-"""The sufficient statistics of families: what every score is a function of.
+"""The sufficient statistics of families, of which every score is a function.
 
-A batch holds the statistics of many families at once, discrete or Gaussian. Both kinds answer
+A batch holds the statistics of many families at once, discrete or Gaussian. Both kinds have
 `log_likelihoods()` and `parameters()`; a score that needs no more works on both.
 """
 
@@ -18,7 +18,7 @@ from bayescout.arrays import Floats, Ints
 
 LOOKUP_SIZE = 65_536
 MOST_DIGITS = 36
-"""Binary digits of a score at most: with few rows the charge for parameters is larger than any likelihood."""
+"""The most binary digits of a score: with few rows the charge for parameters exceeds any likelihood."""
 
 
 class Families(Protocol):
@@ -36,18 +36,18 @@ class Families(Protocol):
 
     @property
     def n_variables(self) -> int:
-        """Variables of the whole table."""
+        """The number of variables of the whole table."""
 
     def rounded(self, value: float) -> float:
-        """A constant on the grid of the log-likelihoods, so that multiples of it add exactly."""
+        """A constant rounded to the grid of the log-likelihoods, so that its multiples add exactly."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid on which a score lives: multiples of 2**-digits, so that scores add exactly.
+    """The grid of a score: multiples of 2**-digits, so that scores add exactly.
 
-    A sum of terms is taken in whole units of 2**-shift and then rounded to the grid, which is
-    about the spacing of float64 at the largest score possible: nothing is lost, and sums and
+    Terms are added in whole units of 2**-shift and the sum is then rounded to the grid, which is
+    about the spacing of float64 at the largest possible score: nothing is lost, and sums and
     differences of scores have no rounding error of their own.
     """
 
@@ -56,7 +56,7 @@ class Grid:
 
     @classmethod
     def for_rows(cls, total: float, nats_per_row: float, most_nats_per_row: float) -> Grid:
-        """For sums near `total * nats_per_row` that never pass `total * most_nats_per_row`."""
+        """A grid for sums near `total * nats_per_row` that never exceed `total * most_nats_per_row`."""
         usual = max(1.0, total * nats_per_row)
         most = max(2.0, total * most_nats_per_row)
         digits = min(MOST_DIGITS, 51 - math.ceil(math.log2(usual)))
@@ -64,7 +64,7 @@ class Grid:
 
     @cached_property
     def for_kernel(self) -> Floats:
-        """Units in one nat, the units in a step of the grid as a power of two, and the step in nats."""
+        """Units per nat, the units per step of the grid as a power of two, and the step in nats."""
         return np.array(
             [math.ldexp(1.0, self.shift), self.shift - self.digits, math.ldexp(1.0, -self.digits)]
         )
@@ -81,12 +81,12 @@ class FamilyTables:
     counts          flat int64 (float64 for fractional row weights): the tables, one after the
                     other, each of (configurations, child states); a configuration of the parents
                     that never occurs may be left out
-    starts          (k + 1,) where each table begins
+    starts          (k + 1,) the start of each table
     states          (k,) child states
-    configurations  (k,) parent configurations in all, occurring or not
+    configurations  (k,) all parent configurations, occurring or not
     cards           (p,) states of every variable of the table
-    grid            on which sums of N log N are taken
-    rows            rows counted, duplicates folded into weights counting once
+    grid            to which sums of N log N are rounded
+    rows            rows counted, where duplicates folded into weights count once
     """
 
     counts: NDArray[Any]
@@ -117,7 +117,7 @@ class FamilyTables:
         return likelihoods
 
     def mutual_informations(self) -> Floats:
-        """N · I(child; parents), in nats: the log-likelihood gained over no parents."""
+        """N · I(child; parents), in nats: the gain in log-likelihood over no parents."""
         sums = self._xlogx_sums()
         everything = self.grid.round(self.total * math.log(self.total))
         informations: Floats = sums[0] - sums[1] - sums[2] + everything
@@ -129,11 +129,11 @@ class FamilyTables:
 
     @property
     def most_terms(self) -> float:
-        """A bound of the number of occupied cells and of the sum of counts."""
+        """An upper bound on the number of occupied cells and on the sum of counts."""
         return self.total if self.counts.dtype == np.int64 else max(self.total, float(self.rows))
 
     def roomier_grid(self) -> Grid:
-        """The same grid, its sums in units that leave room for N log r with any number of states."""
+        """The same grid, with units for sums that leave room for N log r with any number of states."""
         most = math.log(self.most_terms + float(self.cards.max(initial=1)) + 1)
         wider = Grid.for_rows(self.most_terms, most, most)
         return Grid(self.grid.digits, max(self.grid.digits + 1, min(self.grid.shift, wider.shift)))
@@ -156,7 +156,7 @@ _lookups: dict[tuple[int, int], Ints] = {}
 
 
 def xlogx_lookup(size: int, shift: int) -> Ints:
-    """N log N in units of 2**-shift for N below the size, or below LOOKUP_SIZE."""
+    """N log N in units of 2**-shift for N below the size and below LOOKUP_SIZE."""
     size = min(size, LOOKUP_SIZE)
     known = _lookups.get((size, shift))
     if known is None:

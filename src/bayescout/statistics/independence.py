@@ -1,7 +1,7 @@
 """Tests of conditional independence: is a independent of b, given some others?
 
-A test has three answers. "dependent": independence is rejected at the level asked for. "independent": it is
-not. "inconclusive": there are too few rows for the test to be believed, whatever it says.
+A test has three answers. "dependent": independence is rejected at the given level. "independent": it is
+not. "inconclusive": there are too few rows for the test to be reliable, whatever its statistic.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Correction = Literal["none", "bonferroni", "benjamini-hochberg"]
 CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "benjamini-hochberg")
 
 LEAST_EXPECTED = 5.0
-"""A chi-squared test is believed when every cell expects at least this many rows."""
+"""A chi-squared test is reliable if the expected count of every cell is at least this."""
 
 BATCH_CELLS, BATCH_ROWS = 1 << 20, 20_000_000
 """Cells, and rows times families, counted at a time."""
 
 
 class Question(NamedTuple):
-    """Is `a` independent of `b`, given the others? Positions of variables."""
+    """The question whether `a` is independent of `b`, given the others. Positions of variables."""
 
     a: int
     b: int
@@ -43,7 +43,7 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a test found: its statistic, degrees of freedom, p-value (before correction) and answer."""
+    """The finding of a test: its statistic, degrees of freedom, p-value (before correction) and answer."""
 
     statistic: float
     degrees: float
@@ -60,7 +60,7 @@ class IndependenceTests(Protocol):
 
 
 class _DataTests:
-    """The part that all tests from data share: from statistics to p-values to answers.
+    """The base of all tests from data: from statistics to p-values to answers.
 
     `between` is called between pieces of work that take some hundredths of a second each; it may raise.
     """
@@ -94,18 +94,18 @@ class _DataTests:
         return [Finding(*row) for row in zip(*columns, strict=True)]
 
     def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
-        """Statistics, degrees of freedom, p-values, and which of them are to be believed."""
+        """Statistics, degrees of freedom, p-values, and for each test True if it is reliable."""
         raise NotImplementedError
 
 
 class GSquared(_DataTests):
-    r"""The likelihood-ratio test for discrete data: twice what `a` adds to the log-likelihood of `b`.
+    r"""The likelihood-ratio test for discrete data: twice the gain in log-likelihood of `b` from `a`.
 
     $$ G^2 = 2 \sum_{zab} N_{zab} \log \frac{N_{zab} N_z}{N_{za} N_{zb}} = 2 N \hat I(a; b \mid z) $$
 
     against chi-squared with $(r_a - 1)(r_b - 1) \prod r_z$ degrees of freedom, over declared states and all
-    configurations, as the number of parameters in a score is. Always believed, but where the table is too
-    large to be counted: then the statistic is 0.
+    configurations, as for the number of parameters in a score. Always taken as reliable, unless the table is
+    too large to be counted: then the statistic is 0.
     """
 
     kind: ClassVar[str] = "discrete"
@@ -132,7 +132,7 @@ class GSquared(_DataTests):
         return statistics, degrees, _upper_tail(statistics, degrees), counted
 
     def _log_likelihoods(self, families: Sequence[Family]) -> Floats:
-        """Of each family; infinite where its table is too large to be counted."""
+        """The log-likelihood of each family; infinite if its table is too large to be counted."""
         try:
             return self.counts.many(families).log_likelihoods()
         except TooLargeError:
@@ -146,9 +146,9 @@ class ChiSquared(_DataTests):
 
     $$ X^2 = \sum_{zab} \frac{(N_{zab} - E_{zab})^2}{E_{zab}}, \qquad E_{zab} = N_{za} N_{zb} / N_z $$
 
-    against chi-squared with the degrees of freedom of `GSquared`. Believed only when every cell expects at
-    least `LEAST_EXPECTED` rows, those of declared states and configurations that never occur included. A
-    table too large to be held has more cells than rows: it is not counted, its statistic is 0.
+    against chi-squared with the degrees of freedom of `GSquared`. Reliable only if the expected count of
+    every cell is at least `LEAST_EXPECTED`, including declared states and configurations that never occur. A
+    table too large to be held has more cells than rows: it is not counted, and its statistic is 0.
     """
 
     kind: ClassVar[str] = "discrete"
@@ -188,7 +188,7 @@ class ChiSquared(_DataTests):
 
 
 def pearson(table: NDArray[Any]) -> tuple[float, float]:
-    """Pearson's statistic of (strata, a, b) counts, and the least count that a cell expects."""
+    """Pearson's statistic of (strata, a, b) counts, and the smallest expected count of a cell."""
     totals = table.sum(axis=(1, 2), dtype=np.float64)
     products = table.sum(axis=2, dtype=np.float64)[:, :, None] * table.sum(axis=1, dtype=np.float64)[:, None]
     expected = products / np.maximum(totals, 1e-300)[:, None, None]
@@ -202,7 +202,7 @@ class FisherZ(_DataTests):
 
     $$ z = \sqrt{n - |given| - 3}\ \operatorname{atanh}(r) $$
 
-    against the standard normal, both sides. Not believed when there are no degrees of freedom
+    against the standard normal, both sides. Not reliable if there are no degrees of freedom
     $n - |given| - 3$ left. A variable that the given ones determine is independent of everything.
     """
 
@@ -226,7 +226,7 @@ class FisherZ(_DataTests):
         return statistics, degrees, 2 * ndtr(-np.abs(statistics)), degrees > 0
 
     def correlations(self, questions: Sequence[Question]) -> Floats:
-        """The partial correlation that each question is about."""
+        """The partial correlation of each question."""
         from bayescout.kernels.independence import partial_correlations
 
         groups = [(*sorted(given), *sorted((a, b))) for a, b, given in questions]
@@ -274,10 +274,10 @@ TESTS: dict[str, Any] = {"g2": GSquared, "chi2": ChiSquared, "fisher-z": FisherZ
 
 
 def corrected(p_values: Floats, correction: Correction) -> Floats:
-    """p-values adjusted for being asked together.
+    """The p-values adjusted for being tested together.
 
-    Bonferroni multiplies by their number, which bounds the chance of any false rejection; Benjamini and
-    Hochberg's (1995) least `m p_(j) / j` over `j >= rank` bounds the expected share of false rejections.
+    Bonferroni multiplies by their number, which bounds the probability of any false rejection; Benjamini and
+    Hochberg's (1995) smallest `m p_(j) / j` over `j >= rank` bounds the expected share of false rejections.
     """
     count = len(p_values)
     if correction == "none" or not count:
@@ -303,7 +303,7 @@ def _degrees(counts: DiscreteStatistics, questions: Sequence[Question]) -> Float
 
 
 def _upper_tail(statistics: Floats, degrees: Floats) -> Floats:
-    """The chance that chi-squared is at least this large; 1 without degrees of freedom."""
+    """The probability that chi-squared is at least this large; 1 without degrees of freedom."""
     from scipy.special import chdtrc
 
     tail: Floats = chdtrc(np.maximum(degrees, 1.0), statistics)

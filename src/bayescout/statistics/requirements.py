@@ -1,4 +1,4 @@
-"""Refusals of tables that statistics cannot be made of."""
+"""Checks that statistics can be made of a table."""
 
 from __future__ import annotations
 

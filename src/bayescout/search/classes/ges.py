@@ -19,9 +19,9 @@ PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Reversals)
 
 @dataclass(frozen=True)
 class GesState(State):
-    """A class: `parents` is a member that keeps the knowledge, and `undirected` counts its undirected edges.
+    """An equivalence class: `parents` is a member that keeps the knowledge; `undirected` counts its edges.
 
-    `phase` counts from 0: insert, delete, turn; `changed` is whether this round has changed anything.
+    `phase` counts from 0: insert, delete, turn; `changed` is True if this round has changed anything.
     """
 
     undirected: int = 0
@@ -92,14 +92,14 @@ class ClassWalk:
         self.operators = PHASES[phase](self.problem, self.pattern)
 
     def take_best(self) -> bool:
-        """Go to the class that the best step leads to; False where there is none."""
+        """Go to the class that the best step leads to; return False if there is no step."""
         step = self.operators.best()
         while step is not None and not self.take(step):
             step = self.operators.best()
         return step is not None
 
     def take(self, step: ClassMove) -> bool:
-        """Go to the class that a step leads to; where its member does not score more, set the step aside."""
+        """Go to the class that a step leads to; if its member does not score more, set the step aside."""
         after, values = step.member.parents, self.locals.copy()
         changed = differing(self.masks, after)
         families = [(child, tuple(bits(after[child]))) for child in changed]
@@ -115,11 +115,11 @@ class ClassWalk:
         return True
 
     def _keeps_promise(self, gain: float, after: float) -> bool:
-        """An equivalent score gains in every member of a class what the operator said.
+        """Return True if the gain is the operator's: an equivalent score gains the same in all members.
 
-        Columns that are linear functions of others are an exception: they leave no residual, and what is
-        taken for it is not the same for all members. So are families whose tables are too large to count,
-        which depends on which of their variables is the child. Then a step must gain in the member at hand.
+        Columns that are linear functions of others are an exception: they leave no residual, and the number
+        used for it is not the same for all members. So are families whose tables are too large to count,
+        which depends on which of their variables is the child. Then a step must gain in the member in hand.
         """
         gained = after - self.score
         apart = abs(gained - gain) if math.isfinite(gain) else 0.0
@@ -134,7 +134,7 @@ class ClassWalk:
 
 
 def require_equivalent(problem: Problem) -> None:
-    """Refuse a score that says it is not equivalent; what a user's own is shows as the search goes."""
+    """Refuse a score that says it is not equivalent; a user's own score is checked as the search goes."""
     if problem.scorer.equivalent is False:
         raise SettingError(
             f"score {problem.scorer.name} differs between graphs of one class, and this search works on "

@@ -44,7 +44,7 @@ class ClassMove:
 class NodeOperators:
     """The operators on one node: a gain for each clique and each other node, -inf where there is none.
 
-    `asleep` holds what is known not to be valid now: (place, gain, the nodes whose change may alter that).
+    `asleep` holds operators known to be invalid now: (place, gain, the nodes whose change may alter that).
     """
 
     cliques: list[int]
@@ -52,7 +52,7 @@ class NodeOperators:
     asleep: list[tuple[int, float, int]]
 
     def falling(self) -> tuple[list[int], list[float]]:
-        """The places by falling gain, of equals the lower first, and their gains."""
+        """The places and their gains, by falling gain; of equals the lower place first."""
         places = np.argsort(-self.gains, kind="stable")
         places = places[self.gains[places] > -np.inf]
         return places.tolist(), self.gains[places].tolist()
@@ -65,7 +65,7 @@ class Operators:
         self.problem = problem
         self.rules = problem.rules
         self.n = problem.n
-        # A limit that is the same for all holds for every member of a class or for none.
+        # One limit for all nodes holds for every member of a class or for none.
         self.most = int(self.rules.max_parents.max(initial=0))
         alike = bool((self.rules.max_parents == self.most).all())
         self.free = alike and not self.rules.required.any() and _all_allowed(problem)
@@ -82,18 +82,18 @@ class Operators:
 
     @property
     def pattern(self) -> Pattern:
-        """The class at hand."""
+        """The class in hand."""
         return self.here.pattern
 
     @property
     def adjacent(self) -> list[int]:
-        """For each node everything it is joined to."""
+        """The nodes adjacent to each node."""
         return self.here.adjacent
 
     # ---- choosing
 
     def best(self) -> ClassMove | None:
-        """The valid operator that gains most; of equals that of the lowest y, then clique, then x."""
+        """The valid operator that gains most; of equals the one with the lowest y, then clique, then x."""
         while True:
             y = int(self.tops.argmax())
             if not self.tops[y] > MIN_GAIN:
@@ -103,9 +103,9 @@ class Operators:
                 return step
 
     def ranked(self) -> Iterator[ClassMove]:
-        """Every valid operator, losses too, by falling gain and of equals as `best`; found as it is asked.
+        """Every valid operator, losses too, by falling gain, ties as in `best`; found one at a time.
 
-        Several may lead to one class. It ends with the class it was asked of: ask again after `moved`.
+        Several may lead to the same class. The iterator is valid for one class: call again after `moved`.
         """
         waiting = [(-top, y, 0) for y, top in enumerate(self.tops.tolist()) if top > -np.inf]
         heapify(waiting)
@@ -122,12 +122,12 @@ class Operators:
                 yield step
 
     def set_aside(self, step: ClassMove) -> None:
-        """Pass a step over until the class is another."""
+        """Pass over a step until the class changes."""
         row = self.tables[step.y].cliques.index(step.clique)
         self._sleep(step.y, row * self.n + step.x, EVERYTHING)
 
     def _tried(self, y: int, place: int) -> ClassMove | None:
-        """The step of a place in y's table; where it is not valid now it is put to sleep."""
+        """The step at a place in y's table; None, and put to sleep, if it is not valid now."""
         self.problem.check()
         table = self.tables[y]
         row, x = divmod(place, self.n)
@@ -142,7 +142,7 @@ class Operators:
         return None
 
     def _reached(self, x: int, y: int, clique: int) -> tuple[Pattern, Extension] | None:
-        """The class an operator leads to, with a member that keeps the rules; None where there is none."""
+        """The class an operator leads to, with a member that keeps the rules; None if there is none."""
         changed = self.pattern.copy()
         self._apply(changed, x, y, clique)
         around = 1 << x | 1 << y | self.pattern.undirected[x] | self.pattern.undirected[y]
@@ -154,14 +154,14 @@ class Operators:
             return None if member is None else (found[0], member)
         return found if max(map(int.bit_count, found[1].parents)) <= self.most else None
 
-    # ---- keeping up
+    # ---- updating
 
     def moved(self, step: ClassMove) -> None:
-        """Take up the class a step led to."""
+        """Go to the class a step led to."""
         changed, lost = self.here.move(step.pattern)
         self._score(self._stale(changed, step))
-        # A path stays while every step of it does. Beyond the nodes are a bit that always turns, and one for
-        # each node that may have been joined to another.
+        # A path stays as long as all its arcs do. Above the nodes' bits there is one that is always set, and
+        # one per node that says its adjacencies may have changed.
         turned = lost | 1 << self.n | (1 << step.x | 1 << step.y) << self.n + 1
         for y in compress(range(self.n), map(turned.__and__, self.watched)):
             self._wake(y, turned)
@@ -169,7 +169,7 @@ class Operators:
     def _stale(self, changed: int, step: ClassMove) -> Iterable[int]:
         """The nodes whose tables depend on what changed: their own arcs, or the arcs of their neighbours.
 
-        Only x and y were joined or parted, so two neighbours, or one and another node, are those two.
+        Only x and y were joined or separated: the adjacency of no other two nodes has changed.
         """
         undirected = self.pattern.undirected
         return bits(changed | 1 << step.x | 1 << step.y | undirected[step.x] | undirected[step.y])
@@ -187,7 +187,7 @@ class Operators:
                 self.watched[y] |= watched
 
     def _sleep(self, y: int, place: int, watched: int) -> None:
-        """Set an operator aside until one of the watched nodes turns."""
+        """Set an invalid operator aside until one of the watched nodes changes."""
         table = self.tables[y]
         table.asleep.append((place, float(table.gains[place]), watched))
         table.gains[place] = -np.inf
@@ -198,23 +198,23 @@ class Operators:
         raise NotImplementedError
 
     def _store(self, y: int, cliques: list[int], gains: Floats) -> None:
-        """A table of gains (cliques, n)."""
+        """Store y's table of gains (cliques, n)."""
         flat = gains.ravel()
         self.tables[y] = NodeOperators(cliques, flat, [])
         self.watched[y] = 0
         self.tops[y] = flat.max(initial=-np.inf)
 
-    # ---- what an operator is
+    # ---- validity
 
     def _obstacle(self, x: int, y: int, clique: int) -> int:
-        """The nodes of a path that makes the operator invalid; 0 where there is none."""
+        """The nodes of a path that makes the operator invalid; 0 if there is none."""
         return 0
 
     def _apply(self, pattern: Pattern, x: int, y: int, clique: int) -> None:
         raise NotImplementedError
 
     def _apart(self, y: int, clique: int) -> int:
-        """The nodes joined to none of y's undirected neighbours outside the clique."""
+        """The nodes adjacent to none of y's undirected neighbours outside the clique."""
         joined = 0
         for neighbour in bits(self.pattern.undirected[y] & ~clique):
             joined |= self.adjacent[neighbour]
@@ -257,10 +257,10 @@ class Insertions(Operators):
         return self._forbidden(x, y, clique) or self.here.semi_directed_path(y, x, clique)
 
     def _forbidden(self, x: int, y: int, clique: int) -> int:
-        """A bit that watches what x is joined to, where the arcs that must follow break the rules; else 0.
+        """A bit that watches the adjacencies of x, if the arcs that must follow break the rules; else 0.
 
-        With a parent not joined to x there is a v-structure: x and the others of the clique that are not
-        joined to x are parents of y for certain, and y is one of its other neighbours.
+        With a parent that is not adjacent to x there is a v-structure: x and the members of the clique not
+        adjacent to x are then certainly parents of y, and y is a parent of its other neighbours.
         """
         parents, undirected = self.pattern.parents[y], self.pattern.undirected[y]
         apart = ~self.adjacent[x]
@@ -321,10 +321,10 @@ def _all_allowed(problem: Problem) -> bool:
 
 
 def _finite(score: float) -> float:
-    """What to compare with: a family that cannot be scored is worse than any, not undefined."""
+    """The score for comparisons: a family that cannot be scored is worse than any, not undefined."""
     return score if score > -np.inf else float(np.finfo(np.float64).min)
 
 
 def differences(after: Floats, before: Floats) -> Floats:
-    """What families gain: none where the one after cannot be scored."""
+    """The gain of each family: -inf if the new family cannot be scored."""
     return np.where(after == -np.inf, -np.inf, after - np.maximum(before, np.finfo(np.float64).min))

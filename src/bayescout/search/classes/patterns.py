@@ -1,7 +1,7 @@
 """Equivalence classes as searches handle them: sets of nodes as the bits of integers.
 
 A `Pattern` has directed arcs and undirected edges. Extending it to a DAG and completing a DAG to its class
-are those of `graph.equivalence`, by kernels on rows of bits, for they are done at every step.
+work as in `graph.equivalence`, but by kernels on rows of bits, since they are needed at every step.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bayescout.search.frame.problem import Pairs, ParentSets
 
 
 def differing(before: Sequence[object], after: Sequence[object]) -> list[int]:
-    """The places where two lists differ."""
+    """The positions at which two lists differ."""
     return list(compress(range(len(before)), map(ne, before, after)))
 
 
@@ -74,18 +74,18 @@ class Pattern:
         return Pattern(self.parents[:], self.children[:], self.undirected[:])
 
     def adjacent(self) -> list[int]:
-        """For each node everything it is joined to."""
+        """The nodes adjacent to each node."""
         return [p | c | u for p, c, u in zip(self.parents, self.children, self.undirected, strict=True)]
 
     def cut(self, a: int, b: int) -> None:
-        """Remove whatever joins two nodes."""
+        """Remove the arc or edge between two nodes."""
         for one, two in ((a, b), (b, a)):
             self.parents[one] &= ~(1 << two)
             self.children[one] &= ~(1 << two)
             self.undirected[one] &= ~(1 << two)
 
     def direct(self, a: int, b: int) -> None:
-        """Make it a -> b, whatever it was."""
+        """Make it a -> b, in whichever way they were joined."""
         self.cut(a, b)
         self.parents[b] |= 1 << a
         self.children[a] |= 1 << b
@@ -103,10 +103,10 @@ class Extension:
 
 
 def extension_of(pattern: Pattern, limits: Ints | None = None) -> Extension | None:
-    """A DAG with the same adjacencies, the directed arcs kept and no new v-structure, if there is one.
+    """A DAG with the same adjacencies, the directed arcs kept and no new v-structure; None if there is none.
 
     Dor & Tarsi (1992), as in `graph.equivalence.consistent_extension`: the lowest node that can be a sink.
-    `limits` are the most parents of each node.
+    `limits` are the largest numbers of parents, by node.
     """
     found = _extended(pattern.rows(), limits)
     return None if found is None else Extension(masks_of_words(found[0]), found[1].tolist())
@@ -140,7 +140,7 @@ def _completed(parents: Words, order: Ints) -> Words:
 class ClassPosition:
     """The class a search is at, in integers and in rows of bits.
 
-    Going to a neighbour costs Python only what differs: the rest of the lists is shared.
+    Moving to a neighbour costs Python only what differs: the rest of the lists is shared.
     """
 
     def __init__(self, pattern: Pattern) -> None:
@@ -151,7 +151,7 @@ class ClassPosition:
         self._member = [0] * pattern.n, np.zeros_like(self._steps)
 
     def neighbour(self, changed: Pattern, nodes: Sequence[int]) -> tuple[Pattern, Extension] | None:
-        """The class with the members of a pattern that differs from this one at some nodes, and a member."""
+        """The class of a pattern that differs from this one only at `nodes`, and a member of it."""
         rows = self.rows.copy()
         rows[:, nodes] = changed.rows(nodes)
         found = _extended(rows)
@@ -165,7 +165,7 @@ class ClassPosition:
         return reached, member
 
     def move(self, after: Pattern) -> tuple[int, int]:
-        """Take up another class: the nodes that differ, and those that a step leads no longer away from."""
+        """Move to another class; return the nodes that differ, and those that lost an outgoing step."""
         before = self.pattern
         changed, lost = 0, 0
         for one, two in zip(before.lists(), after.lists(), strict=True):
@@ -182,12 +182,12 @@ class ClassPosition:
         return changed, lost
 
     def semi_directed_path(self, source: int, target: int, blocked: int, length: int = 1) -> int:
-        """As the function of that name."""
+        """See the function of the same name."""
         return _path(self._steps, source, target, blocked, length)
 
 
 def _renewed(masks: list[int], before: Words, after: Words) -> list[int]:
-    """The sets of the rows after, given those of the rows before."""
+    """The sets of the rows in `after`, given those of the rows in `before`."""
     masks = masks[:]
     changed = (before != after).any(axis=1).nonzero()[0]
     for node, mask in zip(changed.tolist(), masks_of_words(after[changed]), strict=True):
@@ -206,7 +206,7 @@ def class_of(parents: ParentSets) -> Pattern:
 
 
 def cliques_within(members: int, adjacent: list[int]) -> list[int]:
-    """Every set of these nodes that are all joined to each other, the empty one first."""
+    """Every set of these nodes whose members are pairwise adjacent, the empty one first."""
     found = [0]
     stack = [(0, members)]
     while stack:
@@ -221,8 +221,8 @@ def cliques_within(members: int, adjacent: list[int]) -> list[int]:
 def semi_directed_path(pattern: Pattern, source: int, target: int, blocked: int, length: int = 1) -> int:
     """The nodes of a path from source to target that follows arcs forwards and edges either way.
 
-    0 where the blocked nodes cut every such path. With a `length` of 2 the step from source straight to
-    target does not count. A shortest path, so that few changes of the graph can touch it.
+    0 if the blocked nodes cut every such path. With a `length` of 2 the step from source straight to
+    target does not count. The path is a shortest one, so that few changes of the graph can touch it.
     """
     steps = [own | either for own, either in zip(pattern.children, pattern.undirected, strict=True)]
     return _path(words_of_masks(steps, pattern.n), source, target, blocked, length)
@@ -238,7 +238,7 @@ def _path(steps: Words, source: int, target: int, blocked: int, length: int) -> 
 
 
 def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
-    """A member of the class that keeps the rules, if there is one.
+    """A member of the class that keeps the rules; None if there is none.
 
     Each edge is directed as required and forbidden arcs demand, and the rest extended within the limits.
     """
@@ -256,7 +256,7 @@ def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
                 return None
             known.direct(b, a)
     found = _extended(known.rows(), rules.max_parents)
-    # What is known may itself make a new v-structure.
+    # The knowledge may itself create a new v-structure.
     if found is None or (_completed(*found) != pattern.rows()).any():
         return None
     return Extension(masks_of_words(found[0]), found[1].tolist())

@@ -1,4 +1,4 @@
-"""The operators that turn an arc or an edge, with the gains of both its ends."""
+"""The operators that reverse an arc or direct an edge, with the gains of both its ends."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bayescout.search.classes.patterns import Pattern, cliques_within
 class Reversals(Operators):
     """Turn y -> x or y - x into x -> y (Hauser & Buehlmann 2012, propositions 31 and 34).
 
-    Of an arc, the clique is NA ∪ T as for an insertion, and with the neighbours of x blocks every other
-    semi-directed path from y to x. Of an edge, it is the neighbours of y that become its parents: at least
-    one not joined to x, and parted by those in NA from the rest of NA. It gains what the families
-    of both gain.
+    For an arc, the clique is NA ∪ T as for an insertion, and with the neighbours of x it blocks every other
+    semi-directed path from y to x. For an edge, it is the neighbours of y that become its parents: at least
+    one is not adjacent to x, and those in NA separate them from the rest of NA. The gain is the sum of the
+    gains of both families.
     """
 
     def _stale(self, changed: int, step: ClassMove) -> Iterable[int]:
-        """Those that changed, and those with a neighbour or child that did: its family counts too."""
+        """The nodes that changed, and those with a neighbour or child that did, as its family counts too."""
         stale = changed
         for node in bits(changed):
             stale |= self.pattern.parents[node] | self.pattern.undirected[node]
@@ -48,7 +48,7 @@ class Reversals(Operators):
             self._store(y, cliques, gains)
 
     def _turnable(self, y: int, clique: int) -> int:
-        """The nodes x whose arc from y, or edge with y, can be turned with this clique."""
+        """The nodes x whose arc from y, or edge with y, can be reversed with this clique."""
         found = self.pattern.children[y] & self._apart(y, clique)
         for x in bits(self.pattern.undirected[y] & ~clique):
             if clique & ~self.adjacent[x] and self._separated(x, y, clique):
@@ -58,7 +58,7 @@ class Reversals(Operators):
         return found & ~self.held[y]
 
     def _families(self, x: int, y: int, clique: int) -> list[Family]:
-        """After and before for y, then after and before for x."""
+        """The families of y after and before, then those of x after and before."""
         own = self.pattern.parents[y] | clique
         if self.pattern.children[y] >> x & 1:
             after = self.pattern.parents[x] & ~(1 << y)
@@ -72,7 +72,7 @@ class Reversals(Operators):
         ]
 
     def _separated(self, x: int, y: int, clique: int) -> bool:
-        """Return True if, among y's neighbours, the clique within NA parts its others from the rest of NA."""
+        """Return True if, among y's neighbours, the clique within NA separates its others from the rest."""
         undirected, around = self.pattern.undirected, self.adjacent[x]
         rest = undirected[y] & around & ~clique
         seen = ~undirected[y] | clique | 1 << x

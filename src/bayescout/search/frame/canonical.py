@@ -1,4 +1,4 @@
-"""An order of the columns that depends on what they hold, not on where they stand or what they are called."""
+"""An order of the columns that depends on their content, not on their positions or names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayescout.data.table import Table
 ROUNDS = 2
 
 FINE = 2.0**-20
-"""The unit in which weights that are not whole are counted."""
+"""The unit in which fractional weights are counted."""
 
 
 def canonical_order(table: Table) -> list[int]:
@@ -19,9 +19,9 @@ def canonical_order(table: Table) -> list[int]:
     Discrete columns come before continuous ones, which have no entropy and are ordered by content alone. A
     missing cell is content too: one more state, or one more number.
 
-    Shuffling rows or columns, or renaming variables, does not change it, nor does writing a row twice for one
-    of weight 2. Falling entropy because it makes
-    greedy searches end a little better than other orders do; see docs/decisions/canonical-order.md.
+    Shuffling rows or columns, or renaming variables, does not change it, nor does writing a row of weight 2
+    as two rows. Falling entropy because it makes greedy searches end a little better than other orders do;
+    see docs/decisions/canonical-order.md.
     """
     continuous = np.array([states is None for states in table.states], dtype=np.bool_)
     spreads = _spreads(table, continuous)
@@ -46,13 +46,13 @@ def _spreads(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _signatures(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """A number for each column, from its cells and from what else is in their rows."""
+    """One number per column, from its cells and from the other cells of their rows."""
     from bayescout.kernels.content import mark_columns, mark_rows
 
     parts = [(table.codes, ~continuous), (table.values.view(np.uint64), continuous)]
     parts = [(cells, where) for cells, where in parts if len(cells)]
     weights = _weights(table)[0]
-    # A code and a float may have the same bits: in a table of both the kind tells them apart.
+    # A code and a float may have the same bits: in a table with both, the kind tells them apart.
     colours = (continuous & (len(parts) == 2)).astype(np.uint64)
     for _ in range(ROUNDS):
         rows = np.zeros(table.n_rows, dtype=np.uint64)

@@ -1,14 +1,14 @@
 """A file from which a killed run goes on as if nothing had happened.
 
-The file is lines that are only ever appended. The first says what run it is; each other one is a record:
-where the run stands, and the steps since the record before. A line ends with a digest of it and of all lines
-before it, so that what is read is what was written: a piece of a line at the end, which a kill in the middle
-of writing leaves, is dropped, and any other damage is refused. (Damage, not forgery: who changes a checkpoint
-on purpose can compute the digests too.)
+The file consists of lines that are only ever appended. The first identifies the run; each other one is a
+record: the state of the run, and the steps since the record before. A line ends with a digest of itself and
+of all lines before it, so that damage is noticed: an incomplete last line, which a kill in the middle of
+writing leaves, is dropped, and any other damage is refused. (Damage, not forgery: whoever changes a
+checkpoint on purpose can compute the digests too.)
 
-Records are written so seldom that they take about a tenth of the time at most; a kill loses ten times what
-writing a record takes, and the step in hand. When the file has grown to several times what it has to hold,
-it is written anew with a single record.
+Records are written so seldom that they take about a tenth of the time at most; a kill loses ten times the
+time of writing a record, and the step in hand. When the file has grown to several times the size it needs,
+it is rewritten with a single record.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ BEGIN = f'{{"format":"{FORMAT}","version":{VERSION},'.encode()
 EARLIER = re.compile(rf'{{"format": ?"{FORMAT}", ?"version": ?([12]),'.encode())
 
 PAUSE = 10.0
-"""How long no record is written, in times of what the last one took."""
+"""The least time between two records, as a multiple of the time the last one took to write."""
 
 GROWTH, SMALL = 4, 2**20
-"""A file of over SMALL bytes is written anew when it has GROWTH times the bytes that it needs."""
+"""A file of over SMALL bytes is rewritten when it has GROWTH times the bytes that it needs."""
 
 WAY_OUT = "delete it to begin anew, or use another path"
 
@@ -42,7 +42,7 @@ WAY_OUT = "delete it to begin anew, or use another path"
 class Checkpoint:
     """The file of a run, open and locked between `__enter__` and `__exit__`.
 
-    `identity` says what run it is (data, search, score, knowledge, seed): a file of another run is refused
+    `identity` identifies the run (data, search, score, knowledge, seed): a file of another run is refused
     rather than continued or overwritten.
     """
 
@@ -51,10 +51,10 @@ class Checkpoint:
         self.identity: dict[str, Any] = json.loads(json.dumps(identity))
         self._file = -1
         self._ours = False
-        """Whether the file was made by this run and is still empty."""
+        """True if the file was made by this run and is still empty."""
         self._size = 0
         self._needed = 0
-        """About how many bytes the file would have if it were written anew; 0 where that comes next."""
+        """About how many bytes the file would have if rewritten; 0 if it will be rewritten next."""
         self._chain = ""
         self._steps = 0
         self._top: list[Any] = []
@@ -81,7 +81,7 @@ class Checkpoint:
     # ---- reading
 
     def load(self) -> dict[str, Any] | None:
-        """What was saved last, with the whole trace, or None where nothing was."""
+        """The values saved last, with the whole trace, or None if there are none."""
         last: dict[str, Any] | None = None
         trace: list[Any] = []
         top: list[Any] = []
@@ -98,7 +98,7 @@ class Checkpoint:
         return None if last is None else last | {"trace": trace, "top": top}
 
     def not_a_run(self) -> FormatError:
-        """The refusal of a file that is whole, and yet not what a run writes."""
+        """The error for a file that is undamaged, and yet not what a run writes."""
         return FormatError(f"does not hold a run of this search; {WAY_OUT}", self.path)
 
     def _records(self) -> Iterator[dict[str, Any]]:
@@ -117,7 +117,7 @@ class Checkpoint:
                     yield record
 
     def _checked(self, line: bytes, chain: str, number: int) -> tuple[Any, str]:
-        """The content of a line that is as it was written, and its digest."""
+        """The content of an undamaged line, and its digest."""
         content, _, digest = line[:-1].rpartition(b" ")
         if _digest(chain, content).encode() != digest:
             raise FormatError(f"the checkpoint is damaged in this line; {WAY_OUT}", self.path, number)
@@ -141,10 +141,10 @@ class Checkpoint:
         return time.perf_counter() - self._written >= PAUSE * self._took
 
     def save(self, saved: Callable[[], dict[str, Any]]) -> None:
-        """Write a record of what `saved` makes, if it has steps that no record has.
+        """Write a record of the values that `saved` returns, if it has steps that no record has.
 
-        Where that fails, as on a full disk, a warning says so once: the run is worth more than its
-        checkpoint. What was written before stays, and later records are tried for.
+        If that fails, as on a full disk, a warning says so once: the run is worth more than its
+        checkpoint. Earlier records stay, and later ones are still tried.
         """
         begin = time.perf_counter()
         values = saved()
@@ -165,7 +165,7 @@ class Checkpoint:
         self._written = time.perf_counter()
 
     def write(self, values: dict[str, Any]) -> None:
-        """Write what a run needs to go on in place of whatever the file holds; refuse where that fails."""
+        """Replace the file's content by the values that a run needs to go on; refuse if that fails."""
         try:
             self._write_anew(values, values.pop("top"), values.pop("trace"))
         except OSError as error:
@@ -187,7 +187,7 @@ class Checkpoint:
         self._needed = max(self._needed + len(shown), len(line))
 
     def _write_anew(self, values: dict[str, Any], top: Sequence[Any], trace: Sequence[Any]) -> None:
-        """Replace the file by one with a single record, without letting go of the lock where that can be."""
+        """Replace the file by one with a single record, keeping the lock where the system allows it."""
         if self._file >= 0 and not is_at(self._file, self._target) and self._target.exists():
             raise FormatError("cannot be written: another file has taken its place", self.path)
         first, chain = _line(_json({"format": FORMAT, "version": VERSION, "identity": self.identity}), "")
@@ -225,7 +225,7 @@ class Checkpoint:
     # ---- the open file
 
     def _opened(self) -> int:
-        """The file, made where there is none, locked against every other run."""
+        """The descriptor of the file, created if there is none, locked against every other run."""
         while True:
             file = os.open(self._target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             try:
@@ -243,7 +243,7 @@ class Checkpoint:
             os.close(file)
 
     def _user(self) -> str:
-        """Who wrote the last record, as the one who has the file."""
+        """The process that wrote the last record, named as the one that holds the file."""
         found = None
         with open(self._target, "rb") as stream:
             for line in stream:
@@ -268,12 +268,12 @@ def _json(value: Any) -> str:
 
 
 def _record(values: dict[str, Any], top: Sequence[Any], steps: str) -> str:
-    """A record as JSON, from steps as JSON; a number in `top` is the place of an entry in the last record."""
+    """A record as JSON, from steps as JSON; a number in `top` is the index of an entry in the last record."""
     return f'{_json({"pid": os.getpid(), **values, "top": top})[:-1]},"steps":{steps}}}'
 
 
 def _line(content: str, chain: str) -> tuple[bytes, str]:
-    """The line of a content that comes after lines of digest `chain`, and its own digest."""
+    """The line of a content that follows lines of digest `chain`, and its own digest."""
     encoded = content.encode()
     digest = _digest(chain, encoded)
     return encoded + b" " + digest.encode() + b"\n", digest
@@ -284,14 +284,14 @@ def _digest(chain: str, content: bytes) -> str:
 
 
 def _write(file: int, content: bytes) -> None:
-    """All of it, where one call may write a part."""
+    """Write all of the content; one system call may write only a part."""
     left = memoryview(content)
     while left:
         left = left[os.write(file, left) :]
 
 
 def _what_else(begin: bytes) -> str:
-    """What a file is that does not begin as a checkpoint of this version does."""
+    """A description of a file that does not begin as a checkpoint of this version does."""
     if earlier := EARLIER.match(begin):
         return (
             f"is a checkpoint of version {earlier[1].decode()}, which is not read any more; finish its run "

@@ -1,4 +1,4 @@
-"""Greedy climbing beside a search: what a run that is stopped early has to reach."""
+"""Greedy climbing beside a search: the least that a run stopped early answers with."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from bayescout.search.graphs.hill_climb import HillClimb
 
 
 class Floor:
-    """Greedy climbing from the start graph: what a run that is stopped early has to reach.
+    """Greedy climbing from the start graph: the least that a run stopped early answers with.
 
-    Searches that take long to get anywhere (a first population, all tests of a level, a hot walk) would
-    else answer with next to nothing. It climbs when a tenth of the time is over and the search is not, and
-    what it finds is no part of the search: it is the answer only where the time ends the run.
+    Searches that need long for a first answer (a first population, all tests of a level, a hot walk) would
+    otherwise answer with next to nothing. It climbs when a tenth of the time is over and the search is not;
+    the graph found is no part of the search: it is the answer only where the time ends the run.
     """
 
     def __init__(self, problem: Problem) -> None:

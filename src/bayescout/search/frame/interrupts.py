@@ -8,7 +8,7 @@ from typing import Any
 
 
 class CtrlC:
-    """Ctrl-C noted rather than raised: the step in hand ends where it next looks; the second one is raised.
+    """Ctrl-C noted rather than raised: the step in hand ends at its next check; a second Ctrl-C is raised.
 
     An exception thrown anywhere into running code can be lost in a destructor. A handler of the user's own,
     and threads other than the main one, are left alone.

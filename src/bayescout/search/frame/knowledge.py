@@ -1,7 +1,7 @@
-"""What is known before the search: required and forbidden arcs, tiers, an order, limits on parents.
+"""Prior knowledge: required and forbidden arcs, tiers, an order, limits on parents.
 
-`Knowledge` speaks in labels and is checked against itself when made and against the table when used;
-`Rules` is the same in integers, and all that searches see.
+`Knowledge` is in labels, checked for contradictions when made and against the table when used;
+`Rules` is the same in integers, and is all that searches see.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Knowledge:
         return self == Knowledge()
 
     def compile(self, names: Sequence[Label]) -> Rules:
-        """The same in positions of these variables; unknown labels and impossible limits are named."""
+        """The same in positions of these variables; unknown labels and impossible limits are refused."""
         position = {name: i for i, name in enumerate(names)}
         self._check_known(position, names)
         n = len(names)
@@ -150,7 +150,7 @@ class Knowledge:
         return limits
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON and for reports."""
+        """The fields as JSON values, also for reports."""
         limits = self.max_parents
         return {
             "required": [list(arc) for arc in self.required],
@@ -188,7 +188,7 @@ class Rules:
         return len(self.max_parents)
 
     def broken_by(self, parents: Sequence[Sequence[int]]) -> str | None:
-        """What a graph breaks, with {i} for the name of variable i, or None when it keeps every rule."""
+        """The rule that a graph breaks, with {i} for the name of variable i; None if it keeps every rule."""
         for child, own in enumerate(parents):
             for parent in own:
                 if not self.allowed[parent, child]:

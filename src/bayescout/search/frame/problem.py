@@ -1,4 +1,4 @@
-"""What a search sees and what it is: a problem in integers, a state, and two methods."""
+"""The search protocol: a problem in integers, a state, and a search with two methods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Edges = tuple[Pairs, Pairs]
 Generator = np.random.Generator
 
 MIN_GAIN = 1e-6
-"""A gain below this is rounding: without a floor two inverse reversals could both seem gains for ever."""
+"""The smallest gain that counts: below it, by rounding, two inverse reversals could both gain for ever."""
 
 
 MOST_KEPT = 4
@@ -33,7 +33,7 @@ MOST_KEPT = 4
 class Problem:
     """A score to be maximised over the graphs that keep the rules.
 
-    `start` is where to begin: a graph, "empty" (the required arcs alone) or "random". `watch` is the clock
+    `start` is a graph, "empty" (the required arcs alone) or "random". `watch` is the clock
     of the run.
 
     What can be rebuilt from a state, its scratch, is kept beside the latest states and not in them. Whoever
@@ -51,7 +51,7 @@ class Problem:
         return self.rules.n
 
     def check(self) -> None:
-        """Between two pieces of work of a long step: give the step up where the run is over."""
+        """Abandon the step in hand if the run is over; called between two pieces of work of a long step."""
         self.watch.check()
 
     @cached_property
@@ -60,9 +60,9 @@ class Problem:
         return GainRows(self.scorer, self.rules)
 
     def scratch(self, state: State, rebuild: Callable[[], Work]) -> Work:
-        """The scratch of a state, for the next one to change; rebuilt where it is not at hand.
+        """The scratch of a state, for the next one to change; rebuilt if it is not at hand.
 
-        Rebuilding does not count among the families asked for: a resumed run counts as one that was not.
+        Rebuilding does not count as evaluations: a resumed run has the same counts as one never stopped.
         """
         kept = self._kept.pop(id(state), None)
         if kept is not None:
@@ -93,16 +93,16 @@ class Problem:
 
 
 def transient(default: Any) -> Any:
-    """A field of a state that only its own step is told by: it is neither saved nor compared."""
+    """A field of a state that describes only the step that made it: it is neither saved nor compared."""
     return field(default=default, repr=False, compare=False, metadata={"transient": True})
 
 
 @dataclass(frozen=True)
 class State:
-    """Where a search stands: a value, so that it can be saved, resumed, and gone back to.
+    """The state of a search: a value, so that it can be saved, resumed, and gone back to.
 
-    What can be rebuilt from it is kept beside it (`Problem.scratch`). The answer of a run is the best graph
-    met, unless `answers_with_last`: then it is the graph in hand, whatever it scores.
+    Work that can be rebuilt from it is kept beside it (`Problem.scratch`). The answer of a run is the best
+    graph met, unless `answers_with_last`: then it is the graph in hand, whatever it scores.
     """
 
     parents: ParentSets
@@ -113,27 +113,27 @@ class State:
     answers_with_last: ClassVar[bool] = False
 
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
-        """The graphs this step came to, with their scores: the current one unless there are more."""
+        """The graphs met in this step, with their scores: the current one unless there are more."""
         return ((self.score, self.parents),)
 
     def facts(self) -> dict[str, float]:
-        """What the trace shows of this step besides score, arcs, operations and evaluations."""
+        """Further numbers of this step for the trace, besides score, arcs, operations and evaluations."""
         return {}
 
     def upper_bound(self) -> float | None:
-        """What no graph that keeps the rules can score more than, where that is known."""
+        """An upper bound on the score of any graph that keeps the rules; None if not known."""
         return None
 
     def found_class(self) -> Edges | None:
-        """The directed and undirected pairs, where the answer is a class of graphs and not one."""
+        """The directed and undirected pairs, if the answer is an equivalence class and not one graph."""
         return None
 
     def dependencies(self) -> DependencyRecord | None:
-        """The tests of independence made so far, by a search that makes any."""
+        """The tests of independence made so far; None for a search that makes none."""
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """The plain values."""
+        """The fields as JSON values."""
         return {f.name: getattr(self, f.name) for f in fields(self) if "transient" not in f.metadata}
 
     @classmethod
@@ -153,11 +153,11 @@ class Search(Protocol):
     """A frozen dataclass of settings with two methods; `state` is the class of its states.
 
     A search whose states are no answers before its end has a third, `conclude(problem, state)`: the state
-    to answer with when the run is stopped early. One that climbs greedily from the start graph sets
-    `climbs`; the others, stopped early, answer at least with what such a climb gives in that time.
+    to answer with when the run is stopped early. A search that climbs greedily from the start graph sets
+    `climbs`; any other, if stopped early, answers with at least what such a climb reaches in that time.
 
-    `advance` makes a new state and leaves the one it was given as it is, so that called twice it gives the
-    same. A step that may take long calls `problem.check()` between pieces of its work.
+    `advance` makes a new state and leaves the given one unchanged, so that two calls with the same arguments
+    give the same. A step that may take long calls `problem.check()` between pieces of its work.
     """
 
     state: type[State]
@@ -170,7 +170,7 @@ class Search(Protocol):
 
 
 def random_graph(rules: Rules, rng: Generator, mean_parents: float = 1.0) -> ParentSets:
-    """A random graph that keeps the rules: a random order, then each forward arc with equal chance."""
+    """A random graph that keeps the rules: a random order, then each forward arc with equal probability."""
     order = random_order(rules, rng)
     n = rules.n
     chance = min(1.0, 2.0 * mean_parents / max(1, n - 1))
@@ -188,7 +188,7 @@ def random_graph(rules: Rules, rng: Generator, mean_parents: float = 1.0) -> Par
 
 
 def random_order(rules: Rules, rng: Generator) -> tuple[int, ...]:
-    """A random order that the required arcs and a known order allow; uniform where there are none."""
+    """A random order that respects the required arcs and a known order; uniform if there are none."""
     if rules.order is not None:
         return rules.order
     shuffled = rng.permutation(rules.n)
@@ -210,7 +210,7 @@ def arcs_in(parents: Sequence[Sequence[int]]) -> int:
 
 
 def as_matrix(parents: Sequence[Sequence[int]], n: int) -> Bools:
-    """adjacent[parent, child]."""
+    """The adjacency matrix, adjacent[parent, child]."""
     adjacent = np.zeros((n, n), dtype=bool)
     for child, own in enumerate(parents):
         if own:

@@ -10,7 +10,7 @@ from bayescout.search.frame.problem import ParentSets
 
 
 def nearest_graph(parents: ParentSets, rules: Rules, scorer: Scorer) -> ParentSets:
-    """The required arcs, and of a graph's own those that still can be, the worthiest first.
+    """The required arcs, and as many of a graph's own arcs as the rules allow, those worth most first.
 
     An arc is worth what its child's family loses without it; of equals the lower child and parent come first.
     """

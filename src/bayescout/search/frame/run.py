@@ -19,14 +19,14 @@ from bayescout.search.frame.problem import Generator, ParentSets, Problem, Searc
 from bayescout.search.frame.watch import StepAbandoned
 
 RECENT = 64
-"""Moments kept to go back to; earlier ones are reached by repeating the run from its start."""
+"""Moments kept for going back; earlier ones are reached by repeating the run from its start."""
 
 
 class Step(NamedTuple):
     """One step of a run, for the trace and for callbacks.
 
     `score` is that of the graph in hand and `best` that of the best so far; `operations` and
-    `evaluations` (families asked for) are counted from the start; `facts` is what the search adds.
+    `evaluations` (families asked for) are counted from the start; `facts` are further numbers of the search.
     """
 
     step: int
@@ -44,7 +44,7 @@ Callback = Callable[[Step], Any]
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop before the search does: seconds and steps; and how many networks to keep."""
+    """Limits of a run: its seconds and steps, and how many networks to keep."""
 
     max_time: float | None = None
     max_steps: int | None = None
@@ -64,14 +64,14 @@ ScoredGraph = tuple[float, ParentSets]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run comes to.
+    """The outcome of a run.
 
-    trace        one step after the other
+    trace        the steps, in order
     top          the best distinct graphs met, best first
     stop_reason  why it ended
-    bound        no graph scores more, where that is known
+    bound        an upper bound on the score of any graph, where one is known
     answer       the last state, or what the search concluded from it
-    own_score    the best that the search itself had met, where the answer is a greedy climb that got further
+    own_score    the best score of the search itself, where the answer is a greedy climb that got further
     too_large    the first family that was left out because its table is too large, in words
     """
 
@@ -103,8 +103,8 @@ class Moment:
 class Run:
     """A search in progress: its state, random numbers, trace and the best so far.
 
-    `step` takes one step. With `history` the run can go `back`, and a step that is given up leaves nothing
-    behind. `top` has one graph more than is asked for, as the start may have to go.
+    `step` takes one step. With `history` the run can go `back`, and an abandoned step leaves no trace.
+    `top` has one graph more than is asked for, as the start graph may be dropped.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Run:
 
     @contextmanager
     def running(self, begin: float | None = None) -> Iterator[None]:
-        """The clock runs, Ctrl-C is noted and the scorer looks at both; `begin` is when the clock began."""
+        """Run the clock, note Ctrl-C and let the scorer check both; `begin` is when the clock began."""
         watch = self.problem.watch
         early = None if getattr(self.search, "climbs", False) else self._floor.climb
         with CtrlC() as self._interrupt:
@@ -155,7 +155,7 @@ class Run:
 
     @contextmanager
     def _hooked(self) -> Iterator[None]:
-        """The scorer looks at the clock as it works, and families too large to be counted are noted."""
+        """Let the scorer check the clock as it works, and note families too large to be counted."""
         scorer = self.problem.scorer
         scorer.hooks = Hooks(self.problem.watch.check, self._leave_out)
         try:
@@ -167,9 +167,9 @@ class Run:
         self.too_large = self.too_large or str(error)
 
     def step(self) -> Step | None:
-        """Take one step; None where the run is at its end, and `stop_reason` says why.
+        """Take one step; None if the run is at its end, and `stop_reason` says why.
 
-        The step in hand is given up when the time is over or Ctrl-C is pressed; the state before it stands.
+        The step in hand is abandoned when the time is over or Ctrl-C is pressed; the state before it stands.
         """
         self.stop_reason = self._reason_to_stop()
         if self.stop_reason:
@@ -239,7 +239,7 @@ class Run:
         return Moment(self.state, random, asked, len(self.trace), tuple(self.top), self.bound)
 
     def back(self, steps: int = 1) -> None:
-        """Go back so many steps, to the first at most; what comes after is as it was before."""
+        """Go back so many steps, to the first at most; taken again, the steps come out the same."""
         if self._moments is None:
             raise ValueError("a run without history cannot go back")
         wanted = max(1, len(self.trace) - steps)
@@ -271,13 +271,13 @@ class Run:
 
     @contextmanager
     def concluding(self) -> Iterator[None]:
-        """What `outcome` scores is not held to the clock, and families too large are noted."""
+        """Note families too large to count, with no clock on the scoring that `outcome` does."""
         self.problem.watch.extend(math.inf)
         with self._hooked():
             yield
 
     def outcome(self) -> Outcome:
-        """What the run comes to if it ends here; the run itself can go on."""
+        """The outcome of the run if it ends here; the run itself can go on."""
         problem = self.problem
         if self.state is None:
             self._at_start()
@@ -290,13 +290,13 @@ class Run:
         return replace(found, top=worth_showing(found.top, problem, self.limits.top))
 
     def _at_start(self) -> None:
-        """The start graph, where the run ended before the search had a first state."""
+        """Take the start graph as the state, where the run ended before the search had a first state."""
         self._record(_start_state(self.problem))
 
     def _concluded(self, state: State) -> tuple[State, tuple[ScoredGraph, ...]]:
-        """The answer: the last state's, or what the search makes of it where it was stopped early.
+        """The answer: the last state's, or the one that the search concludes from it if stopped early.
 
-        Where the time is over that has to be quick; if it is not, the answer is the start graph.
+        Once the time is over that has to be quick; if it is not, the answer is the start graph.
         """
         conclude = getattr(self.search, "conclude", None)
         if conclude is None or state.done or type(state) is State:
@@ -314,7 +314,7 @@ class Run:
         return state, ((state.score, state.parents),)
 
     def _raised_to_floor(self, found: Outcome) -> Outcome:
-        """Answer with the greedy climb where the search itself had not got as far."""
+        """Answer with the greedy climb if it scores more than the search itself."""
         own, climbed = found.top[0][0], self._floor.found
         if climbed is None or not climbed[0] > own:
             return found
@@ -333,12 +333,12 @@ class Run:
     # ---- checkpoints
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Write where the run stands; without a step there is nothing to write."""
+        """Save the run to a checkpoint; without a step there is nothing to save."""
         if self.state is not None:
             checkpoint.save(self.saved)
 
     def saved(self) -> dict[str, Any]:
-        """All that a run needs to go on; `waited` is how long of its time kernels were compiled."""
+        """All values that a run needs to go on; `waited` is the part of its time spent compiling kernels."""
         assert self.state is not None
         return {
             "state": self.state.to_json(),
@@ -351,7 +351,7 @@ class Run:
         }
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Take up the run that a checkpoint holds, if it holds one."""
+        """Go on with the run that a checkpoint holds, if it holds one."""
         saved = checkpoint.load()
         if saved is None:
             return
@@ -381,7 +381,7 @@ def drive(
     checkpoint: Checkpoint | None = None,
     begin: float | None = None,
 ) -> Outcome:
-    """Run a search to its end, or to the first of the limits, Ctrl-C and a callback that says stop.
+    """Run a search to its end, or until a limit, Ctrl-C or a callback stops it.
 
     `begin` is when the clock began, by `time.perf_counter`.
     """
@@ -425,9 +425,9 @@ def _keep(top: list[ScoredGraph], score: float, graph: ParentSets, most: int) ->
 
 
 def worth_showing(top: Sequence[ScoredGraph], problem: Problem, most: int) -> tuple[ScoredGraph, ...]:
-    """The best, without the empty graph that the run began with, unless nothing better was found.
+    """The best graphs, without the empty graph that the run began with, unless nothing better was found.
 
-    A graph that was given to begin with stays: someone thinks it worth something.
+    A start graph given by the user stays: someone thinks it worth something.
     """
     begun = problem.rules.required_parents if problem.start == "empty" else None
     return tuple([entry for place, entry in enumerate(top) if place == 0 or entry[1] != begun][:most])

@@ -12,15 +12,15 @@ EARLY = 0.1
 
 
 class StepAbandoned(Exception):
-    """The step in hand was given up; the state before it stands."""
+    """Raised to abandon the step in hand; the state before it stands."""
 
 
 class Watch:
-    """Asked by searches and scores between pieces of work that take some hundredths of a second each.
+    """The clock, checked by searches and scores between pieces of work of some hundredths of a second each.
 
-    `check` gives up the step in hand once the run's seconds are over or `interrupted` says so. When a tenth
-    of them is over it calls `early`, once, from wherever the search is. Seconds of compiling kernels do not
-    count. A watch that was not started never does anything.
+    `check` abandons the step in hand once the run's seconds are over or `interrupted` returns True. When a
+    tenth of them is over it calls `early`, once, wherever the search is. Seconds of compiling kernels do
+    not count. A watch that was not started never does anything.
     """
 
     def __init__(self) -> None:
@@ -40,9 +40,9 @@ class Watch:
         interrupted: Callable[[], bool] = bool,
         early: Callable[[], None] | None = None,
     ) -> None:
-        """Begin: `limit` seconds in all; `begin` is when the clock began.
+        """Start the clock with `limit` seconds in all; `begin` is when it began.
 
-        An earlier run that is resumed has `spent` seconds, and `waited` so many of them for compiling.
+        A resumed run has already `spent` some seconds, of which it `waited` some for compiling.
         """
         self._begin = (time.perf_counter() if begin is None else begin) - spent
         self._compiled = compiling_seconds() - waited
@@ -52,13 +52,13 @@ class Watch:
         self._due = self._begin + self._limit * (1.0 if self._early is None else EARLY)
 
     def extend(self, limit: float) -> None:
-        """Go on until so many seconds have passed since the beginning, without regard to Ctrl-C."""
+        """Extend the limit to so many seconds since the beginning, and ignore Ctrl-C from now on."""
         self._limit, self._early, self._interrupted = limit, None, bool
         self._due = self._begin + limit
 
     @property
     def seconds(self) -> float:
-        """Since the beginning, with what was spent before a run was resumed."""
+        """Seconds since the beginning, with those spent before the run was resumed."""
         return time.perf_counter() - self._begin
 
     @property
@@ -81,7 +81,7 @@ class Watch:
         return self.counted >= self._limit
 
     def check(self) -> None:
-        """Go on, or give up the step in hand."""
+        """Return, or abandon the step in hand."""
         if self._interrupted():
             raise StepAbandoned
         if time.perf_counter() >= self._due:
@@ -99,6 +99,6 @@ class Watch:
 
 
 def compiling_seconds() -> float:
-    """What compiling kernels has taken in this process: it is not counted against a budget."""
+    """Seconds of compiling kernels in this process; they do not count against a budget."""
     module = sys.modules.get("bayescout.kernels.jit")
     return 0.0 if module is None else float(module.compiling.seconds)

@@ -14,15 +14,15 @@ from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Prob
 from bayescout.search.graphs.moves import Moves, moves_of
 
 STEP_PROPOSALS = 20_000
-"""Proposals of one step at most."""
+"""The most proposals per step."""
 
 MOST_PROPOSALS = 10_000_000
-"""The most proposals of a sweep."""
+"""The most proposals per sweep."""
 
 
 @dataclass(frozen=True)
 class AnnealingState(State):
-    """The walk, its temperature and the best graph so far; `proposed` counts those of the sweep in hand."""
+    """The walk, its temperature and the best graph so far; `proposed` counts those of this sweep."""
 
     best_parents: ParentSets = ()
     best_score: float = float("-inf")

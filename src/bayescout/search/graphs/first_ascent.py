@@ -38,7 +38,7 @@ class FirstAscent:
 
 
 def shuffled_operators(n: int, rng: Generator) -> Ints:
-    """Every operator on every ordered pair, in random order; numbered as `Moves.move_of` reads them."""
+    """Every operator on every ordered pair, in random order; numbered as in `Moves.move_of`."""
     pairs = np.flatnonzero(~np.eye(n, dtype=bool))
     operators = np.concatenate([pairs, pairs + n * n, pairs + 2 * n * n])
     return rng.permutation(operators)

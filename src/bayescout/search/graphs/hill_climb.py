@@ -12,7 +12,7 @@ from bayescout.search.graphs.moves import Moves, moves_of
 
 @dataclass(frozen=True)
 class ClimbState(State):
-    """A climb: the best optimum so far and how many restarts are left."""
+    """A climb: the best optimum so far and the number of restarts left."""
 
     best_parents: ParentSets = ()
     best_score: float = float("-inf")
@@ -75,7 +75,7 @@ def _moved(state: ClimbState, moves: Moves) -> ClimbState:
 
 
 def restarted(moves: Moves, best: ParentSets, perturb: int, rng: Generator) -> Moves:
-    """Where to climb again: the best graph after random moves, or a random graph where there are none."""
+    """The next start: the best graph after random moves, or a random graph if `perturb` is 0."""
     if perturb == 0:
         return Moves(moves.problem, random_graph(moves.problem.rules, rng))
     moves = moves.moved_to(best)

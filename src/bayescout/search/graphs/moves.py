@@ -24,7 +24,7 @@ from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
 
 
 class Move(NamedTuple):
-    """One arc added, removed or reversed; `gain` is what the score changes by."""
+    """One arc added, removed or reversed; `gain` is the change of the score."""
 
     kind: int
     child: int
@@ -36,7 +36,7 @@ class Moves:
     """A graph, and the gain of every single-arc move from it.
 
     Only the rows of children whose parents change are scored again; reachability is kept as a matrix, so
-    the legality of a move is a look-up. `remember` is for a search that may come back to a parent set.
+    the legality of a move is a look-up. Set `remember` for a search that may come back to a parent set.
     """
 
     def __init__(self, problem: Problem, parents: ParentSets, remember: bool = True) -> None:
@@ -67,7 +67,7 @@ class Moves:
     # ---- choosing
 
     def best(self, banned: Bools | None = None) -> Move | None:
-        """The legal move that gains most; the first of equals."""
+        """The legal move that gains most; of equals the first."""
         ban = self._nothing_banned if banned is None else banned
         arcs = np.array(self._arcs, dtype=np.int64)
         gain = best_move(self._arrays, arcs, self.reach, ban, self._chosen)
@@ -77,7 +77,7 @@ class Moves:
         return Move(kind, child, parent, gain)
 
     def first(self, operators: Ints, least: float) -> tuple[Move | None, int]:
-        """The first legal operator that gains more than `least`, and how many were considered."""
+        """The first legal operator that gains more than `least`, and the number considered."""
         position = int(first_improving(self._arrays, self.reach, operators, least))
         if position < 0:
             return None, len(operators)
@@ -99,7 +99,7 @@ class Moves:
         return Move(kind, child, parent, float(gain))
 
     def legal_operators(self, additions: bool = True) -> Ints:
-        """The numbers of every legal move, or of every one that adds no arc."""
+        """The numbers of every legal move, or of those that add no arc."""
         n, gains = self.problem.n, self.gains
         added = np.flatnonzero((gains.added > -np.inf) & ~self.reach) if additions else np.empty(0, np.int64)
         removals = np.flatnonzero(gains.removed > -np.inf)
@@ -115,7 +115,7 @@ class Moves:
     # ---- changing
 
     def apply(self, move: Move) -> None:
-        """Make the move and bring gains and reachability up to date."""
+        """Make the move and update gains and reachability."""
         kind, child, parent, _ = move
         if kind == ADD:
             self._set_parents(child, [*self.parents[child], parent])
@@ -136,7 +136,7 @@ class Moves:
         return self
 
     def perturb(self, moves: int, rng: Generator) -> None:
-        """Make so many random legal removals and reversals, half as many as there are arcs at most.
+        """Make so many random legal removals and reversals, at most half as many as there are arcs.
 
         Additions are left out: they are most of the legal moves, nearly all useless and undone at once.
         """

@@ -15,7 +15,7 @@ from bayescout.search.graphs.moves import Move, Moves, moves_of
 
 @dataclass(frozen=True)
 class TabuState(State):
-    """A walk: the best graph so far, pairs that may not be touched, steps since the walk's own best."""
+    """A walk: the best graph so far, the tabu pairs, and the steps since the walk's own best."""
 
     best_parents: ParentSets = ()
     best_score: float = float("-inf")
@@ -64,7 +64,7 @@ class Tabu:
             return self._restart(state, moves, rng)
         moves.apply(move)
         better = moves.score > state.best_score + MIN_GAIN
-        # Where no graph could be scored yet there is nothing to be patient with.
+        # Patience does not count while no graph could be scored yet.
         forward = moves.score > state.walk_best + MIN_GAIN or moves.score == -np.inf
         after = TabuState(
             moves.graph,

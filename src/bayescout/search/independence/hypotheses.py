@@ -1,4 +1,4 @@
-"""Hypotheses of independence as searches put them: to the data behind a score, each one once.
+"""Hypotheses of independence, tested on the data behind a score, each one once.
 
 A graph is the parents of each node, as sets of bits.
 """
@@ -24,7 +24,7 @@ from bayescout.statistics.independence import (
 
 
 def require_test(test: str | None, alpha: float, correction: Correction = "none") -> float:
-    """Refuse settings of tests that are wrong whatever the data; alpha as a plain number."""
+    """Refuse settings of tests that are wrong whatever the data; return alpha as a plain number."""
     level = as_plain(alpha)
     if level is None or not 0 < level < 1:
         raise SettingError(f"alpha must be between 0 and 1, not {shown(alpha)}; 0.05 is usual")
@@ -51,7 +51,7 @@ def children_of(parents: Sequence[int]) -> list[int]:
 
 
 def blanket_questions(parents: Sequence[int], nodes: Iterable[int]) -> list[Question]:
-    """Is each of these nodes independent of every other outside its Markov blanket, given that?"""
+    """The questions whether each node is independent of all others outside its Markov blanket, given that."""
     children = children_of(parents)
     questions = []
     for node in nodes:
@@ -63,7 +63,7 @@ def blanket_questions(parents: Sequence[int], nodes: Iterable[int]) -> list[Ques
 
 
 class Hypotheses:
-    """Every hypothesis tested, each one once, and which of the dependencies found a graph covers."""
+    """Every hypothesis tested, each one once, and the dependencies found that a graph covers."""
 
     def __init__(self, made: Iterable[CachedTest] = ()) -> None:
         self.made: list[CachedTest] = []
@@ -76,11 +76,11 @@ class Hypotheses:
 
     @property
     def rejected(self) -> int:
-        """How many dependencies have been found."""
+        """The number of dependencies found."""
         return len(self._found)
 
     def ask(self, tests: IndependenceTests, questions: Iterable[Question]) -> None:
-        """Test what has not been tested yet."""
+        """Test the questions that have not been tested yet."""
         new = [q for q in dict.fromkeys(questions) if q not in self._known]
         for question, found in zip(new, tests.many(new), strict=True):
             self._keep(CachedTest(*question, found.p_value, found.answer))
@@ -94,7 +94,7 @@ class Hypotheses:
             self._found.append((group, one.b))
 
     def covered(self, parents: Sequence[int]) -> NDArray[np.bool_]:
-        """For each dependency found whether the graph has it too: its ends are d-connected."""
+        """For each dependency found, True if the graph has it too: its ends are d-connected."""
         if not self._found:
             return np.zeros(0, dtype=bool)
         from bayescout.kernels.separation import connect
@@ -108,7 +108,7 @@ class Hypotheses:
         return found
 
     def entries(self, parents: Sequence[int]) -> tuple[CachedTest, ...]:
-        """Every test, sorted, with what the graph covers of the dependencies."""
+        """Every test, sorted; `covered` says of each dependency if the graph has it."""
         covered = iter(self.covered(parents).tolist())
         told = [
             one._replace(covered=next(covered) if one.answer == "dependent" else None) for one in self.made
@@ -121,6 +121,6 @@ def _lists(masks: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lists end to end, and where each begins."""
+    """The lists end to end, and the start of each."""
     begins = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return np.array([item for own in lists for item in own], dtype=np.int64), begins

@@ -31,8 +31,8 @@ GROW, SHRINK, PRUNE = 0, 1, 2
 class ImapState(State):
     """A graph of the class in hand, and every hypothesis tested so far.
 
-    `phase` is grow, shrink or prune; `pruned` whether the arcs have been pruned; `settled` how many
-    dependencies were known when growth last ended.
+    `phase` is grow, shrink or prune; `pruned` is True once the arcs have been pruned; `settled` is the
+    number of dependencies known when growth last ended.
     """
 
     phase: int = GROW
@@ -153,11 +153,11 @@ class _Walk:
         self.hypotheses.ask(self.tests, questions)
 
     def covered(self) -> NDArray[np.bool_]:
-        """Which of the dependencies found the graph in hand covers."""
+        """For each dependency found, True if the graph in hand covers it."""
         return self.hypotheses.covered(self.classes.masks)
 
     def growing(self) -> ClassMove | None:
-        """The best insertion that raises the score, where that counts, or else the best that covers more."""
+        """The best insertion that raises the score, where that counts; else the best that covers more."""
         raising = self.classes.operators.best() if self.by_score else None
         if raising is not None:
             return raising
@@ -169,7 +169,7 @@ class _Walk:
         return next(more, None)
 
     def shrinking(self) -> ClassMove | None:
-        """The best deletion that raises the score, loses no dependency and brings none to light."""
+        """The best deletion that raises the score, loses no dependency and reveals no new one."""
         now = self.covered()
         for step in self.classes.operators.ranked():
             if not step.gain > MIN_GAIN:
@@ -184,7 +184,7 @@ class _Walk:
         return None
 
     def take(self, step: ClassMove) -> bool:
-        """Take a step and test what it changed; False where it could not be taken."""
+        """Take a step and test what it changed; return False if it could not be taken."""
         taken = self.classes.take(step)
         if taken:
             self._ask_about(step)

@@ -1,4 +1,4 @@
-"""PC and conservative PC: a graph from tests of independence; the score only says what it is worth."""
+"""PC and conservative PC: a graph from tests of independence; the score serves only to report its worth."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from bayescout.statistics.independence import (
 
 Triple = tuple[int, int, int]
 SETS_AT_A_TIME = 256
-"""Sets that a pair is asked about before it is seen whether more are needed, at most."""
+"""The most sets tested for a pair before checking whether more are needed."""
 
 STEP_EDGES = (2000, 500)
-"""Edges tested in one step: given nothing, and given others."""
+"""Edges tested per step: given nothing, and given others."""
 
 
 @dataclass(frozen=True)
 class PcState(State):
-    """The edges left and the tests that parted the others, with so many variables given so far.
+    """The edges left and the tests that separated the other pairs, with so many variables given so far.
 
-    Until the last step there is no graph to speak of: `parents` holds the required arcs. The last has the
-    class in `directed` and `undirected`. Of the level that comes next, `tested` edges are through of those
-    that were there when it began, `before`.
+    Until the last step there is no graph: `parents` holds the required arcs. The last step has the class in
+    `directed` and `undirected`. In the next level, `tested` edges are done of those present when it
+    began, `before`.
     """
 
     edges: Pairs = ()
@@ -132,15 +132,15 @@ class Pc:
     def conclude(self, problem: Problem, state: PcState) -> PcState:
         """The graph of the edges that are left, when the run is stopped before its end.
 
-        Before the first tests these are all there can be, which says nothing: then the required arcs. The
-        colliders are PC's: with many edges left, to be conservative takes more tests than the run itself.
+        Before the first tests these are all possible edges, which says nothing: then the required arcs. The
+        colliders are PC's: with many edges left, conservative ones take more tests than the run itself.
         """
         if state.level < 0:
             return replace(state, directed=_required(problem))
         return self._directed(problem, state, self._tests(problem), conservative=False)
 
     def _tests_at(self, problem: Problem, edges: Pairs, around: list[int], level: int) -> bool:
-        """Return True if any edge that may go has so many neighbours to be given."""
+        """Return True if any removable edge has so many neighbours to condition on."""
         if self.max_given is not None and level > self.max_given:
             return False
         return any(
@@ -168,7 +168,7 @@ class Pc:
         dag = extension_of(pattern) or forced_extension(pattern, problem.check)
         fitted = dag.parent_sets()
         parents = within_limits(problem, fitted)
-        # Where the limits on parents cost arcs, the class is that of the graph that is left.
+        # If the limits on parents cost arcs, the class is that of the remaining graph.
         directed, undirected = (pattern if parents == fitted else class_of(parents)).pairs()
         return replace(
             state,
@@ -187,7 +187,7 @@ class Pc:
     def _colliders(
         self, n: int, state: PcState, asked: Asked, conservative: bool
     ) -> tuple[list[Triple], set[Triple]]:
-        """The colliders (a, c, b), by c, a, b, and the triples that are neither one nor not."""
+        """The colliders (a, c, b), by c, a, b, and the ambiguous triples."""
         around = neighbours(n, state.edges)
         known = {(one[0], one[1]): one[2] for one in state.separators}
         triples = [
@@ -227,7 +227,7 @@ class Cpc(Pc):
 
 
 class Asked:
-    """Questions put to tests, counted."""
+    """Questions put to tests, with a count."""
 
     def __init__(self, tests: IndependenceTests) -> None:
         self.tests = tests
@@ -245,9 +245,9 @@ class Asked:
     def separators(
         self, waiting: Sequence[tuple[int, int, Iterator[tuple[int, ...]]]]
     ) -> tuple[CachedTest, ...]:
-        """The first test that parts each pair, for those that one does.
+        """The first test that separates each pair, for the pairs that are separated.
 
-        Asked in rounds over all pairs, of one set each, then two, four and so on: few are asked in vain.
+        Asked in rounds over all pairs, of one set per pair, then two, four and so on: few tests are wasted.
         """
         parted: dict[tuple[int, int], CachedTest] = {}
         size = 1
@@ -266,7 +266,7 @@ class Asked:
         return tuple(parted[pair] for pair in sorted(parted))
 
     def parted_by(self, a: int, b: int, c: int, sets: Iterator[tuple[int, ...]]) -> tuple[bool, bool]:
-        """Whether a set with c parts a and b, and whether one without does; asked until both are known."""
+        """True if a set with c separates a and b; True if one without c does; asked until both are known."""
         inside = outside = False
         while not (inside and outside):
             some = list(islice(sets, SETS_AT_A_TIME))
@@ -289,7 +289,7 @@ def neighbours(n: int, edges: Pairs) -> list[int]:
 
 
 def given_sets(around: list[int], a: int, b: int, size: int) -> Iterator[tuple[int, ...]]:
-    """The sets of so many neighbours of a, then those of b that are not of a."""
+    """The sets of so many neighbours of a, then those of b that are not also sets of a."""
     of_a, of_b = around[a] & ~(1 << b), around[b] & ~(1 << a)
     yield from combinations(bits(of_a), size)
     for given in combinations(bits(of_b), size):
@@ -300,7 +300,7 @@ def given_sets(around: list[int], a: int, b: int, size: int) -> Iterator[tuple[i
 def oriented(
     problem: Problem, edges: Pairs, colliders: Sequence[tuple[int, int, int]]
 ) -> tuple[Pattern, int]:
-    """The edges directed by what is known and then by the colliders, and how many of these did not fit."""
+    """The edges directed by the knowledge and then by the colliders, and the number that did not fit."""
     pattern = Pattern.of_pairs(problem.n, (), edges)
     conflicts = _direct_by_knowledge(pattern, problem, edges)
     for a, c, b in colliders:
@@ -314,7 +314,7 @@ def oriented(
 
 
 def _direct_by_knowledge(pattern: Pattern, problem: Problem, edges: Pairs) -> int:
-    """Direct the edges that may point one way only; those that would close a cycle are cut, and counted."""
+    """Direct the edges that may point one way only; cut those that would close a cycle, and count them."""
     rules = problem.rules
     arcs = [arc for edge in edges for arc in (edge, edge[::-1])]
     for a, b in arcs:
@@ -332,7 +332,7 @@ def _direct_by_knowledge(pattern: Pattern, problem: Problem, edges: Pairs) -> in
 
 
 def _directable(pattern: Pattern, a: int, b: int) -> bool:
-    """Whether a -> b is there, or a - b can be made so without a directed cycle."""
+    """Return True if a -> b is there, or a - b can be made so without a directed cycle."""
     arcs = Pattern(pattern.parents, pattern.children, [0] * len(pattern.parents))
     there = bool(pattern.parents[b] >> a & 1)
     return there or (bool(pattern.undirected[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
@@ -341,10 +341,10 @@ def _directable(pattern: Pattern, a: int, b: int) -> bool:
 def direct_by_rules(
     pattern: Pattern, ambiguous: set[Triple], check: Callable[[], None] = lambda: None
 ) -> None:
-    """Direct what Meek's four rules (1995) direct; what they direct both ways, or into a cycle, is left.
+    """Apply Meek's four rules (1995); an edge that they direct both ways, or into a cycle, is left.
 
-    As `graph.equivalence.meek`, for patterns that contradict themselves: tests may. An ambiguous triple may
-    be a collider, so rules 1 and 3 do not rest on it.
+    As `graph.equivalence.meek`, but for patterns that may contradict themselves, as tests can. An ambiguous
+    triple may be a collider, so rules 1 and 3 do not rely on it.
     """
     unsure = ambiguous | {(b, c, a) for a, c, b in ambiguous}
     changed = True
@@ -360,7 +360,7 @@ def direct_by_rules(
 
 
 def _must_point(pattern: Pattern, a: int, b: int, unsure: set[Triple]) -> bool:
-    """Whether one of the rules turns a - b into a -> b."""
+    """Return True if one of the rules directs a - b as a -> b."""
     parents, children, undirected = pattern.parents, pattern.children, pattern.undirected
     far = ~(parents[b] | children[b] | undirected[b] | 1 << b)  # not joined to b
     through = bits(undirected[a] & parents[b])
@@ -376,9 +376,9 @@ def _must_point(pattern: Pattern, a: int, b: int, unsure: set[Triple]) -> bool:
 
 
 def forced_extension(pattern: Pattern, check: Callable[[], None] = lambda: None) -> Extension:
-    """An acyclic graph that keeps the arcs and makes few new colliders, where none makes none.
+    """An acyclic graph that keeps the arcs and makes few new colliders, where some are unavoidable.
 
-    As Dor & Tarsi's, but the next sink is the node without children that would make fewest.
+    As Dor & Tarsi's, but the next sink is the node without children that makes the fewest new colliders.
     """
     left = pattern.adjacent()
     parents, removed = [0] * len(left), []
@@ -408,7 +408,7 @@ def _required(problem: Problem) -> Pairs:
 
 
 def within_limits(problem: Problem, parents: ParentSets) -> ParentSets:
-    """The graph with parents left out, those the score misses least first, until the limits are kept."""
+    """The graph within the limits: surplus parents are left out, those with the least loss of score first."""
     kept = []
     for child, own in enumerate(parents):
         while len(own) > problem.rules.max_parents[child]:

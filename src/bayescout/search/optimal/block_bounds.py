@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescout.arrays import Floats, Ints
 
 MOST_BLOCK = 18
-"""Variables of a block: its tables take 20 MB, and a bound a twentieth of a second."""
+"""The most variables in a block: its tables take 20 MB, and one bound 0.05 s."""
 
 
 def block_size(n: int) -> int:
@@ -21,7 +21,7 @@ def block_size(n: int) -> int:
 
 
 def group(affinity: Floats, most: int) -> list[tuple[int, ...]]:
-    """Groups of at most so many variables: again and again the two with the highest affinity are joined."""
+    """Groups of at most so many variables, made by repeatedly joining the two with the highest affinity."""
     groups = [[i] for i in range(len(affinity))]
     while True:
         best, pair = 0.0, (0, 0)
@@ -51,12 +51,12 @@ class Blocks:
         ]
 
     def hold(self, members: tuple[int, ...]) -> bool:
-        """Whether all of these variables are in one block: no cut is needed for them."""
+        """Return True if all of these variables are in one block: no cut is needed for them."""
         inside = set(members)
         return any(inside <= set(block) for block in self.groups)
 
     def bound(self, worth: Floats, tops: Floats) -> tuple[float, Floats]:
-        """The most that the columns get, and the most with each column; -inf for a column that is closed.
+        """The largest total of the columns, overall and with each column; -inf for a closed column.
 
         tops  the highest worth of each variable
         """
@@ -79,7 +79,7 @@ class Blocks:
         return total, total + reach
 
     def choose(self, worth: Floats, tops: Floats) -> tuple[float, Ints]:
-        """The most that the columns get, and the columns that get it: one of each variable."""
+        """The largest total of the columns, and the columns that attain it: one per variable."""
         from bayescout.kernels.optimal import last_first
 
         total = float(tops.sum())
@@ -99,7 +99,7 @@ class Blocks:
         return total, chosen
 
     def _solve(self, place: int, worth: Floats) -> tuple[Floats, Floats]:
-        """The tables of dynamic programming of one block."""
+        """The tables of the dynamic programming in one block."""
         from bayescout.kernels.optimal import best_sinks, best_within
 
         columns, subsets = self._columns[place], self._subsets[place]

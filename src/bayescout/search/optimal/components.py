@@ -1,7 +1,7 @@
-"""The problem in components: variables that can be each other's ancestors under the candidate sets.
+"""The components of the problem: variables that can be each other's ancestors under the candidate sets.
 
-Between two components arcs go one way only, so no choice in one can close a cycle with the other, and each is
-solved by itself: of the sets of a child that are the same within its part, the best stands for all.
+Between two components arcs go one way only, so no choice in one can close a cycle with the other, and each
+is solved by itself: of a child's sets that are equal within its component, the best stands for all.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from bayescout.search.parent_sets.lists import ParentSetLists
 class Component:
     """One component: its variables, and the sets of each in positions within the component.
 
-    variables  positions in the whole problem, rising
+    variables  positions in the whole problem, ascending
     lists      the sets of each variable, over the component
-    places     (m,) int64   where each set stands among the candidates of its child
+    places     (m,) int64   the index of each set among the candidates of its child
     """
 
     variables: tuple[int, ...]
@@ -42,7 +42,7 @@ class Component:
 
 
 def components_of(candidates: ParentSetLists) -> list[Component]:
-    """The components, in an order in which arcs between them go forward."""
+    """The components, in an order in which arcs between them point forward."""
     return [_component(candidates, variables) for variables in groups(candidates)]
 
 
@@ -80,7 +80,7 @@ def _component(candidates: ParentSetLists, variables: tuple[int, ...]) -> Compon
 
 
 def _first_of_their_kind(sets: Words) -> Ints:
-    """The sets, best first, that have no set before them within them."""
+    """The sets, given best first, that have no subset before them."""
     from bayescout.kernels.insertions import undominated
 
     keep = np.empty(len(sets), dtype=bool)

@@ -1,4 +1,4 @@
-"""Cluster cuts: what a network without cycles satisfies and a fractional solution may not.
+"""Cluster cuts: inequalities that networks without cycles satisfy and a fractional solution may not.
 
 In a set C of variables the first k in any order have fewer than k parents within C, so of the chosen parent
 sets at most |C| - k meet C in k or more (Jaakkola et al. 2010; k-cluster cuts of Cussens 2011).
@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from bayescout.arrays import Floats, Ints
 
 LEAST_VIOLATION = 1e-4
-"""Cuts violated by less are not worth a row."""
+"""The least violation that is worth a row."""
 
 WHOLE = 1e-5
-"""A weight this near to nought or one counts as whole."""
+"""A weight this near to zero or one counts as whole."""
 
 MOST_CUTS = 200
-"""Cuts that one round adds at most."""
+"""The most cuts added per round."""
 
 
 @dataclass(frozen=True, order=True)
 class Cut:
-    """Of the parent sets of these variables at most |members| - k meet them in k or more."""
+    """The constraint that at most |members| - k parent sets of these variables meet them in k or more."""
 
     members: tuple[int, ...]
     k: int = 1
@@ -37,7 +37,7 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Weighted:
-    """The columns of a solution that have weight: child, members (m, n) bool and weight of each."""
+    """The columns of a solution with positive weight: child, members (m, n) bool and weight of each."""
 
     children: Ints
     inside: NDArray[np.bool_]
@@ -86,7 +86,7 @@ def _seeds(solution: Weighted) -> Ints:
 
 
 def cycle_cuts(solution: Weighted) -> list[Cut]:
-    """A cut for each shortest cycle among the arcs that have more than half the weight."""
+    """One cut per shortest cycle among the arcs with more than half the weight."""
     graph = np.zeros((solution.n, solution.n), dtype=bool)
     heavy = solution.values > 0.5
     graph[:, solution.children[heavy]] = solution.inside[heavy].T
@@ -99,7 +99,7 @@ def cycle_cuts(solution: Weighted) -> list[Cut]:
 
 
 def _shortest_path(graph: NDArray[np.bool_], source: int, target: int) -> list[int]:
-    """The variables on a shortest path, both ends included; nothing where there is none."""
+    """The variables on a shortest path, both ends included; empty if there is none."""
     before = {source: source}
     front = [source]
     while front and target not in before:
@@ -119,7 +119,7 @@ def _shortest_path(graph: NDArray[np.bool_], source: int, target: int) -> list[i
 
 
 def partial_arcs(solution: Weighted) -> list[tuple[int, int]]:
-    """Arcs (child, parent) that the solution has in part, those nearest to half first."""
+    """Arcs (child, parent) with fractional weight, those nearest to one half first."""
     n = solution.n
     distance = np.abs(solution.weights() - 0.5).ravel()
     order = np.argsort(distance, kind="stable")
@@ -127,7 +127,7 @@ def partial_arcs(solution: Weighted) -> list[tuple[int, int]]:
 
 
 def suggested_order(solution: Weighted) -> Ints:
-    """One variable after the other, each time the one with most weight on sets within those before it."""
+    """A greedy order: next comes the variable with the most weight on sets within those before it."""
     placed = np.zeros(solution.n, dtype=bool)
     order = np.empty(solution.n, dtype=np.int64)
     for place in range(solution.n):

@@ -10,11 +10,11 @@ from bayescout.search.optimal.components import Component
 from bayescout.wording import setting
 
 MOST_BYTES = 1 << 30
-"""What the tables of dynamic programming may take: 23 variables."""
+"""Memory limit for the tables of dynamic programming: 23 variables."""
 
 
 def bytes_needed(n: int) -> int:
-    """A best score for each variable and subset of the others, and a total for each subset."""
+    """The bytes of a best score per variable and subset of the others, and a total per subset."""
     return 8 * (n * (1 << max(0, n - 1)) + (1 << n))
 
 
@@ -33,7 +33,7 @@ def require_fit(n: int) -> None:
 
 
 def solve_dynamic(component: Component) -> Ints | None:
-    """The sets of a best network, as places in the component's lists; None where no network has a score."""
+    """The sets of a best network, as indices into the component's lists; None if no network has a score."""
     from bayescout.kernels.insertions import choose_all
     from bayescout.kernels.optimal import best_sinks, best_within, last_first
 

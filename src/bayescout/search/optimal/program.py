@@ -1,8 +1,8 @@
-"""An integer program over candidate parent sets: one column a set, cuts against cycles, branch and bound.
+"""An integer program over candidate parent sets: one column per set, cuts against cycles, branch and bound.
 
-The relaxation is solved, cuts that its solution violates are added, and so on; sets that no network better
-than the best known can have are closed on the way. Where no cut is left, an arc is chosen that the solution
-has in part, and the networks with it and those without it are bounded apart.
+The relaxation is solved, cuts that its solution violates are added, and so on; sets that cannot be in a
+network better than the best known are closed on the way. When no cut is left, an arc with fractional weight
+is chosen, and the networks with it and those without it are bounded separately.
 """
 
 from __future__ import annotations
@@ -32,38 +32,38 @@ from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxatio
 from bayescout.search.parent_sets.lists import ParentSetLists
 
 PROOF = 1e-6
-"""Nats: a network is proven optimal when none can be better by more than this."""
+"""Tolerance in nats: a network is proven optimal when none can be better by more than this."""
 
 WEIGHT = 1e-7
-"""Columns with less weight in a solution count as zero: the solver's tolerance."""
+"""Columns with less weight in a solution count as zero: this is the solver's tolerance."""
 
 ROUNDING = 2.5e-16
-"""What one addition may lose, as a share of the numbers added; bounds are raised by all that may be lost."""
+"""The rounding error of one addition, relative to the terms; bounds are raised by the largest total error."""
 
 TRIED_ARCS = 8
-"""Arcs whose two sides are bounded before one is chosen to branch on."""
+"""The number of arcs whose two sides are bounded before one is chosen to branch on."""
 
 LESSER_SIDE = 5.0
-"""How much more the side whose bound comes down less counts in that choice."""
+"""The weight, in that choice, of the side whose bound drops less, relative to the other side."""
 
 SHRUNK = 0.9
-"""A node is solved again rather than branched where blocks leave less than this share of its columns."""
+"""A node is solved again rather than branched if blocks leave less than this share of its columns."""
 
 MOVES = 40
-"""Steps by which the multipliers of the first node that is bounded by blocks are moved."""
+"""Subgradient steps on the multipliers of the first node that is bounded by blocks."""
 
 STEP_NODES = 10
-"""Nodes bounded in one step."""
+"""Nodes bounded per step."""
 
 STALL, PATIENCE = 0.02, 4
-"""A node is branched where so many rounds of cuts, one after the other, each close less of the gap."""
+"""A node is branched after PATIENCE rounds of cuts in a row that each close less than STALL of the gap."""
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, order=True)
 class Node:
-    """Networks that use only the open columns; none scores more than the bound."""
+    """The networks that use only the open columns; none scores more than the bound."""
 
     priority: tuple[float, int]
     bound: float = field(compare=False)
@@ -82,7 +82,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a program has come, as a value; what it has in common with `Program` is explained there."""
+    """The progress of a program, as a value; fields shared with `Program` are explained there."""
 
     picks: tuple[int, ...] | None
     cuts: tuple[Cut, ...]
@@ -116,9 +116,9 @@ class Progress:
 class Program:
     """One component's integer program, as far as it has come.
 
-    picks   the sets of the best network known, as places in its lists; None where none is known
-    bound   an upper bound of the score of any network
-    left    the highest bound of a node that was closed though the bound did not come down to its network
+    picks   the sets of the best network known, as indices into its lists; None if none is known
+    bound   an upper bound on the score of any network
+    left    the highest bound of a node closed without its bound having dropped to its network's score
     """
 
     def __init__(self, component: Component, picks: Ints | None) -> None:
@@ -176,7 +176,7 @@ class Program:
         """Bound some of the nodes with the highest bounds.
 
         The model is built anew each time, so that a resumed run goes the same way; cuts that no solution of
-        the step needed are forgotten.
+        the step needed are dropped.
         """
         self._model = None
         self._used = [False] * len(self.cuts)
@@ -202,14 +202,14 @@ class Program:
         cuts = self._violated(solution)
         slow = node.bound - bound <= STALL * (bound - self.score)
         stalled = node.stalled + 1 if slow else 0
-        # A whole solution that violates cuts has a cycle and no arc to branch on: it must be solved again.
+        # An integral solution that violates cuts has a cycle and no arc to branch on: solve it again.
         if cuts and (stalled < PATIENCE or not partial_arcs(solution)):
             self._push(bound, columns, stalled)
         else:
             self._bound_by_blocks(solution, found.multipliers, columns, bound)
 
     def _bound_by_blocks(self, solution: Weighted, multipliers: Floats, columns: Bools, bound: float) -> None:
-        """Rule out cycles within blocks; where that closes many columns solve again, else branch."""
+        """Rule out cycles within blocks; if that closes many columns, solve again, otherwise branch."""
         if not self._hold_all(columns):
             return
         new = np.zeros(len(self.cuts) - len(multipliers))  # cuts found since the relaxation was solved
@@ -228,9 +228,9 @@ class Program:
             self._branch(solution, left, bound)
 
     def _moved(self, multipliers: Floats, columns: Bools, blocks: Blocks) -> Floats:
-        """Multipliers whose bound by blocks is lower: steps against what the blocks' best sets violate.
+        """Multipliers with a lower bound by blocks: subgradient steps along the blocks' violations of cuts.
 
-        The step is Polyak's, towards the best known score, and halved when three in a row do not help.
+        The step size is Polyak's, towards the best known score, and halved when three in a row do not help.
         """
         best, lowest, scale, idle = multipliers, math.inf, 1.0, 0
         cross = [place for place, cut in enumerate(self.cuts) if not blocks.hold(cut.members)]
@@ -251,7 +251,7 @@ class Program:
         return best
 
     def _violations(self, chosen: Ints, cross: list[int], multipliers: Floats) -> Floats:
-        """By how much the chosen columns pass the room of each of these cuts, or leave it unused."""
+        """The chosen columns in each of these cuts less its room: positive if violated, negative if slack."""
         taken = np.zeros(len(self.losses), dtype=bool)
         taken[chosen] = True
         over = np.zeros(len(multipliers))
@@ -261,7 +261,7 @@ class Program:
         return over
 
     def _divided(self, multipliers: Floats, solution: Weighted) -> Blocks:
-        """Blocks of variables: together are those that the costliest cuts, or else arcs with weight, join."""
+        """Blocks that group the variables joined by the costliest cuts, or else by arcs with weight."""
         affinity = solution.weights()
         affinity += affinity.T
         for place in np.flatnonzero(multipliers > 0).tolist():
@@ -271,7 +271,7 @@ class Program:
         return Blocks(group(affinity, block_size(self.n)), self.children, self.inside)
 
     def _violated(self, solution: Weighted) -> list[Cut]:
-        """Add the cuts that the solution violates and that are not there already."""
+        """Add the violated cuts that are not there already."""
         known = set(self.cuts)
         cuts = [cut for k in (1, 2) for cut in violated_cuts(solution, k) if cut not in known]
         if not cuts:
@@ -302,7 +302,7 @@ class Program:
         return Solution(x, found.multipliers)
 
     def _hold_all(self, columns: Bools) -> bool:
-        """Whether every child has an open column."""
+        """Return True if every child has an open column."""
         return bool(np.bincount(self.children[columns], minlength=self.n).min() > 0)
 
     def _built(self, columns: Bools) -> Relaxation:
@@ -347,11 +347,11 @@ class Program:
     def _bounds(
         self, multipliers: Floats, columns: Bools, blocks: Blocks | None = None
     ) -> tuple[Floats, float]:
-        """For each column a bound of the networks that have it, and a bound of all of them.
+        """An upper bound on the networks with each column, and one on all networks.
 
-        Whatever the multipliers, as long as none is negative, no network scores more than the sum over the
-        children of their best open set, each charged the multipliers of the cuts it counts in, and of each
-        multiplier times the room of its cut: no tolerance of the solver enters. With blocks, the best sets
+        For any non-negative multipliers, no network scores more than the sum over the children of their best
+        open set, each charged the multipliers of the cuts it counts in, plus the sum over the cuts of each
+        multiplier times the cut's room: no tolerance of the solver enters. With blocks, the best sets
         are chosen without cycles in any block, and the cuts within blocks are left out.
         """
         worth, tops, fixed = self._charged(multipliers, columns, blocks)
@@ -364,7 +364,7 @@ class Program:
     def _charged(
         self, multipliers: Floats, columns: Bools, blocks: Blocks | None
     ) -> tuple[Floats, Floats, float]:
-        """What each open column is worth, the most of each child, and what is the same for all networks."""
+        """The worth of each open column, the largest per child, and the constant common to all networks."""
         worth = self.losses.copy()
         room = 0.0
         for place in np.flatnonzero(multipliers > 0).tolist():
@@ -382,10 +382,10 @@ class Program:
     # ---- branching
 
     def _branch(self, solution: Weighted, columns: Bools, bound: float) -> None:
-        """Divide the networks by the arc for which both sides' bounds come down most."""
+        """Divide the networks by the arc for which both sides' bounds drop most."""
         arcs = partial_arcs(solution)
         if not arcs:
-            # A network: it has been offered, and rounding alone keeps the bound above it.
+            # The solution is a network: it has been offered, and only rounding keeps the bound above it.
             self.left = max(self.left, bound)
             return
         chosen: list[tuple[Bools, float]] = []
@@ -418,9 +418,9 @@ class Program:
 
 
 def climbed(lists: ParentSetLists, order: Ints) -> tuple[Ints, Ints, float]:
-    """An order climbed by insertion, the best sets in it as places in the lists, and their total.
+    """An order climbed by insertion, the best sets in it as indices into the lists, and their total.
 
-    The order stays as it is, with minus infinity, where a variable has no set in it.
+    If a variable has no set in the order, the order stays as it is, with minus infinity.
     """
     from bayescout.kernels.insertions import choose_all, climb_order
 

@@ -24,31 +24,31 @@ from bayescout.search.parent_sets.lists import ParentSetLists
 METHODS = ("auto", "dynamic", "program")
 
 STEP_BYTES = 64 << 20
-"""Components are solved in one step as long as their tables of dynamic programming together take no more."""
+"""Components are solved in one step as long as their dynamic programming tables take no more in total."""
 
 RESTARTS = 10
-"""Of the first climb."""
+"""Restarts of the first climb."""
 
 STEP_MOVES = 100_000
-"""Moves of the first climb in one step, divided by the square of the number of variables."""
+"""Moves of the first climb per step, to be divided by the square of the number of variables."""
 
 CLIMBS = 2000
-"""Climbs over orders, divided by the number of variables."""
+"""Climbs over orders, to be divided by the number of variables."""
 
 CLIMB_AFTER = (3, 10, 100)
-"""Steps of a long enumeration after which there are climbs over orders of the sets known so far."""
+"""Steps of a long enumeration after which the sets known so far are searched by climbs over orders."""
 
 
 @dataclass(frozen=True)
 class OptimalState(State):
-    """How far an exact search has come.
+    """The progress of an exact search.
 
     stage       "climb", "sets", "order", "parts" and then "done"
     enumerated  steps of the enumeration of parent sets
-    complete    whether every parent set that matters has been looked at
-    bound       no network scores more, as far as is known
-    settled     how many components are solved, and `bounds` of them
-    program     of the component in hand, as far as it has come
+    complete    True if every parent set that matters has been examined
+    bound       an upper bound on the score of any network, as far as is known
+    settled     the number of components solved; `bounds` are theirs
+    program     the progress of the program of the component in hand
     walk        the first climb, while it goes on
     """
 
@@ -84,7 +84,7 @@ class OptimalState(State):
 
 
 class ExactWork:
-    """What can be rebuilt: the enumeration, its sets, their components, and the program in hand."""
+    """Scratch that can be rebuilt: the enumeration, its sets, their components, and the program in hand."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -179,7 +179,7 @@ class Optimal:
 
 
 def _climb(problem: Problem, state: OptimalState, work: ExactWork, rng: Generator) -> OptimalState:
-    """Tabu search with some restarts, so many moves of it: a good answer at once."""
+    """Take so many moves of a tabu search with some restarts: a good answer at once."""
     if not math.isfinite(state.score):
         return _begin_sets(state, work)
     tabu, walk = Tabu(restarts=RESTARTS), state.walk
@@ -195,7 +195,7 @@ def _climb(problem: Problem, state: OptimalState, work: ExactWork, rng: Generato
 
 
 def _begin_sets(state: OptimalState, work: ExactWork) -> OptimalState:
-    """On to the enumeration of parent sets."""
+    """Go on to the enumeration of parent sets."""
     work.enumerate()
     return replace(state, stage="sets")
 
@@ -207,7 +207,7 @@ def _enumerate(problem: Problem, state: OptimalState, work: ExactWork, rng: Gene
         if next(work.steps, work) is work:
             stage = "order"
     except TooLargeError:
-        # What is known so far is solved, and the bound says what may have been missed.
+        # The sets known so far are solved, and the bound covers those that may have been missed.
         stage, complete = "order", False
     after = replace(state, stage=stage, enumerated=state.enumerated + 1, complete=complete)
     if stage == "sets" and after.enumerated in CLIMB_AFTER:
@@ -221,7 +221,7 @@ def _climb_orders(problem: Problem, state: OptimalState, work: ExactWork, rng: G
     work.divide()
     assert work.candidates is not None
     if (work.candidates.tops() == -math.inf).any():
-        # A variable that cannot be scored with any parents: so it is with every network.
+        # A variable cannot be scored with any parents, so no network can be scored.
         return replace(state, stage="done", done=True)
     return replace(_climb_over(problem, state, work.candidates, rng), stage="parts")
 
@@ -229,7 +229,7 @@ def _climb_orders(problem: Problem, state: OptimalState, work: ExactWork, rng: G
 def _climb_over(
     problem: Problem, state: OptimalState, candidates: ParentSetLists, rng: Generator
 ) -> OptimalState:
-    """Climb over orders from the best graph, and again from near the best order."""
+    """Climb over orders from the best graph, and again from orders near the best one."""
     n = problem.n
     order, chosen, total = climbed(candidates, np.array(peel_roots(state.parents), dtype=np.int64))
     for swaps in rng.integers(0, n, size=(max(5, CLIMBS // n), max(2, n // 8), 2)):
@@ -246,7 +246,7 @@ def _climb_over(
 
 
 def _better(problem: Problem, state: OptimalState, graph: ParentSets) -> OptimalState:
-    """The state with the better of its graph and another one."""
+    """The state with the better of its own graph and the given one."""
     score = problem.total(graph)
     return replace(state, parents=graph, score=score) if score > state.score else state
 
@@ -255,7 +255,7 @@ def _better(problem: Problem, state: OptimalState, graph: ParentSets) -> Optimal
 
 
 def _picks_of(component: Component, parents: ParentSets) -> Ints | None:
-    """The best sets of a component in an order of the graph; None where one has none that can be scored."""
+    """The best sets of a component in an order of the graph; None if a variable has no set with a score."""
     from bayescout.kernels.insertions import choose_all
 
     place = {variable: i for i, variable in enumerate(component.variables)}
@@ -265,7 +265,7 @@ def _picks_of(component: Component, parents: ParentSets) -> Ints | None:
 
 
 def _with_picks(problem: Problem, state: OptimalState, work: ExactWork, picks: Ints | None) -> OptimalState:
-    """The state with the variables of the component in hand given these sets, where that is better."""
+    """The state with these sets for the variables of the component in hand, if that scores more."""
     if picks is None:
         return state
     assert work.candidates is not None
@@ -279,7 +279,7 @@ def _with_picks(problem: Problem, state: OptimalState, work: ExactWork, picks: I
 def _settled(
     problem: Problem, state: OptimalState, work: ExactWork, picks: Ints | None, bound: float | None
 ) -> OptimalState:
-    """The state with one component solved; without a bound of its own its sets are the best there are."""
+    """The state with one component solved; without a bound of its own, its sets are optimal."""
     lists = work.components[state.settled].lists
     best = -math.inf if picks is None else float(np.sum(lists.scores[picks]))
     after = _with_picks(problem, state, work, picks)
@@ -288,7 +288,7 @@ def _settled(
 
 
 def _bounded(state: OptimalState, work: ExactWork, current: float | None) -> OptimalState:
-    """The bound of the whole: of the solved components, of the one in hand, and the others' best sets."""
+    """The bound of the whole: the solved components, the one in hand, and the best sets of the others."""
     components = work.components
     done = state.settled == len(components)
     begin = state.settled + (current is not None)

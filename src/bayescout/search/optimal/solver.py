@@ -1,7 +1,7 @@
 """Linear programs over columns in [0, 1] that grow by rows, by HiGHS.
 
-Through `highspy` where it is installed, which goes on from the last optimum when rows are added or columns
-closed, and else through `scipy`, which has the same solver but begins anew each time. One thread and a
+Uses `highspy` where it is installed, which goes on from the last optimum when rows are added or columns
+closed, and otherwise `scipy`, which has the same solver but begins anew each time. One thread and a
 fixed seed: the same calls give the same answers.
 """
 
@@ -33,16 +33,16 @@ SETTINGS: dict[str, Any] = {
 
 
 class Solution(NamedTuple):
-    """An optimum: the columns, and the multipliers of the rows added later."""
+    """An optimum: the values of the columns, and the multipliers of the rows added later."""
 
     x: Floats
     multipliers: Floats
 
 
 class Relaxation:
-    """Maximise costs x where the columns of each group sum to one, and rows a x <= room.
+    """Maximise costs x subject to: the columns of each group sum to one, and rows a x <= room.
 
-    groups  (m,) int64   the group of each column, rising; every group has a column
+    groups  (m,) int64   the group of each column, ascending; every group has a column
     """
 
     def __init__(self, costs: Floats, groups: Ints) -> None:
@@ -59,7 +59,7 @@ class Relaxation:
         raise NotImplementedError
 
     def solve(self, open_columns: NDArray[np.bool_]) -> Solution | None:
-        """The optimum with the other columns at zero, or None where the solver finds none."""
+        """The optimum with the other columns at zero, or None if the solver finds none."""
         raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ def has_highspy() -> bool:
 
 
 class ByHighspy(Relaxation):
-    """One model that is kept and changed."""
+    """One model that is kept and modified."""
 
     def __init__(self, costs: Floats, groups: Ints) -> None:
         import highspy
@@ -122,7 +122,7 @@ class ByHighspy(Relaxation):
 
 
 class ByScipy(Relaxation):
-    """The rows are kept, and every solve begins anew."""
+    """Rows that are kept; every solve begins anew."""
 
     def __init__(self, costs: Floats, groups: Ints) -> None:
         super().__init__(costs, groups)

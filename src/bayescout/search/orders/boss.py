@@ -25,10 +25,10 @@ DELETIONS = 1
 
 @dataclass(frozen=True)
 class BossState(OrderState):
-    """An order and the graph in hand; `tried` counts the orders that moving began with.
+    """An order and the graph in hand; `tried` counts the start orders so far.
 
     phase  0: at the start graph; 1: moving variables; 2: deleting on the class
-    turn   the variable to be moved next, and `still` how many in a row have stayed where they were
+    turn   the variable to be moved next; `still` counts those in a row that have stayed in place
     """
 
     best_parents: ParentSets = ()
@@ -79,7 +79,7 @@ class Boss:
         return self._delete(problem, state, work, rng)
 
     def _move(self, problem: Problem, state: BossState, standing: Standing) -> BossState | None:
-        """The first variable that has a better place, from the one whose turn it is, moved there."""
+        """Move the first variable that has a better place, beginning with the one whose turn it is."""
         turn, still = state.turn, state.still
         while still < problem.n:
             moved = standing.move(turn)
@@ -89,7 +89,7 @@ class Boss:
         return None
 
     def _delete(self, problem: Problem, state: BossState, work: BossWork, rng: Generator) -> BossState:
-        """The best deletion on the class; where none is left, on to the next order or to the end."""
+        """Take the best deletion on the class; if none is left, go on to the next order or to the end."""
         if problem.scorer.equivalent:
             walk = work.deleting or ClassWalk(problem, state.parents, DELETIONS)
             if walk.take_best():
@@ -139,7 +139,7 @@ class Standing:
         self.graph = list(graph)
 
     def move(self, variable: int) -> bool:
-        """Move a variable to its best place; whether there was a better one."""
+        """Move a variable to its best place; return True if that is a better one."""
         place = self.order.index(variable)
         lowest, highest = reach(self.rules, self.order, place)
         if lowest == highest:
@@ -163,14 +163,14 @@ class Standing:
 
 
 def is_better(after: float, before: float, terms: int) -> bool:
-    """Whether a total of so many terms is larger by more than rounding, which could go round for ever."""
+    """Return True if a total of so many terms is larger by more than rounding, which could cycle for ever."""
     if before == -np.inf:
         return bool(after > before)
     return bool(after > before + max(MIN_GAIN, 2 * terms * EPSILON * abs(before)))
 
 
 def reach(rules: Rules, order: Sequence[int], place: int) -> tuple[int, int]:
-    """The first and the last place that the variable at a place may have: between those it must keep to."""
+    """The first and last place open to the variable at a place: between required parents and children."""
     if rules.order is not None:
         return place, place
     ahead = np.flatnonzero(rules.required[order, order[place]])
@@ -189,7 +189,7 @@ def order_near(parents: ParentSets, order: Sequence[int]) -> tuple[int, ...]:
 
 
 def _begun(problem: Problem, state: BossState, trees: Trees, order: Sequence[int]) -> BossState:
-    """The network of a new order, every variable still to be moved."""
+    """The state with the network of a new order, every variable still to be moved."""
     state = replace(state, phase=MOVING, tried=state.tried + 1, turn=0, still=0)
     return _stood(problem, state, Standing(problem, trees, order))
 

@@ -16,7 +16,7 @@ from bayescout.search.orders.k2 import Chooser, Chosen, OrderState, best_network
 
 @dataclass
 class OrderWork:
-    """Scratch of a climb over orders: how parents are chosen, and what each node has."""
+    """Scratch of a climb over orders: the function that chooses parents, and its choice for each node."""
 
     choose: Chooser
     graph: list[Parents]
@@ -26,7 +26,7 @@ class OrderWork:
 
 @dataclass(frozen=True)
 class OrderClimbState(OrderState):
-    """A climb over orders: the best optimum so far, restarts left, and the gains of swaps known so far."""
+    """A climb over orders: the best optimum so far, the restarts left, and the known gains of swaps."""
 
     best_parents: ParentSets = ()
     best_score: float = float("-inf")
@@ -151,7 +151,7 @@ def _order_state(
 
 
 def _swap_choices(order: Sequence[int], place: int, work: OrderWork) -> tuple[Chosen, Chosen]:
-    """What the two nodes at place and place + 1 would have after changing places."""
+    """The choices for the two nodes at place and place + 1 after swapping them."""
     first, second = order[place], order[place + 1]
     before = list(order[:place])
     return work.choose(first, [*before, second]), work.choose(second, before)
@@ -166,7 +166,7 @@ def _swap_gain(problem: Problem, order: Sequence[int], place: int, work: OrderWo
 
 
 def _swap(problem: Problem, order: list[int], place: int, work: OrderWork) -> None:
-    """Change the places of two neighbours; the gains of the swaps around them are forgotten."""
+    """Swap two neighbours and forget the gains of the swaps around them."""
     first, second = order[place], order[place + 1]
     one, other = _swap_choices(order, place, work)
     work.graph[first], work.scores[first] = one

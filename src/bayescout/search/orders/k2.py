@@ -27,7 +27,7 @@ class Chooser(Protocol):
 
 
 def chooser(problem: Problem, parents: str | int) -> Chooser:
-    """Greedy, or exhaustive up to a number of parents."""
+    """The chooser of this name: greedy, or exhaustive up to a number of parents."""
     if parents == "greedy":
         return lambda child, before: greedy_parents(problem, child, before)
     lists = all_sets(problem, int(parents))
@@ -44,7 +44,7 @@ def require_parents(parents: str | int) -> str | int:
 
 @dataclass(frozen=True)
 class OrderState(State):
-    """The order in hand and how many were tried (nodes of the order, in K2)."""
+    """The order in hand and the number of orders tried (in K2, of its nodes)."""
 
     order: tuple[int, ...] = ()
     tried: int = 0

@@ -34,9 +34,9 @@ class Member:
 class MemeticState(State):
     """The population, best first; the graph in hand is the best so far.
 
-    changed   whether the lists of parent sets have grown since the members were climbed
-    expanded  the families around which they have grown
-    listed    the sets listed, `complete` whether no other set can be in an optimal network
+    changed   True if the lists of parent sets have grown since the members were climbed
+    expanded  the families around which the lists have grown
+    listed    the number of sets listed; `complete` is True if no other set can be in an optimal network
     stale     generations since the score last rose
     """
 
@@ -157,7 +157,7 @@ def crossed(one: Sequence[int], two: Sequence[int], rng: Generator) -> Order:
 
 
 def perturbed(order: Sequence[int], most: int, rng: Generator) -> Order:
-    """Exchange one to `most` random pairs of places."""
+    """The order after exchanging one to `most` random pairs of places."""
     changed = list(order)
     swaps = int(rng.integers(1, most + 1))
     for a, b in rng.integers(len(order), size=(swaps, 2)).tolist():
@@ -166,7 +166,7 @@ def perturbed(order: Sequence[int], most: int, rng: Generator) -> Order:
 
 
 def climbed(problem: Problem, growing: GrowingLists, orders: Sequence[Order], rng: Generator) -> list[Member]:
-    """Each order climbed by insertion to a local optimum, on all cores; one slot for each order."""
+    """Each order climbed by insertion to a local optimum, on all cores; one result per order."""
     from bayescout.kernels.insertions import climb_order
 
     lists = growing.lists

@@ -19,16 +19,16 @@ from bayescout.arrays import Family, Floats, Ints
 from bayescout.search.frame.problem import MIN_GAIN, ParentSets, Problem
 
 TREE_BYTES = 512 << 20
-"""What trees may take; they are forgotten and grown again when they would take more."""
+"""Memory limit for trees; they are forgotten and grown again if they would take more."""
 
 SLOT_BYTES, NODE_BYTES = 32, 400
-"""What a branch takes, and about what a node takes with the tuples of its parents."""
+"""Bytes per branch, and about the bytes per node with the tuples of its parents."""
 
 READY = 2
 
 
 class Pool:
-    """Arrays that grow together: room is doubled, what is not yet used holds the value it began with."""
+    """Arrays that grow together: room is doubled, and unused room holds the initial value."""
 
     def __init__(self, **kinds: tuple[Any, Any]) -> None:
         self.kinds = kinds
@@ -36,7 +36,7 @@ class Pool:
         self.arrays = {name: np.full(1024, fill, dtype=kind) for name, (kind, fill) in kinds.items()}
 
     def take(self, more: int) -> int:
-        """Room for some more; where it begins."""
+        """Reserve room for some more; return where it begins."""
         begin, self.used = self.used, self.used + more
         size = len(next(iter(self.arrays.values())))
         if self.used > size:
@@ -51,7 +51,7 @@ class Pool:
 
 
 class Trees:
-    """The trees of all children of one problem; what they answer does not depend on what they remember."""
+    """The trees of all children of one problem; the answers do not depend on what is remembered."""
 
     def __init__(self, problem: Problem) -> None:
         from bayescout.kernels import trees
@@ -84,7 +84,7 @@ class Trees:
     # ---- answers
 
     def parents_at(self, node: int) -> tuple[int, ...]:
-        """The parents that a walk ending at a node comes to, grown and shrunk."""
+        """The parents at which a walk ending at a node arrives, after growing and shrinking."""
         return self._shrunk[node]
 
     def score_at(self, node: int) -> float:
@@ -103,7 +103,7 @@ class Trees:
         return tuple(self._shrunk[node] for node in nodes.tolist()), self._nodes["score"][nodes]
 
     def places(self, order: Ints, move: Ints, local: Floats) -> tuple[Floats, Ints]:
-        """The score of the order with a variable at each place, and the nodes, as `try_places` gives them."""
+        """The score of the order with a variable at each place, and the nodes, as from `try_places`."""
         totals, nodes = np.empty(self.n), np.full((2, self.n), -1, dtype=np.int64)
         missing = np.empty(2 * self.n, dtype=np.int64)
         while True:
@@ -123,10 +123,10 @@ class Trees:
             nodes["score"], nodes["ready"], nodes["asked"],
         )  # fmt: skip
 
-    # ---- what is missing
+    # ---- missing nodes
 
     def _supply(self, missing: Ints) -> None:
-        """Grow and shrink what the kernels found missing."""
+        """Grow and shrink the nodes that the kernels found missing."""
         with self.scorer.suspended():
             wanted = missing.tolist()
             if slots := [slot for slot in wanted if slot >= 0]:
@@ -171,7 +171,7 @@ class Trees:
         return int(self._nodes["child"][node]), tuple(sorted(parents))
 
     def _extended(self, families: Sequence[Family]) -> tuple[Floats, Ints]:
-        """The score of each family with every further parent it may have, else -inf; how many those are."""
+        """The score of each family with each further allowed parent, else -inf; and the number of those."""
         rules = self.rules
         children = [child for child, _ in families]
         sizes = [len(parents) for _, parents in families]
@@ -183,7 +183,7 @@ class Trees:
         return self.scorer.all_extensions(families, able), able.sum(axis=1)
 
     def _shrink(self, nodes: list[int]) -> None:
-        """Take away the parent whose loss raises the score most, until none does; all nodes abreast."""
+        """Remove the parent whose loss raises the score most, until none does; all nodes side by side."""
         children = self._nodes["child"][nodes].tolist()
         own = self._nodes["grown"][nodes].tolist()
         parents = [self._grown[node] for node in nodes]
@@ -212,7 +212,7 @@ class Trees:
         self._nodes["ready"][nodes] = READY
 
     def _fewer(self, child: int, parents: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """The sets with one parent less that is not required; combinations leave out the last one first."""
+        """The sets without one parent that is not required; `combinations` leaves out the last one first."""
         fewer = list(combinations(parents, len(parents) - 1))[::-1] if parents else []
         if not self.rules.required_parents[child]:
             return fewer

@@ -1,8 +1,8 @@
-"""Candidate parent sets: for every child each set that can be in an optimal network.
+"""Candidate parent sets: for every child, each set that can be in an optimal network.
 
-A set is left out when a subset of it scores at least as well: putting the subset in its place keeps a graph
-acyclic and loses nothing. Sets are looked at by size, and none is looked at above a set of which a bound
-(`scores/superset_bounds.py`) says that no superset can beat what is known already.
+A set is left out if a subset of it scores at least as well: replacing it by the subset keeps a graph
+acyclic and loses nothing. Sets are examined by size, and the supersets of a set are skipped if a bound
+(`scores/superset_bounds.py`) shows that none of them can beat the sets known already.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from bayescout.search.parent_sets.frontier import Frontier, count_sets, first_fr
 from bayescout.search.parent_sets.lists import ParentSetLists
 
 MOST_SETS = 16_000_000
-"""Parent sets held at once while they are enumerated, over all children: one or two gigabytes."""
+"""The most parent sets held during enumeration, over all children: one or two gigabytes."""
 
 MOST_SCORED = 50_000_000
-"""Parent sets that are scored at most where no bound is known that could stop the enumeration early."""
+"""The most parent sets scored if no bound is known that could stop the enumeration early."""
 
 SUBSET_VARIABLES = 20
-"""Variables up to which every subset of them may be looked at, to score all families together."""
+"""The most variables for which every subset may be visited, to score all families together."""
 
 STEP_ROWS = 1_000_000_000
-"""Rows times parent sets of one step of the enumeration: about a second."""
+"""Rows times parent sets per step of the enumeration: about a second."""
 
 PORTION_ROWS = 200_000_000
-"""Rows times parent sets between two looks at the clock."""
+"""Rows times parent sets between two checks of the clock."""
 
 HELD_BYTES = 2**30
 """Memory limit for children enumerated together; one child may exceed it alone."""
 
 CHILDREN = 8
-"""Children whose larger sets are looked for in one step, for any number of threads: runs resume by steps."""
+"""Children expanded in one step, whatever the number of threads, since runs resume by steps."""
 
 PLAIN_ROWS = 10_000
-"""What a parent set counts for where a step's work is not known: a score asked through Python."""
+"""The rows that a parent set counts for if the work is not known: a score computed through Python."""
 
 SLICE = 2048
-"""Parent sets scored by one thread at a time."""
+"""Parent sets that one thread scores at a time."""
 
 
 def candidate_sets(problem: Problem, limit: int | None = None) -> ParentSetLists:
     """All candidate parent sets of up to `limit` parents (None: as many as the rules allow).
 
-    Of equals the smaller comes first, then the lower index. Refuses, with the size, what would not fit.
+    Of equals the smaller comes first, then the lower index. Enumerations too large to fit are refused.
     """
     enumeration = Enumeration(problem, limit)
     for _ in enumeration.steps():
@@ -61,9 +61,9 @@ def candidate_sets(problem: Problem, limit: int | None = None) -> ParentSetLists
 
 
 def rows_of_subsets(problem: Problem, limit: int | None = None) -> int | None:
-    """Rows times subsets, where scoring all families together by the subsets of the variables is less work.
+    """Rows times subsets, if scoring all families together by the subsets of the variables is less work.
 
-    So it is for BDeu of few variables, whose bound stops late, on tables without weights; else None.
+    That is so for BDeu on few variables, as its bound stops late, on tables without weights; else None.
     """
     n, kernel = problem.n, problem.scorer.kernel
     if kernel is None or n > SUBSET_VARIABLES or not expands(kernel, n) or not all_counted(kernel):
@@ -73,7 +73,7 @@ def rows_of_subsets(problem: Problem, limit: int | None = None) -> int | None:
 
 
 class Enumeration:
-    """Parent sets by rising size, all children in turn; `steps` yields about once a second."""
+    """Parent sets by ascending size, all children in turn; `steps` yields about once per second."""
 
     def __init__(self, problem: Problem, limit: int | None = None) -> None:
         self.problem = problem
@@ -107,7 +107,7 @@ class Enumeration:
                     yield from self._grow(frontier)
 
     def _begin(self, frontier: Frontier) -> None:
-        """The set of the required parents."""
+        """Score the set of the required parents."""
         score = self._scorer.many([(frontier.child, frontier.base)])
         self._keep(frontier, np.zeros((1, 0), dtype=np.int64), score)
         bound = self._bounds[frontier.child]
@@ -142,7 +142,7 @@ class Enumeration:
         frontier.bound = float(above[alive].max(initial=-math.inf))
 
     def _expand(self, kernel: KernelPath, waiting: list[Frontier]) -> Iterator[None]:
-        """The larger sets of every child, some of each at a time; nothing but what is found is held."""
+        """Find the larger sets of every child, some per child at a time; only the sets found are held."""
         begun: list[Expansion] = []
         while waiting or begun:
             while waiting and sum(other.held for other in (*begun, *begun[-1:])) <= HELD_BYTES:
@@ -167,7 +167,7 @@ class Enumeration:
     # ---- few variables
 
     def _by_subsets(self) -> Iterator[None]:
-        """The undominated sets from a term for each subset, subsets with the same beginning together."""
+        """Find the undominated sets from one term per subset, subsets with the same beginning together."""
         from bayescout.kernels.subsets import subset_terms
 
         assert self._kernel is not None
@@ -200,7 +200,7 @@ class Enumeration:
         frontier.scores = [(family_terms[found | (1 << frontier.child)] - family_terms[found])[ranks]]
         frontier.room, frontier.members = 0, frontier.members[:0]
 
-    # ---- sets of one size from those of the last
+    # ---- sets of the next size
 
     def _joined(self, frontier: Frontier) -> tuple[Ints, Floats]:
         from bayescout.kernels.candidates import grow_sets, set_keys
@@ -225,7 +225,7 @@ class Enumeration:
     # ---- scores
 
     def _portions(self, grown: Ints) -> list[slice]:
-        """Slices of the grown sets, each with whole bases, between which the run may be ended."""
+        """Slices of the grown sets, of whole bases each, between which the run may be ended."""
         most = max(SLICE, PORTION_ROWS // max(1, self._rows))
         return _whole_slices(grown[:, 0], most)
 
@@ -269,7 +269,7 @@ class Enumeration:
         base = frontier.base
         return [(frontier.child, tuple(sorted((*base, *own)))) for own in frontier.free[members].tolist()]
 
-    # ---- what is found
+    # ---- results
 
     def _keep(self, frontier: Frontier, members: Ints, scores: Floats) -> None:
         masks = np.zeros((len(members), word_count(self.problem.n)), dtype=np.uint64)
@@ -281,9 +281,9 @@ class Enumeration:
         frontier.scores.append(scores)
 
     def found(self) -> ParentSetLists:
-        """The candidate sets met so far, all of them when the steps have come to their end.
+        """The candidate sets found so far; all of them once the steps are done.
 
-        The set of the required parents is always there, even where it cannot be scored (minus infinity), so
+        The set of the required parents is always included, even if it cannot be scored (minus infinity), so
         some set fits any order of the variables that the required arcs allow.
         """
         sets, scores = [], []
@@ -295,7 +295,7 @@ class Enumeration:
         return ParentSetLists.joined(sets, scores)
 
     def upper_bound(self) -> float:
-        """No network that keeps the rules scores more, whatever has been looked at so far."""
+        """An upper bound on the score of any network that keeps the rules, valid after any step."""
         tops = []
         for frontier in self._frontiers:
             known = max((float(own.max(initial=-math.inf)) for own in frontier.scores), default=-math.inf)
@@ -305,7 +305,7 @@ class Enumeration:
     # ---- sizes
 
     def _check_unbounded(self) -> None:
-        """Without a bound the number of sets is known before the work."""
+        """Refuse too many sets: without a bound their number is known before the work."""
         pairs = zip(self._frontiers, self._bounds, strict=True)
         unbounded = [frontier for frontier, bound in pairs if not bound.stops]
         total = count_sets(unbounded)
@@ -332,7 +332,7 @@ class Enumeration:
 
 
 def _whole_slices(bases: Ints, most: int) -> list[slice]:
-    """Slices of at most about `most` items that never part the items of one base."""
+    """Slices of about `most` items at most that never split the items of one base."""
     slices, begin = [], 0
     while begin < len(bases):
         end = min(len(bases), begin + most)

@@ -1,30 +1,30 @@
-"""BDeu's larger parent sets, depth first, under a bound from what may still be added.
+"""BDeu's larger parent sets, depth first, under a bound from the variables that may still be added.
 
 **The bound.** Let U be a superset of T whose further parents come from the variables R that may still be
 added. A configuration of T with k child states is divided into configurations u of U, and these into the
-classes A of rows that agree on T and R. The score of u is that of its rows predicted one after the other,
+classes A of rows that agree on T and R. The score of u is that of predicting its rows one after the other,
 in any order. Take one row of each of its k_u states first: with the prior count a of a configuration of U
 they have probability r^-k_u times the product of a / (a + i) for 0 < i < k_u. The rest is predicted by a
-mixture of fixed distributions, so with no more than its maximised likelihood ML, and this grows when the
-rows are divided, and when rows are taken away. The k_u of a configuration's parts add up to k or more, and
+mixture of fixed distributions, so with at most its maximised likelihood ML, which grows when the
+rows are divided, and when rows are removed. The k_u of a configuration's parts add up to k or more, and
 a <= b, where b is ess / q(T), for a proper superset also divided by the fewest states of a variable in R.
-Some u has all k_max states of the class with the most. Where the classes with several states all lie in
-this u, what is left of their rows has no more than the likelihood of those rows together, less one of each
-state. Where they do not, another u has several states, and each class may have lost one row of each state.
+Some u has all k_max states of the class with the most. If the classes with several states all lie in
+this u, the rest of their rows has at most the likelihood of those rows together, less one row of each
+state. If they do not, another u has several states, and each class may have lost one row of each state.
 So a configuration adds at most
 
     - k log r - sum of log(1 + i / b) for 0 < i < k_max
               + max(ML(n - 1),  sum over A of ML(n_A - 1)  - log(1 + 1 / b))
 
-to the score, where n are the counts of all classes with several states, and the maximum is ML(n - 1) where
-there is one of them, and zero where there is none. The first term alone is the bound of `DirichletBound`.
-The other two depend on R, and the first may be taken from a larger set: what is known of T bounds T with
-any variable as soon as its cells are counted. In the line of Correia, Cussens & de Campos (2020), who bound
-a configuration by its own counts.
+to the score, where n are the counts of all classes with several states; the maximum is ML(n - 1) if there is
+one such class, and zero if there is none. The first term alone is the bound of `DirichletBound`. The other
+two depend on R, and may be combined with the first term of a larger set: what is known of T bounds T with
+any variable added, as soon as its cells are counted. In the line of Correia, Cussens & de Campos (2020), who
+bound a configuration by its own counts.
 
-**The order.** Variables that divide most and tell most of the child are added first: then R soon divides
-little, and the last terms tell. To a set they are added from the last to the first, so that all subsets of
-a set are met before it.
+**The order.** Variables with the most entropy and the most information about the child come first: then R
+soon divides little, and the last terms take effect. Variables are added to a set from the last to the first,
+so that all subsets of a set are visited before it.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ from bayescout.search.bitsets import Words, members_of
 from bayescout.search.parent_sets.frontier import Frontier
 
 BEGIN_SIZE = 3
-"""Free parents of the sets above which to look depth first: the best of the smaller are known by then."""
+"""The size (free parents) above which the search is depth first: the best smaller sets are known by then."""
 
 MASK_BITS = 64
-"""Variables up to which a set is one word."""
+"""The most variables for which a set is one word."""
 
 MOST_CELLS = 2**31
-"""Rows times states that must be less: rows, their classes and cells are numbered in 32 bits."""
+"""Upper limit for rows times states: rows, their classes and cells are numbered in 32 bits."""
 
 MOST_PARTS = 2**22
-"""States of the child times those of another variable: what one configuration is divided into is held."""
+"""Upper limit for states of the child times those of another variable: one configuration's parts are held."""
 
 WIDE = 512
-"""States of the child times those of another variable above which their cells are not counted ahead."""
+"""States of the child times those of another variable above which their cells are not precounted."""
 
 STEP_SETS, STEP_ROWS = 50, 10_000_000
-"""Sets of a child that are looked at in one step: so many, or as rows of the table, or known sets, allow."""
+"""Sets of a child per step: STEP_SETS, or STEP_ROWS over the larger of rows and known sets, if more."""
 
 TELLING = 3.0
-"""What information about the child counts for against entropy, when variables are ordered."""
+"""The weight of information about the child relative to entropy, for the order of the variables."""
 
 ROOM = 1 << 10
-"""Sets found for which there is room at first."""
+"""The initial room for sets found."""
 
 SLACK = 1e-6
-"""Nats, and a millionth of it for each nat that a score can have: a margin far above rounding."""
+"""Margin in nats, and a millionth of it per nat that a score can have: far above rounding."""
 
 
 def expands(kernel: KernelPath | None, n: int) -> bool:
@@ -82,14 +82,14 @@ def narrow(kernel: KernelPath, frontier: Frontier) -> bool:
 
 
 def all_counted(kernel: KernelPath) -> bool:
-    """Return True if no table of any family is too large to be counted: as many configurations as rows."""
+    """Return True if no family has a table too large to be counted: as many configurations as rows."""
     return kernel.n_rows * int(kernel.cards.max()) <= kernel.most_cells
 
 
 class Expansion:
     """The sets of one child that are larger than those of a frontier, some at a time.
 
-    Subsets are met before their supersets, so every set that is found is better than all within it.
+    Subsets are visited before their supersets, so every set found is better than all its subsets.
     """
 
     def __init__(self, kernel: KernelPath, frontier: Frontier) -> None:
@@ -136,7 +136,7 @@ class Expansion:
         expand(self.data, self.limits, self.order, self.base, self.rest, self.walk, known, self.totals)
 
     def found(self) -> tuple[Words, Floats]:
-        """All sets known by now; by size, then lower variables first."""
+        """All sets known so far; by size, then lower variables first."""
         count = int(self.totals[0])
         masks, scores = self.masks[:count], self.scores[:count]
         key = [(int(mask).bit_count(), members_of(masks[i : i + 1])) for i, mask in enumerate(masks)]
@@ -145,7 +145,7 @@ class Expansion:
 
 
 def _dividing(codes: Any, cards: Ints, frontier: Frontier) -> Floats:
-    """How soon each free variable should be added: its entropy and thrice what it tells about the child."""
+    """The priority of each free variable: its entropy plus three times its information about the child."""
     found = np.zeros(len(frontier.free))
     of_child = _entropy(codes[frontier.child])
     for i, variable in enumerate(frontier.free.tolist()):
@@ -161,7 +161,7 @@ def _entropy(column: Any) -> float:
 
 
 def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple[Any, ...]:
-    """What `kernels.refining` has to know of the variables of an order, as `rest`; of rows sorted by it."""
+    """The argument `rest` of `kernels.refining`: the variables of an order, for rows sorted by that order."""
     rows, states = codes.shape[1], int(cards[child])
     together, alone = (np.empty((len(order), rows), dtype=np.int32) for _ in range(2))
     begins = np.arange(rows) == 0
@@ -179,13 +179,13 @@ def what_may_be_added(codes: Any, cards: Ints, order: Ints, child: int) -> tuple
 def sorted_rows(codes: Any, order: Ints) -> Any:
     """The table with its rows sorted by the last variable of an order, then the last but one and so on.
 
-    Then rows that agree in the variables from some place on follow each other, whatever the place.
+    Then rows that agree in the variables from any place to the end are adjacent.
     """
     return np.ascontiguousarray(codes[:, np.lexsort(codes[order])])
 
 
 def _numbered(begins: Any, own: Any) -> Any:
-    """The class of each row, which begins where told; -1 - class where all its rows have one state."""
+    """The class of each row, from the rows where classes begin; -1 - class if all its rows have one state."""
     first = np.flatnonzero(begins)
     several = np.minimum.reduceat(own, first) < np.maximum.reduceat(own, first)
     classes = np.cumsum(begins) - 1
@@ -193,10 +193,10 @@ def _numbered(begins: Any, own: Any) -> Any:
 
 
 def _fields(alone: Any, widths: Ints, own: Any, states: int) -> tuple[Words, Ints]:
-    """A row of bits for each row of the table, and the parts of it that belong to each place.
+    """One row of bits per row of the table, and the parts of it that belong to each place.
 
-    The last place is the child by itself. One with a variable of many states has no field: its bits would
-    be more than the rest of the table.
+    The last place is the child by itself. A place whose variable has many states has no field: its bits
+    would be more than the rest of the table.
     """
     parts, word, bit, first = [], 0, 0, []
     for place, width in enumerate([*widths.tolist(), states]):

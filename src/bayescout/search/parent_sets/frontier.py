@@ -1,4 +1,4 @@
-"""The frontier of an enumeration by size: how far it has come with each child."""
+"""The frontier of an enumeration by size: the progress for each child."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from bayescout.search.frame.problem import Problem
 
 @dataclass
 class Frontier:
-    """The sets of one size of one child that may have supersets worth looking at.
+    """The sets of one size of one child that may have supersets worth examining.
 
     base     the required parents, which are in every set
     free     the variables that may be added to them
-    room     how many more may be added
-    members  (m, size) positions in `free`: the sets, each row rising
+    room     the number of variables that may still be added
+    members  (m, size) positions in `free`: the sets, each row ascending
     best     (m,) the best score of any subset of each set, itself included
-    masks    the sets found so far that matter, and their `scores`
-    bound    no set above these scores more
+    masks    the sets found so far that matter, with their `scores`
+    bound    an upper bound on the score of any superset of these
     """
 
     child: int
@@ -42,7 +42,7 @@ class Frontier:
 
 
 def first_frontiers(problem: Problem, limit: int | None) -> list[Frontier]:
-    """Of each child the set of the required parents alone."""
+    """For each child, the set of the required parents alone."""
     rules, found = problem.rules, []
     for child, base in enumerate(rules.required_parents):
         free = np.flatnonzero(rules.allowed[:, child] & ~rules.required[:, child])
@@ -53,5 +53,5 @@ def first_frontiers(problem: Problem, limit: int | None) -> list[Frontier]:
 
 
 def count_sets(frontiers: Sequence[Frontier]) -> int:
-    """The sets that there are in all, of the frontiers' sizes and larger."""
+    """The total number of sets of the frontiers' sizes and larger."""
     return sum(math.comb(len(one.free), k) for one in frontiers for k in range(one.room + 1))

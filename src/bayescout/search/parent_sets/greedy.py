@@ -13,7 +13,7 @@ from bayescout.search.frame.problem import MIN_GAIN, Problem
 def greedy_parents(
     problem: Problem, child: int, before: Sequence[int], limit: int | None = None
 ) -> tuple[Parents, float]:
-    """Add the predecessor that gains most until none does (Cooper & Herskovits 1992); parents and score.
+    """Add the predecessor that gains most until none gains (Cooper & Herskovits 1992); parents and score.
 
     Begins with the required parents; ties go to the lower index.
     """

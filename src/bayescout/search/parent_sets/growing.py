@@ -1,7 +1,7 @@
-"""Lists of parent sets, best first: all that matter where those can be enumerated, else a share that grows.
+"""Lists of parent sets, best first: all that matter if these can be enumerated, else a share that grows.
 
-Every set up to a size that the work allows is enumerated. Where that is not all, lists grow around the sets
-in use, by one parent more, one less or one exchanged, and around their own best by one more.
+Every set up to a size that the work allows is enumerated. If these are not all, the lists grow around the
+sets in use, by one parent more, one less or one exchanged, and around their own best sets by one more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayescout.search.parent_sets.enumeration import Enumeration, rows_of_subset
 from bayescout.search.parent_sets.lists import ParentSetLists
 
 LISTED_WORK = 3_000_000_000
-"""Rows times parent sets that are enumerated at most: about a second."""
+"""The most rows times parent sets that are enumerated: about a second."""
 
 SUBSET_COST = 10
 """Time per row to score all families by subsets of the variables, as a multiple of that to score one set."""
@@ -30,9 +30,9 @@ Found = list[tuple[Parents, float]]
 
 
 class GrowingLists:
-    """The parent sets known of every child, best first; of equals the smaller, then by their bits.
+    """The known parent sets of every child, best first; of equals the smaller, then by their bits.
 
-    complete  whether no other set can be in an optimal network
+    complete  True if no other set can be in an optimal network
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -49,14 +49,14 @@ class GrowingLists:
 
     @classmethod
     def around(cls, problem: Problem, expanded: Sequence[Family]) -> GrowingLists:
-        """The lists as they are after growing around these families."""
+        """The lists after growing around these families."""
         made = cls(problem)
         made.expand(expanded)
         return made
 
     @property
     def lists(self) -> ParentSetLists:
-        """The lists as they are now."""
+        """The lists now."""
         if self._lists is None:
             self._lists = ParentSetLists.joined(self._sets, self._scores)
         return self._lists
@@ -74,7 +74,7 @@ class GrowingLists:
     # ---- growing
 
     def grow(self, families: Iterable[Family]) -> bool:
-        """Grow around families in use, and some more of the best ones; whether any list has changed."""
+        """Grow around families in use, and some more of the best ones; return True if a list has changed."""
         if self.complete:
             return False
         bases: dict[Family, None] = {}
@@ -86,7 +86,7 @@ class GrowingLists:
         return self.expand([*(base for base in bases if base not in self._expanded), *self._best(bases)])
 
     def _best(self, others: dict[Family, None]) -> list[Family]:
-        """The first families not yet expanded of all lists, as many as the work allows."""
+        """The first families of all lists that are not yet expanded, as many as the work allows."""
         most = GROWTH_WORK // (self.problem.scorer.planned_rows * self.problem.n)
         found: list[Family] = []
         for rank in range(max(map(len, self._scores))):
@@ -100,7 +100,7 @@ class GrowingLists:
         return found
 
     def expand(self, bases: Sequence[Family]) -> bool:
-        """List families, and all with one parent more that raises the score; whether any list has changed."""
+        """List families, and those with one more parent that score more; return True if a list changed."""
         fresh: dict[int, Found] = {}
         for (child, parents), own in zip(bases, self.problem.scorer.many(bases).tolist(), strict=True):
             self._expanded[child, parents] = None
@@ -123,7 +123,7 @@ class GrowingLists:
         return [(tuple(sorted((*parents, more))), score) for more, score in pairs]
 
     def _add(self, child: int, found: Found) -> bool:
-        """List further sets of a child; whether any of them is not beaten by a subset of it."""
+        """List further sets of a child; return True if any of them is not beaten by a subset of it."""
         from bayescout.kernels.insertions import undominated
 
         masks = np.concatenate([self._sets[child], words_of_sets([own for own, _ in found], self.problem.n)])
@@ -140,7 +140,7 @@ class GrowingLists:
 
 
 def _size_limit(problem: Problem) -> tuple[int, bool]:
-    """Up to which size all sets can be enumerated within LISTED_WORK, and whether those are all there are."""
+    """The size up to which all sets can be enumerated within LISTED_WORK, and True if those are all."""
     rules = problem.rules
     required = rules.required.sum(axis=0)
     allowed = rules.allowed.sum(axis=0)

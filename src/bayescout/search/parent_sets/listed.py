@@ -1,4 +1,4 @@
-"""Searching a list of scored parent sets, as a .jkl file holds, in place of data."""
+"""Search over a list of scored parent sets, as read from a .jkl file, in place of data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayescout.search.frame.knowledge import Rules
 
 
 class ListedScore:
-    """The scores that are listed; a family that is not listed cannot be chosen."""
+    """The listed scores; a family that is not listed cannot be chosen."""
 
     def __init__(self, listed: ScoredSets) -> None:
         self.scores = [{parents: score for score, parents in reversed(sets)} for sets in listed.sets]
@@ -30,7 +30,7 @@ def without_rows(listed: ScoredSets) -> Table:
 
 
 def narrowed(rules: Rules, listed: ScoredSets) -> Rules:
-    """The rules, with only the arcs and as many parents as some listed set has: less to look at."""
+    """The rules, restricted to the arcs and numbers of parents that some listed set has: less to search."""
     allowed = np.zeros_like(rules.allowed)
     most = np.zeros_like(rules.max_parents)
     for child, sets in enumerate(listed.sets):

@@ -1,4 +1,4 @@
-"""Lists of scored parent sets, best first: the one form in which searches hold and exchange them."""
+"""Lists of scored parent sets, best first: the form in which searches hold and exchange them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayescout.search.frame.problem import ParentSets, Problem
 from bayescout.wording import setting
 
 MAX_SETS = 3_000_000
-"""Parent sets that are listed at most where all up to a size are, over all children."""
+"""The most parent sets listed, over all children, if all up to a size are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class ParentSetLists:
     """The parent sets of every child with their scores, best first for each child.
 
     sets    (m, words) uint64   the sets of the first child, then those of the next
-    starts  (n + 1,) int64      where the sets of each child begin
+    starts  (n + 1,) int64      the start of each child's sets
     scores  (m,) float64
     """
 
@@ -36,7 +36,7 @@ class ParentSetLists:
 
     @classmethod
     def joined(cls, sets: Sequence[Words], scores: Sequence[Floats]) -> ParentSetLists:
-        """The lists of all children from one list for each."""
+        """The lists of all children, from one list per child."""
         starts = np.concatenate(([0], np.cumsum([len(own) for own in scores]))).astype(np.int64)
         return cls(np.concatenate(sets), starts, np.concatenate(scores))
 
@@ -51,11 +51,11 @@ class ParentSetLists:
         return self.scores[self.starts[child] : self.starts[child + 1]]
 
     def tops(self) -> Floats:
-        """The best score of each child, whatever the others have."""
+        """The best score of each child, whatever the parents of the others."""
         return self.scores[self.starts[:-1]]
 
     def parents_in(self, row: int) -> Parents:
-        """The parents of the set in a row."""
+        """The parents in a row."""
         found = self._decoded.get(row)
         if found is None:
             found = self._decoded[row] = members_of(self.sets[row])
@@ -78,12 +78,12 @@ class ParentSetLists:
 
     @property
     def arrays(self) -> tuple[Words, Ints, Floats]:
-        """`lists` of `kernels.optimal`."""
+        """The argument `lists` of `kernels.optimal`."""
         return self.sets, self.starts, self.scores
 
     @cached_property
     def indexed(self) -> tuple[Any, ...]:
-        """`lists` of `kernels.insertions`: the arrays, and where the sets with each variable are."""
+        """The argument `lists` of `kernels.insertions`: the arrays, and where each variable's sets are."""
         from bayescout.kernels.insertions import index_lists
 
         begins = np.empty(self.n * self.n + 1, dtype=np.int64)
@@ -105,7 +105,7 @@ def all_sets(problem: Problem, size: int) -> ParentSetLists:
     scores = np.split(problem.scorer.many(families), np.cumsum([len(sets) for sets in lists])[:-1])
     masks, ranked = [], []
     for sets, own in zip(lists, scores, strict=True):
-        # A stable sort: of equal sets the one listed first, which is the smaller, comes first.
+        # A stable sort: of sets with equal scores the one listed first, the smaller, comes first.
         order = np.argsort(-own, kind="stable")
         masks.append(words_of_sets(sets, problem.n)[order])
         ranked.append(own[order])

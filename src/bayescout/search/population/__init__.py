@@ -1,6 +1,6 @@
-"""Population searches: graphs as genes, the operators on them, and the six algorithms made of those.
+"""Population searches: graphs as genes, the operators on them, and six algorithms made of these.
 
-Write another by combining what is here: `genome` says what genes are, `operators` has selection,
+To write another, combine these: `genome` defines the genes, `operators` has selection,
 crossover, mutation, repair and replacement, `generation` scores a whole population in one batch.
 """
 

@@ -1,4 +1,4 @@
-"""Blanco, Inza & Larrañaga's three: an elitist genetic algorithm, UMDA and PBIL (2003)."""
+"""The three searches of Blanco, Inza & Larrañaga (2003): an elitist genetic algorithm, UMDA and PBIL."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from bayescout.search.population.operators import (
 
 @dataclass(frozen=True)
 class ElitistState(PopulationState):
-    """A generation, and for how many generations the sum of scores has been the same."""
+    """A generation, and the number of generations for which the sum of scores has been the same."""
 
     unchanged: int = 0
 
 
 @dataclass(frozen=True)
 class Elitist(ABC):
-    """What the three share: the population, elitist replacement and the rule of convergence.
+    """The base of the three: the population, elitist replacement and the rule of convergence.
 
     The next generation is the best of parents and offspring together, parents first among equals; the
     search has converged when the sum of scores is the same for `patience` generations (the document: 1),
     and gives up after `max_generations`. `population` is 0 for ten times the number of variables, or
-    as many as fit where that is less (from 190 variables on).
-    The first generation is the start graph and individuals whose genes are set by themselves with the
-    chance that gives a node `mean_parents` parents in the mean, before repair; the document does not
-    say its density, and half-full graphs would have families of n/2 parents. With `distinct`, an
-    individual that equals a better or earlier one stays only where there are too few others.
+    as many as fit if that is less (from 190 variables on).
+    The first generation is the start graph and individuals whose genes are set independently with the
+    probability that gives a node `mean_parents` parents on average, before repair; the document does not
+    state its density, and half-full graphs would have families of n/2 parents. With `distinct`, an
+    individual that equals a better or earlier one stays only if there are too few others.
     """
 
     population: int = 0
@@ -98,7 +98,7 @@ class Elitist(ABC):
     def _offspring(
         self, problem: Problem, parents: Generation, state: Any, rng: Generator
     ) -> tuple[Any, Floats]:
-        """Genes of as many individuals, not yet repaired, and the chances they were drawn with, if any."""
+        """Unrepaired genes of as many individuals, and the probabilities they were drawn with, if any."""
 
     def _state(self, said: dict[str, Any], chances: Floats) -> ElitistState:
         return ElitistState(**said)
@@ -140,7 +140,7 @@ class ElitistGa(Elitist):
 
 @dataclass(frozen=True)
 class EstimationState(ElitistState):
-    """A generation and the chances of genes it was drawn with."""
+    """A generation and the probabilities of genes it was drawn with."""
 
     chances: tuple[float, ...] = ()
 
@@ -207,6 +207,6 @@ class Pbil(Umda):
 
 
 def entropy(chances: Floats) -> float:
-    """The entropy of independent genes, in nats; 0 when every one is certain."""
+    """The entropy of independent genes, in nats; 0 if every gene is certain."""
     open_ = chances[(chances > 0) & (chances < 1)]
     return float(-(open_ * np.log(open_) + (1 - open_) * np.log1p(-open_)).sum())

@@ -18,17 +18,17 @@ from bayescout.search.population.operators import draw_genes, ranking, repair, s
 from bayescout.wording import setting
 
 MOST_GENES, COPIES = 1 << 29, 6
-"""Genes of a whole population, one byte each, and how often they are in memory while the next is made."""
+"""The most genes in a population, one byte each, and the copies in memory while the next one is made."""
 
 SPARE = 8
-"""The default size takes this share of that: some 400 MB. It tells from 190 variables on."""
+"""Divisor of that limit for the default size: some 400 MB. It matters from 190 variables on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Generation:
     """Individuals, best first, with their scores; `graphs` are their parent sets.
 
-    `newcomers` are the scored graphs that were made for it, whether they stayed or not.
+    `newcomers` are the scored graphs that were made for it, even those that did not stay.
     """
 
     genome: Genome
@@ -41,12 +41,12 @@ class Generation:
         return len(self.scores)
 
     def taken(self, positions: Ints) -> Generation:
-        """Some individuals, in the order given."""
+        """The individuals at these positions, in the order given."""
         graphs = tuple(self.graphs[i] for i in positions.tolist())
         return replace(self, genes=self.genes[positions], scores=self.scores[positions], graphs=graphs)
 
     def joined(self, other: Generation) -> Generation:
-        """These individuals and then others, the newcomers of both."""
+        """These individuals followed by others, with the newcomers of both."""
         return Generation(
             self.genome,
             np.concatenate([self.genes, other.genes]),
@@ -56,7 +56,7 @@ class Generation:
         )
 
     def silent(self) -> Generation:
-        """The same without newcomers: what was told before."""
+        """The same without newcomers, as these have been reported before."""
         return replace(self, newcomers=())
 
     def ranked(self) -> Generation:
@@ -64,7 +64,7 @@ class Generation:
 
 
 def evaluated(problem: Problem, genome: Genome, genes: Bools) -> Generation:
-    """New individuals with their scores, by one batch of the distinct families they have."""
+    """New individuals with their scores, from one batch of their distinct families."""
     place: dict[tuple[int, bytes], int] = {}
     families: list[Family] = []
     where = np.empty((len(genes), genome.n), dtype=np.int64)
@@ -84,7 +84,7 @@ def evaluated(problem: Problem, genome: Genome, genes: Bools) -> Generation:
 
 
 def first_generation(problem: Problem, size: int, chances: Floats, rng: Generator) -> Generation:
-    """The graph to begin with, and individuals drawn gene by gene and repaired."""
+    """The start graph, and individuals drawn gene by gene and repaired."""
     genome = Genome.of(problem.rules)
     begin = genome.of_graph(problem.first_graph(rng))
     drawn = repair(genome, draw_genes(chances, size - 1, rng, problem.check), rng, problem.check)
@@ -116,7 +116,7 @@ class PopulationState(State):
 
 
 def carried(living: Generation, generation: int, operations: int) -> dict[str, Any]:
-    """What every state says of its generation, as arguments of its class."""
+    """The fields that every state has of its generation, as arguments of its class."""
     return {
         "parents": living.graphs[0],
         "score": float(living.scores[0]),
@@ -140,9 +140,9 @@ def living_of(problem: Problem, state: PopulationState) -> Generation:
 
 
 def first_size(genome: Genome, asked: int) -> int:
-    """The size of a population: as asked, or for 0 ten times the variables as far as that fits.
+    """The size of a population: as asked, or for 0 ten times the number of variables as far as that fits.
 
-    Refuses what would take too much memory.
+    Sizes that would take too much memory are refused.
     """
     fits = max(2, MOST_GENES // max(1, genome.size))
     size = asked or max(2, min(10 * genome.n, fits // SPARE))
@@ -156,7 +156,7 @@ def first_size(genome: Genome, asked: int) -> int:
 
 
 def require_population(size: Any) -> int:
-    """0 for ten times the number of variables, or at least 2."""
+    """The checked size of a population: 0 for ten times the number of variables, or at least 2."""
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 0 or size == 1:
         raise SettingError(f"population must be 0 (ten times the variables) or at least 2, not {shown(size)}")
     return require_count("population", size, most=MOST_POPULATION)

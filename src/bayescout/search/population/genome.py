@@ -1,4 +1,4 @@
-"""Graphs as genes: which arcs a gene stands for, and a population as rows of bits."""
+"""Graphs as genes: the arc of each gene, and a population as rows of bits."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Genome:
-    """The arcs that genes stand for: all that may or may not be there, row by row of the adjacency matrix.
+    """The arcs that genes stand for: all optional arcs, row by row of the adjacency matrix.
 
     With a known order the rows follow it, so that genes are the upper triangle (c12, .., c1n, c23, ..);
-    without one they are the n² - n places off the diagonal. Arcs that are forbidden or required have no
-    gene: whatever is done to genes, the former are never there and the latter always.
+    without one they are the n² - n entries off the diagonal. Arcs that are forbidden or required have no
+    gene: whatever the genes, the former are never there and the latter always.
 
     parents, children  (genes,) int64   the arc of each gene
     """
@@ -47,11 +47,11 @@ class Genome:
         return len(self.parents)
 
     def density(self, mean_parents: float) -> float:
-        """The chance of a gene that gives a node so many parents in the mean, before repair."""
+        """The probability of a gene that gives a node so many parents on average, before repair."""
         return min(1.0, mean_parents * self.n / max(1, self.size))
 
     def matrices(self, genes: Bools) -> Bools:
-        """adjacent[individual, parent, child], required arcs included."""
+        """The matrices adjacent[individual, parent, child], required arcs included."""
         found = np.repeat(self.rules.required[None], len(genes), axis=0)
         found[:, self.parents, self.children] = genes
         return found
@@ -72,7 +72,7 @@ class Genome:
 
 
 def to_hex(genes: Bools) -> tuple[str, ...]:
-    """Individuals as hexadecimal digits, first gene first, filled up with zeros to whole bytes."""
+    """Individuals as hexadecimal digits, first gene first, padded with zeros to whole bytes."""
     return tuple(row.tobytes().hex() for row in np.packbits(genes, axis=1))
 
 

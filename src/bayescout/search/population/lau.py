@@ -1,4 +1,4 @@
-"""Lau & Bush's two genetic algorithms over parent sets (2004)."""
+"""The two genetic algorithms over parent sets of Lau & Bush (2004)."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ Population = list[Moves]
 Ranks = tuple[int, ...]
 
 STEP_WORK = 2_000_000_000
-"""Rows times families scored in one step, about: a generation of few variables, or one graph of many."""
+"""Rows times families scored per step, about: a generation of few variables, or one graph of many."""
 
 
 @dataclass(frozen=True)
 class MatingState(State):
-    """A generation of graphs, best first, and how long the best has not risen.
+    """A generation of graphs, best first, and the number of generations since the best score last rose.
 
-    While the next one is made, `bred` has its graphs so far and `place` says how far it is: below 0 the
-    neighbourhoods of the first generation are made, then graphs mate, equal ones part, and all mutate.
-    `partners` are those to mate with, where they are drawn together; `considered` counts operators.
+    While the next one is made, `bred` has its graphs so far and `place` counts the work done: below 0 the
+    neighbourhoods of the first generation are made, then graphs mate, duplicates are changed, and all mutate.
+    `partners` are the mates, if they are drawn together; `considered` counts operators.
     """
 
     population: tuple[ParentSets, ...] = ()
@@ -63,10 +63,10 @@ class MatingState(State):
 
 @dataclass(frozen=True)
 class Mating(ABC):
-    """What the two share: random beginnings, mating by whole parent sets, the rule of stopping.
+    """The base of the two: random start graphs, mating by whole parent sets, the stopping rule.
 
-    The first generation is the start graph (unconnected unless said otherwise) and population - 1 random
-    graphs in which a node has `mean_parents` parents in the mean. Mating replaces the parent sets of N
+    The first generation is the start graph (empty unless given) and population - 1 random
+    graphs in which a node has `mean_parents` parents on average. Mating replaces the parent sets of N
     nodes, N uniform from 1 to n, by the partner's; while the child is cyclic it is drawn again, `tries`
     times in all, and then there is none. The search stops after `patience` generations without progress.
     With `shake`, a child that equals a graph before it makes so many random removals and reversals.
@@ -124,10 +124,10 @@ class Mating(ABC):
 
     @abstractmethod
     def _mates(self) -> int:
-        """How many graphs mate in a generation."""
+        """The number of graphs that mate per generation."""
 
     def _partners(self, state: MatingState, rng: Generator) -> Ranks:
-        """The partners of all that mate, where they are drawn together."""
+        """The partners of all graphs that mate, if they are drawn together."""
         return ()
 
     @abstractmethod
@@ -137,13 +137,13 @@ class Mating(ABC):
         """The next graph to mate and its partner."""
 
     def _mutate(self, place: int, population: Population, rng: Generator) -> int:
-        """Mutate one graph; how many operators were considered."""
+        """Mutate one graph; return the number of operators considered."""
         return improve(population[place], rng)
 
     def _advanced(
         self, problem: Problem, state: MatingState, population: Population, considered: int
     ) -> MatingState:
-        """The next state: ranked, and done when the best has not risen for long enough."""
+        """The next state: ranked, and done if the best has not risen for long enough."""
         order = ranking(np.array([own.score for own in population])).tolist()
         ranked = [population[i] for i in order]
         graphs = tuple(own.graph for own in ranked)
@@ -162,7 +162,7 @@ class Mating(ABC):
         return problem.keep(after, ranked)
 
     def _part(self, population: Population, rng: Generator) -> None:
-        """Shake every graph that equals one before it, so that not all become one graph."""
+        """Shake every graph that equals one before it, so that they do not all become one graph."""
         seen: set[ParentSets] = set()
         for own in population if self.shake else ():
             if own.graph in seen:
@@ -264,7 +264,7 @@ class Genetic(Mating):
 
 
 def improve(own: Moves, rng: Generator) -> int:
-    """Take the first of all operators, shuffled, that raises the score; how many were considered."""
+    """Take the first operator, in random order, that raises the score; return the number considered."""
     move, considered = own.first(shuffled_operators(own.problem.n, rng), MIN_GAIN)
     if move is not None:
         own.apply(move)
@@ -272,7 +272,7 @@ def improve(own: Moves, rng: Generator) -> int:
 
 
 def wander(own: Moves, rng: Generator) -> int:
-    """Take any legal operator; how many were considered."""
+    """Take any legal operator; return the number considered."""
     legal = own.legal_operators()
     if not len(legal):
         return 0
@@ -281,6 +281,6 @@ def wander(own: Moves, rng: Generator) -> int:
 
 
 def made_population(problem: Problem, state: MatingState) -> Population:
-    """The neighbourhoods of those of a state's graphs that are made by now."""
+    """The neighbourhoods made so far of a state's graphs."""
     made = state.bred[: len(state.bred) + min(0, state.place)]
     return [Moves(problem, graph) for graph in made]

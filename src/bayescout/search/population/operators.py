@@ -1,4 +1,4 @@
-"""The operators that evolutionary searches are put together from: small functions of arrays.
+"""The building blocks of evolutionary searches: small functions of arrays.
 
 Genes are (individuals, genes) bools as `Genome` reads them, scores are sorted best first where rank
 matters, and randomness is always an argument.
@@ -24,11 +24,11 @@ DRAWN = 1 << 20
 
 
 def nothing() -> None:
-    """The `check` of a caller that has no clock: those below are called between pieces of work."""
+    """The `check` of a caller without a clock; `check` is called between pieces of work."""
 
 
 def draw_genes(chances: Floats, size: int, rng: Generator, check: Check = nothing) -> Bools:
-    """So many individuals, every gene set by itself with its own chance."""
+    """So many individuals, each gene set independently with its own probability."""
     drawn = np.empty((size, len(chances)), dtype=bool)
     for some in slices(len(drawn), len(chances)):
         check()
@@ -37,7 +37,7 @@ def draw_genes(chances: Floats, size: int, rng: Generator, check: Check = nothin
 
 
 def slices(individuals: int, each: int) -> list[slice]:
-    """Individuals in slices, so that what is drawn for all of them takes little memory and time."""
+    """Individuals in slices, so that drawing for a slice takes little memory and time."""
     most = max(1, DRAWN // max(1, each))
     return [slice(begin, begin + most) for begin in range(0, individuals, most)]
 
@@ -77,7 +77,7 @@ def by_weight(weights: Floats, count: int, rng: Generator) -> Ints:
 
 
 def epsilon_greedy(size: int, count: int, epsilon: float, rng: Generator) -> Ints:
-    """The best `count` ranks, each with probability epsilon replaced by any rank; the best itself stays."""
+    """The best `count` ranks, each replaced with probability epsilon by any rank; the best itself stays."""
     chosen = np.arange(count)
     replaced = rng.random(count) < epsilon
     replaced[:1] = False
@@ -86,7 +86,7 @@ def epsilon_greedy(size: int, count: int, epsilon: float, rng: Generator) -> Int
 
 
 def random_pairs(size: int, count: int, rng: Generator) -> tuple[Ints, Ints]:
-    """Pairs of different positions, uniformly; of one with itself where there is only one."""
+    """Pairs of different positions, uniformly; if there is only one position, it with itself."""
     first = rng.integers(size, size=count)
     apart = rng.integers(1, max(2, size), size=count)
     return first, (first + apart) % size
@@ -96,7 +96,7 @@ def random_pairs(size: int, count: int, rng: Generator) -> tuple[Ints, Ints]:
 
 
 def one_point(mothers: Bools, fathers: Bools, rng: Generator) -> Bools:
-    """Both children of every pair, cut at one place: head and tail change partners."""
+    """Both children of every pair, cut at one place: head and tail are exchanged."""
     size = mothers.shape[1]
     cuts = rng.integers(1, max(2, size), size=len(mothers))
     head = np.arange(size) < cuts[:, None]
@@ -123,7 +123,7 @@ def with_parents_of(graph: ParentSets, other: ParentSets, nodes: Sequence[int]) 
 
 
 def flip_each(genes: Bools, chance: float, rng: Generator, check: Check = nothing) -> Bools:
-    """C ⊕ K: every gene flipped by itself with a chance."""
+    """C ⊕ K: every gene flipped independently with a probability."""
     flipped = np.empty_like(genes)
     for some in slices(*genes.shape):
         check()
@@ -132,7 +132,7 @@ def flip_each(genes: Bools, chance: float, rng: Generator, check: Check = nothin
 
 
 def flip_one(genes: Bools, chance: float, rng: Generator) -> Bools:
-    """With a chance, one gene of an individual flipped, any of them equally likely."""
+    """One uniformly drawn gene of each individual flipped, with a probability."""
     mutated = rng.random(len(genes)) < chance
     if genes.shape[1] == 0:
         return genes
@@ -176,9 +176,9 @@ def elitist(old: Floats, new: Floats, size: int) -> Ints:
 
 
 def elitist_distinct(old: Floats, new: Floats, genes: Bools, size: int) -> Ints:
-    """The same, individuals that are equal to an earlier one only when there are too few others.
+    """The same, with individuals equal to an earlier one only if there are too few others.
 
-    genes  of old and then new
+    genes  those of old and then new
     """
     scores = np.concatenate([old, new])
     order = ranking(scores)
@@ -193,6 +193,6 @@ def elitist_distinct(old: Floats, new: Floats, genes: Bools, size: int) -> Ints:
 
 
 def same_sum(one: Floats, other: Floats) -> bool:
-    """Whether two generations have the same sum of scores; those that are -inf are counted instead."""
+    """Return True if two generations have equal sums of scores; scores of -inf are counted instead."""
     finite = [scores[np.isfinite(scores)] for scores in (one, other)]
     return len(finite[0]) == len(finite[1]) and math.fsum(finite[0]) == math.fsum(finite[1])

@@ -31,7 +31,7 @@ from bayescout.search.population.operators import (
 
 @dataclass(frozen=True)
 class HollandState(PopulationState):
-    """A generation, and how many more generations each individual may live; none where that is off."""
+    """A generation, and the remaining generations of each individual's life; empty if that is off."""
 
     lives: tuple[int, ...] = ()
 
@@ -110,7 +110,7 @@ class Holland:
         return problem.keep(after, living)
 
     def _places(self, alive: int, kept: int) -> int:
-        """How many are to be born."""
+        """The number of individuals to be born."""
         if not self.growth:
             return max(0, self.population - kept)
         largest = self.largest or 10 * self.population
@@ -122,7 +122,7 @@ class Holland:
         return flip_each(children, min(1.0, self.flips / max(1, genome.size)), rng, problem.check)
 
     def _survivors(self, scores: Floats, lives: Ints, rng: Generator) -> Ints:
-        """Ranks that are alive after old age and an epidemic; always the best."""
+        """The ranks alive after old age and an epidemic; always the best."""
         dead = np.zeros(len(scores), dtype=bool)
         if self.lifetime:
             dead |= lives <= 0
@@ -134,13 +134,13 @@ class Holland:
         return np.flatnonzero(~dead)
 
     def _lives(self, ranks: Ints, size: int, rng: Generator) -> Ints:
-        """Generations to live, by rank at birth; nothing where it is off."""
+        """Generations to live, by rank at birth; empty if that is off."""
         if not self.lifetime:
             return np.empty(0, dtype=np.int64)
         return 1 + rng.poisson(self.lifetime * (1 - ranks / max(1, size - 1)))
 
     def _lives_after(self, kept: Ints, count: int, order: Ints, rng: Generator) -> tuple[int, ...]:
-        """What is left to the kept and what is given to the newly born, by their rank, in ranked order."""
+        """The remaining lives of the kept and those drawn for the newly born by rank, in ranked order."""
         if not self.lifetime:
             return ()
         ranks = np.empty(len(order), dtype=np.int64)
@@ -150,7 +150,7 @@ class Holland:
 
 
 def fitness(scores: Floats) -> float:
-    """How fit a population is, from 0 to 1: its mean score between its worst and its best."""
+    """The fitness of a population, from 0 to 1: its mean score between its worst and its best."""
     finite = scores[np.isfinite(scores)]
     spread = float(np.ptp(finite)) if len(finite) else 0.0
     return float((finite.mean() - finite.min()) / spread) if spread else 1.0
