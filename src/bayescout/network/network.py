@@ -15,7 +15,7 @@ from bayescout.data.table import Label, States, Table, lock
 from bayescout.errors import NetworkError, WrongKindError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size, quoted
-from bayescout.network import conditioning, inference, likelihood, sampling
+from bayescout.network import likelihood, sampling
 from bayescout.network.cpt import Cpt
 from bayescout.network.distribution import Distribution, GaussianDistribution
 from bayescout.network.encode import Matched, match_evidence, match_nodes
@@ -147,10 +147,14 @@ class Network:
 
     def marginals(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Distribution]:
         """P(node | evidence) of every node, all in one pass."""
+        from bayescout.network import inference
+
         return inference.all_marginals(self, self._observed(evidence))
 
     def most_probable(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
         """The complete assignment of largest probability that agrees with the evidence."""
+        from bayescout.network import inference
+
         codes = inference.most_probable(self, self._observed(evidence))
         return {
             label: states[code] for label, states, code in zip(self.nodes, self.states, codes, strict=True)
@@ -163,6 +167,8 @@ class Network:
         row whose evidence is impossible in the network gets the target's distribution without evidence,
         and a warning counts such rows.
         """
+        from bayescout.network import inference
+
         node = self.dag.index(target)
         return inference.predict_rows(self, node, self.matched(data, node))
 
@@ -190,6 +196,8 @@ class Network:
 
     def joint(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean vector and the covariance matrix of all nodes, in the order of `nodes`."""
+        from bayescout.network import conditioning
+
         return conditioning.joint(self)
 
     # ---- probabilities
@@ -239,7 +247,10 @@ class Network:
     def sample(self, n: int, seed: int = 0) -> Table:
         """n rows drawn from the network; the same seed gives the same rows everywhere."""
         codes, values, undefined = sampling.draw(self, n, seed)
-        inference.warn_undefined(self, undefined, "the sample")
+        if undefined:
+            from bayescout.network.inference import warn_undefined
+
+            warn_undefined(self, undefined, "the sample")
         return Table(self.nodes, tuple(one.states for one in self.distributions), codes, values)
 
     # ---- questions
@@ -258,8 +269,13 @@ class Network:
             node: self.distributions[node].encode(self.nodes[node], value, is_text)
             for node, (value, is_text) in observed.items()
         }
-        answer = conditioning.answer if self.is_gaussian else inference.answer
-        return answer(self, nodes, values)
+        if self.is_gaussian:
+            from bayescout.network import conditioning
+
+            return conditioning.answer(self, nodes, values)
+        from bayescout.network import inference
+
+        return inference.answer(self, nodes, values)
 
     def predict(self, data: Any, target: Label) -> Any:
         """For each row the most probable state of the target, or its mean, given the other columns.
@@ -269,6 +285,8 @@ class Network:
         """
         node = self.dag.index(target)
         if self.is_gaussian:
+            from bayescout.network import conditioning
+
             return conditioning.predict_rows(self, node, self.matched(data, node))
         states = self.states[node]
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
