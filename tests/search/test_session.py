@@ -238,6 +238,15 @@ def test_a_session_can_be_paused_from_another_thread():
     assert session.result().stop_reason == "paused"
 
 
+@pytest.mark.parametrize("name", ["hill-climb", "pc", "umda"])
+def test_a_result_before_the_first_step_leaves_nothing_behind(name):
+    table = entangled(5, 100)
+    session = bs.Session(table, search_of(name), seed=1)
+    early = session.result()
+    assert (early.stop_reason, early.dag.n_arcs, session.steps) == ("paused", 0, 0)
+    same(session.run(), bs.learn(table, search_of(name), seed=1))
+
+
 def test_what_a_session_refuses():
     table = entangled(4, 100)
     session = bs.Session(table)

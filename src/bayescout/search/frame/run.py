@@ -278,20 +278,20 @@ class Run:
 
     def outcome(self) -> Outcome:
         """The outcome of the run if it ends here; the run itself can go on."""
-        problem = self.problem
-        if self.state is None:
-            self._at_start()
+        began, asked = self.state is not None, self.problem.scorer.asked
+        if self.state is None:  # the run ended before the search had a first state
+            self._record(_start_state(self.problem))
         assert self.state is not None
         bound = None if self.too_large else self.bound  # what could not be counted may be better
         answer, top = self._concluded(self.state)
         found = Outcome(tuple(self.trace), top, self.stop_reason, bound, answer, None, self.too_large)
         if self.stop_reason == "max_time":
             found = self._raised_to_floor(found)
-        return replace(found, top=worth_showing(found.top, problem, self.limits.top))
-
-    def _at_start(self) -> None:
-        """Take the start graph as the state, where the run ended before the search had a first state."""
-        self._record(_start_state(self.problem))
+        if not began:
+            self.state, self.trace, self.top = None, self.trace[:-1], []
+            self.problem.scorer.asked = asked
+            self._moments = None if self._moments is None else {}
+        return replace(found, top=worth_showing(found.top, self.problem, self.limits.top))
 
     def _concluded(self, state: State) -> tuple[State, tuple[ScoredGraph, ...]]:
         """The answer: the last state's, or the one that the search concludes from it if stopped early.
