@@ -278,7 +278,7 @@ class Run:
 
     def outcome(self) -> Outcome:
         """The outcome of the run if it ends here; the run itself can go on."""
-        began, asked = self.state is not None, self.problem.scorer.asked
+        began, asked, before = self.state is not None, self.problem.scorer.asked, list(self.top)
         if self.state is None:  # the run ended before the search had a first state
             self._record(_start_state(self.problem))
         assert self.state is not None
@@ -288,7 +288,7 @@ class Run:
         if self.stop_reason == "max_time":
             found = self._raised_to_floor(found)
         if not began:
-            self.state, self.trace, self.top = None, self.trace[:-1], []
+            self.state, self.trace, self.top = None, self.trace[:-1], before
             self.problem.scorer.asked = asked
             self._moments = None if self._moments is None else {}
         return replace(found, top=worth_showing(found.top, self.problem, self.limits.top))
