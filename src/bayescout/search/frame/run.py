@@ -201,7 +201,8 @@ class Run:
             return "max_steps"
         if self._interrupt.pressed:
             return "interrupted"
-        return "max_time" if self.problem.watch.is_over else ""
+        timed = self.limits.max_time is not None
+        return "max_time" if timed and self.problem.watch.is_over else ""
 
     def _record(self, state: State) -> Step:
         self.state = state
