@@ -32,7 +32,8 @@ from bayescout.search import (
     Problem,
     Umda,
 )
-from bayescout.search.frame.run import Limits, drive
+from bayescout.search.frame.outcome import Limits
+from bayescout.search.frame.run import drive
 
 BLANCO = {
     "elitist-ga": ElitistGa(),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bayescout.result import Result
     from bayescout.scores import ScoreLike
     from bayescout.search import Knowledge, Search
-    from bayescout.search.frame.run import Callback
+    from bayescout.search.frame.outcome import Callback
     from bayescout.statistics.engine import Engine
 
 

@@ -20,18 +20,15 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import meek
 from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
-from bayescout.scores import SCORES, Scorer
-from bayescout.search.frame.knowledge import Knowledge, Rules
+from bayescout.result_settings import Settings
+from bayescout.scores import Scorer
+from bayescout.search.frame.knowledge import Rules
+from bayescout.search.frame.outcome import Outcome, Step
 from bayescout.search.frame.problem import Edges, ParentSets
-from bayescout.search.frame.run import Outcome, Step
-from bayescout.settings import Named
 from bayescout.statistics.dependencies import DependencyRecord
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
-LISTED = "listed"
-"""The name of the score when scored parent sets replace data."""
-
 USELESS = 0.2
 """A bound further off than this share of the score still covers parent sets that were not examined yet."""
 
@@ -41,59 +38,6 @@ OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
 def says_nothing(score: float, gap: float) -> bool:
     """Return True if a bound is so far off that it says nothing about a network."""
     return gap > USELESS * abs(score)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings with which a network was learned: search and score each as a name and plain settings.
-
-    `score_settings` is None if the score cannot be made again from its name, as with your own.
-    """
-
-    search: str
-    search_settings: dict[str, Any]
-    score_name: str
-    score_settings: dict[str, Any] | None
-    knowledge: Knowledge
-    start: str
-    seed: int
-
-    @property
-    def score(self) -> str:
-        """The score for display: its name, or the call if its settings are not the default ones."""
-        return Named(self.score_name, self.score_settings).label(SCORES)
-
-    def made_score(self) -> Any:
-        """The score that the network was learned with, made again from its name and settings."""
-        return Named(self.score_name, self.score_settings).make("score", SCORES)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "search": self.search,
-            "search_settings": self.search_settings,
-            "score": self.score_name,
-            "score_settings": self.score_settings,
-            "knowledge": _encoded(self.knowledge.to_dict()),
-            "start": self.start,
-            "seed": self.seed,
-        }
-
-    @classmethod
-    def from_json(cls, saved: dict[str, Any]) -> Settings:
-        known = _decoded(saved["knowledge"])
-        limits = known["max_parents"]
-        known["max_parents"] = dict(limits) if isinstance(limits, (list, tuple)) else limits
-        name = saved["score"]
-        return cls(
-            search=saved["search"],
-            search_settings=saved["search_settings"],
-            score_name=name,
-            # Results from before settings were stored have the default ones, or a text.
-            score_settings=saved.get("score_settings", {} if name in SCORES else None),
-            knowledge=Knowledge(**known),
-            start=saved["start"],
-            seed=saved["seed"],
-        )
 
 
 @dataclass(frozen=True)
@@ -442,16 +386,3 @@ def _tests_to_json(made: DependencyRecord | None) -> Any:
         "covered": named.covered,
         "entries": named.entries,
     }
-
-
-def _encoded(value: Any) -> Any:
-    """Lists of labels with every label in its JSON form."""
-    if isinstance(value, dict):
-        return {key: _encoded(item) for key, item in value.items()}
-    return [_encoded(item) for item in value] if isinstance(value, list) else encode_label(value)
-
-
-def _decoded(value: Any) -> Any:
-    if isinstance(value, dict) and set(value) == set(Knowledge().to_dict()):
-        return {key: _decoded(item) for key, item in value.items()}
-    return [_decoded(item) for item in value] if isinstance(value, list) else decode_label(value)

@@ -15,14 +15,15 @@ from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
 from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
 from bayescout.graph.dag import Dag
-from bayescout.result import LISTED, Result, Settings
+from bayescout.result import Result
+from bayescout.result_settings import LISTED, Settings
 from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, bind, formula_named
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.checkpoint import Checkpoint
 from bayescout.search.frame.knowledge import Rules
+from bayescout.search.frame.outcome import Limits, Outcome
 from bayescout.search.frame.problem import Generator, ParentSets
-from bayescout.search.frame.run import Limits, Outcome
 from bayescout.search.frame.watch import compiling_seconds
 from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
 from bayescout.settings import Named

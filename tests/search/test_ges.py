@@ -33,8 +33,9 @@ from bayescout.search.classes.patterns import (
     semi_directed_path,
 )
 from bayescout.search.classes.reversals import Reversals
+from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.problem import MIN_GAIN
-from bayescout.search.frame.run import Limits, drive
+from bayescout.search.frame.run import drive
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference.graphs import all_dags, arcs_of, is_acyclic
 from tests.scores.drawn_data import continuous_table, scorer_of, table_of

@@ -16,7 +16,8 @@ from bayescout.graph.separation import d_connected, d_separated
 from bayescout.scores import CustomScorer, bind
 from bayescout.search import Imap, ImapPruned, Knowledge, Problem
 from bayescout.search.classes.patterns import mask_of
-from bayescout.search.frame.run import Limits, drive
+from bayescout.search.frame.outcome import Limits
+from bayescout.search.frame.run import drive
 from bayescout.search.independence.hypotheses import Hypotheses
 from bayescout.search.independence.imap import GROW, SHRINK
 from bayescout.statistics.dependencies import CachedTest

@@ -15,7 +15,8 @@ from bayescout.errors import SettingError
 from bayescout.scores import CustomScorer, Scorer, bind
 from bayescout.search import Knowledge, Problem
 from bayescout.search.classes.patterns import Pattern, bits
-from bayescout.search.frame.run import Limits, drive
+from bayescout.search.frame.outcome import Limits
+from bayescout.search.frame.run import drive
 from bayescout.search.independence.pc import Cpc, Pc, forced_extension, given_sets
 from bayescout.statistics.independence import Finding, Question, independence_tests
 from tests.graph.drawn_graphs import parent_sets

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bayescout.result import LISTED, Result
+from bayescout.result import Result
+from bayescout.result_settings import LISTED
 from bayescout.scores import SCORES
 from bayescout.search import SEARCHES
 from bayescout.search.frame.knowledge import Knowledge

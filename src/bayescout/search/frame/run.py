@@ -3,89 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from bayescout.checks import is_real, require_count
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.errors import TooLargeError
 from bayescout.graph.orders import peel_roots
 from bayescout.scores.scorer import Hooks
 from bayescout.search.frame.checkpoint import Checkpoint
 from bayescout.search.frame.floor import Floor
 from bayescout.search.frame.interrupts import CtrlC
+from bayescout.search.frame.outcome import (
+    Callback,
+    Limits,
+    Outcome,
+    ScoredGraph,
+    Step,
+    keep_best,
+    worth_showing,
+)
 from bayescout.search.frame.problem import Generator, ParentSets, Problem, Search, State, arcs_in
 from bayescout.search.frame.watch import StepAbandoned
 
 RECENT = 64
 """Moments kept for going back; earlier ones are reached by repeating the run from its start."""
-
-
-class Step(NamedTuple):
-    """One step of a run, for the trace and for callbacks.
-
-    `score` is that of the graph in hand and `best` that of the best so far; `operations` and
-    `evaluations` (families asked for) are counted from the start; `facts` are further numbers of the search.
-    """
-
-    step: int
-    score: float
-    best: float
-    arcs: int
-    operations: int
-    evaluations: int
-    seconds: float
-    facts: dict[str, float]
-
-
-Callback = Callable[[Step], Any]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of a run: its seconds and steps, and how many networks to keep."""
-
-    max_time: float | None = None
-    max_steps: int | None = None
-    top: int = 1
-
-    def __post_init__(self) -> None:
-        if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
-            raise SettingError(f"max_time must be a positive number of seconds, not {self.max_time!r}")
-        for name, least in (("max_steps", 0), ("top", 1)):
-            value = getattr(self, name)
-            if value is not None:
-                require_count(name, value, least)
-
-
-ScoredGraph = tuple[float, ParentSets]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a run.
-
-    trace        the steps, in order
-    top          the best distinct graphs met, best first
-    stop_reason  why it ended
-    bound        an upper bound on the score of any graph, where one is known
-    answer       the last state, or what the search concluded from it
-    own_score    the best score of the search itself, where the answer is a greedy climb that got further
-    too_large    the first family that was left out because its table is too large, in words
-    """
-
-    trace: tuple[Step, ...]
-    top: tuple[ScoredGraph, ...]
-    stop_reason: str
-    bound: float | None
-    answer: State
-    own_score: float | None = None
-    too_large: str = ""
-
-    @property
-    def best(self) -> ScoredGraph:
-        return self.top[0]
 
 
 @dataclass(frozen=True)
@@ -210,7 +152,7 @@ class Run:
             self.top = [(state.score, state.parents)]
         else:
             for score, graph in state.visited():
-                _keep(self.top, score, graph, self.limits.top + 1)
+                keep_best(self.top, score, graph, self.limits.top + 1)
         bound = state.upper_bound()
         if bound is not None:
             self.bound = bound if self.bound is None else min(self.bound, bound)
@@ -410,28 +352,6 @@ def _start_state(problem: Problem) -> State:
     graph = problem.rules.required_parents if isinstance(problem.start, str) else problem.start
     problem.watch.extend(math.inf)
     return State(graph, problem.total(graph))
-
-
-def _keep(top: list[ScoredGraph], score: float, graph: ParentSets, most: int) -> None:
-    """Insert a graph among the best distinct ones, best first; of equals the first found stays first."""
-    if len(top) >= most and score <= top[-1][0]:
-        return
-    if any(graph == other for _, other in top):
-        return
-    place = len(top)
-    while place and top[place - 1][0] < score:
-        place -= 1
-    top.insert(place, (score, graph))
-    del top[most:]
-
-
-def worth_showing(top: Sequence[ScoredGraph], problem: Problem, most: int) -> tuple[ScoredGraph, ...]:
-    """The best graphs, without the empty graph that the run began with, unless nothing better was found.
-
-    A start graph given by the user stays: someone thinks it worth something.
-    """
-    begun = problem.rules.required_parents if problem.start == "empty" else None
-    return tuple([entry for place, entry in enumerate(top) if place == 0 or entry[1] != begun][:most])
 
 
 def _is_acyclic(graph: ParentSets, n: int) -> bool:

@@ -1,0 +1,80 @@
+"""The settings of a run as a result and a checkpoint store them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bayescout.formats.labels import decode_label, encode_label
+from bayescout.scores import SCORES
+from bayescout.search.frame.knowledge import Knowledge
+from bayescout.settings import Named
+
+LISTED = "listed"
+"""The name of the score when scored parent sets replace data."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings with which a network was learned: search and score each as a name and plain settings.
+
+    `score_settings` is None if the score cannot be made again from its name, as with your own.
+    """
+
+    search: str
+    search_settings: dict[str, Any]
+    score_name: str
+    score_settings: dict[str, Any] | None
+    knowledge: Knowledge
+    start: str
+    seed: int
+
+    @property
+    def score(self) -> str:
+        """The score for display: its name, or the call if its settings are not the default ones."""
+        return Named(self.score_name, self.score_settings).label(SCORES)
+
+    def made_score(self) -> Any:
+        """The score that the network was learned with, made again from its name and settings."""
+        return Named(self.score_name, self.score_settings).make("score", SCORES)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "search": self.search,
+            "search_settings": self.search_settings,
+            "score": self.score_name,
+            "score_settings": self.score_settings,
+            "knowledge": _encoded(self.knowledge.to_dict()),
+            "start": self.start,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> Settings:
+        known = _decoded(saved["knowledge"])
+        limits = known["max_parents"]
+        known["max_parents"] = dict(limits) if isinstance(limits, (list, tuple)) else limits
+        name = saved["score"]
+        return cls(
+            search=saved["search"],
+            search_settings=saved["search_settings"],
+            score_name=name,
+            # Results from before settings were stored have the default ones, or a text.
+            score_settings=saved.get("score_settings", {} if name in SCORES else None),
+            knowledge=Knowledge(**known),
+            start=saved["start"],
+            seed=saved["seed"],
+        )
+
+
+def _encoded(value: Any) -> Any:
+    """Lists of labels with every label in its JSON form."""
+    if isinstance(value, dict):
+        return {key: _encoded(item) for key, item in value.items()}
+    return [_encoded(item) for item in value] if isinstance(value, list) else encode_label(value)
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == set(Knowledge().to_dict()):
+        return {key: _decoded(item) for key, item in value.items()}
+    return [_decoded(item) for item in value] if isinstance(value, list) else decode_label(value)
