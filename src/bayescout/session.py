@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from bayescout.errors import SettingError
+from bayescout.errors import FormatError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.result import Result, labelled_graph
 from bayescout.scores import ScoreLike
@@ -83,6 +84,8 @@ class Session:
         self._run = Run(task.search, task.problem, task.rng, task.limits, history=True)
         self._paused = False
         if checkpoint is not None:
+            if not Path(checkpoint).exists():
+                raise FormatError("there is no such checkpoint; Session.save writes one", checkpoint)
             with task.checkpoint(checkpoint) as store:
                 self._run.resume(store)
 
@@ -90,21 +93,23 @@ class Session:
 
     def __iter__(self) -> Iterator[Snapshot]:
         """Snapshots, one after each step, until the search ends or `pause` is called; then iterate again."""
-        self._paused = False
-        while not self._paused:
-            found = self.step()
-            if found is None:
-                return
+        while not self._paused and (found := self.step()) is not None:
             yield found
+        self._paused = False
 
     def step(self) -> Snapshot | None:
-        """Take one step; None if the search has ended, and `stop_reason` says why.
+        """Take one step; None once the search has ended, and `stop_reason` says why.
 
-        A step interrupted by Ctrl-C or the end of max_time is abandoned; nothing of it stays.
+        A step that Ctrl-C or the end of max_time meets is given up; nothing of it stays. Ctrl-C also ends the
+        iteration; iterated again, the search goes on.
         """
         with self._run.running():
             step = self._run.step()
-        return None if step is None else self.snapshot()
+        if step is None:
+            return None
+        if self._run.interrupted:
+            self._run.stop_reason, self._paused = "interrupted", True
+        return self.snapshot()
 
     def pause(self) -> None:
         """End the iteration after the step in hand; it may be called from another thread."""
@@ -173,7 +178,10 @@ class Session:
     # ---- steering
 
     def back(self, steps: int = 1) -> Snapshot:
-        """Go back some steps, at most to the first; going on from there repeats them to the bit."""
+        """Go back some steps; going on from there repeats them to the bit.
+
+        At most to where the session began, was resumed or was given other knowledge.
+        """
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
             raise SettingError(f"steps must be a whole number of at least 0, not {steps!r}")
         self.snapshot()
@@ -190,15 +198,21 @@ class Session:
                 f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
             )
         self.snapshot()
-        task, state = self._task, self._run.state
+        task, run, state = self._task, self._run, self._run.state
         assert state is not None
         rules = task.rules(knowledge)
         graph = nearest_graph(state.parents, rules, task.problem.scorer)
         problem = Problem(task.problem.scorer, rules, graph, task.problem.watch)
         settings = replace(task.settings, knowledge=knowledge, start="given")
+        before = run.copied()
         self._task = replace(task, problem=problem, settings=settings)
-        self._run.begin_again(problem)
-        return self.snapshot()
+        try:
+            run.begin_again(problem)
+            return self.snapshot()
+        except BaseException:  # as a search that cannot begin under it: all is as it was
+            self._task = task
+            run.restore(before)
+            raise
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a checkpoint from which `Session` or `learn` with the same arguments goes on, to the bit.

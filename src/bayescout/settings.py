@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
 from bayescout.errors import SettingError, UnknownNameError, did_you_mean
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def make_named(kind: str, registry: Mapping[str, Any], name: str, settings: Mapping[str, Any]) -> Any:
@@ -28,10 +34,12 @@ class Named:
 
     name      the registered name; another name if it is not registered
     settings  all its settings; None if it cannot be made again from plain values
+    mark      then, a digest of the functions and arrays that it is made of
     """
 
     name: str
     settings: dict[str, Any] | None
+    mark: str = ""
 
     @classmethod
     def of(cls, made: Any, registry: Mapping[str, Any]) -> Named:
@@ -40,10 +48,12 @@ class Named:
             made = make_named("name", registry, made, {})
         name = next((name for name, kind in registry.items() if type(made) is kind), None)
         if not is_dataclass(made):
-            return cls(name or _called(made), None)
+            return cls(name or _called(made), None, _mark([made]))
         settings = {f.name: getattr(made, f.name) for f in fields(made)}
         plain = all(map(is_plain, settings.values()))
-        return cls(name or type(made).__name__, settings) if plain else cls(repr(made), None)
+        if plain:
+            return cls(name or type(made).__name__, settings)
+        return cls(_without_addresses(repr(made)), None, _mark(list(settings.values())))
 
     def make(self, kind: str, registry: Mapping[str, Any]) -> Any:
         """The instance, made again."""
@@ -76,4 +86,22 @@ def is_plain(value: Any) -> bool:
 def _called(made: Any) -> str:
     """A name for something that has no registered one; the same in every process."""
     shown = repr(made)
-    return str(getattr(made, "__name__", type(made).__name__)) if " at 0x" in shown else shown
+    return str(getattr(made, "__name__", type(made).__name__)) if ADDRESS.search(shown) else shown
+
+
+def _without_addresses(text: str) -> str:
+    return ADDRESS.sub("", text)
+
+
+def _mark(values: Sequence[Any]) -> str:
+    """A digest of functions by their code, and of arrays and plain values by content; of others the type."""
+    found = blake2b(digest_size=8)
+    for value in values:
+        code = getattr(value, "__code__", None)
+        if code is not None:
+            found.update(code.co_code + _without_addresses(repr((code.co_consts, code.co_names))).encode())
+        elif isinstance(value, np.ndarray):
+            found.update(repr((value.dtype, value.shape)).encode() + value.tobytes())
+        else:
+            found.update((repr(value) if is_plain(value) else type(value).__qualname__).encode())
+    return found.hexdigest()

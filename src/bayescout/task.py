@@ -19,12 +19,12 @@ from bayescout.result import Result
 from bayescout.result_settings import LISTED, Settings
 from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, bind, formula_named
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
+from bayescout.search.frame import watch
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.checkpoint import Checkpoint
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Limits, Outcome
 from bayescout.search.frame.problem import Generator, ParentSets
-from bayescout.search.frame.watch import compiling_seconds
 from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
 from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
@@ -34,10 +34,11 @@ from bayescout.statistics.engine import Engine
 class Task:
     """A problem in integers, the search for it, and the names for its result.
 
-    table   its columns in canonical order, which the problem's positions refer to
-    names   the columns in the order given
-    listed  the scored parent sets that replace data, if they do
-    clock   when learning began, by `time.perf_counter`, less the time spent compiling by then
+    table       its columns in canonical order, which the problem's positions refer to
+    names       the columns in the order given
+    score_mark  tells a score of the user's own from another one in a checkpoint
+    listed      the scored parent sets that replace data, if they do
+    clock       when learning began, by `time.perf_counter`, less the time spent compiling by then
     """
 
     search: Search
@@ -47,6 +48,7 @@ class Task:
     table: Table
     names: tuple[Any, ...]
     settings: Settings
+    score_mark: str
     listed: ScoredSets | None
     begin: float
     clock: float
@@ -83,7 +85,7 @@ class Task:
         given = as_table(data) if listed is None else without_rows(listed)
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
-        clock = time.perf_counter() - compiling_seconds()
+        clock = time.perf_counter() - watch.compiling_seconds()
         table = _canonical(given, chosen)
         rules = _rules(knowledge, table, listed)
         scorer = bind(chosen, table, workers, engine)
@@ -99,7 +101,9 @@ class Task:
             start="empty" if start is None else start if isinstance(start, str) else "given",
             seed=seed,
         )
-        return cls(method, problem, rng, limits, table, given.names, settings, listed, begin, clock)
+        return cls(
+            method, problem, rng, limits, table, given.names, settings, scoring.mark, listed, begin, clock
+        )
 
     def rules(self, knowledge: Knowledge) -> Rules:
         """Other knowledge as rules of this task's problem."""
@@ -108,7 +112,12 @@ class Task:
     def checkpoint(self, path: str | PathLike[str]) -> Checkpoint:
         """The file to which a run of this task is saved, and from which it is resumed."""
         data = self.table.fingerprint if self.listed is None else self.listed.fingerprint
-        more = {"data": data, "start": repr(self.problem.start), "top": self.limits.top}
+        more = {
+            "data": data,
+            "start": repr(self.problem.start),
+            "top": self.limits.top,
+            "score_mark": self.score_mark,
+        }
         return Checkpoint(path, self.settings.to_json() | more)
 
     def result(self, outcome: Outcome, seconds: float) -> Result:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bayescout as bs
 from bayescout.errors import BayescoutError, BayescoutWarning, DataError, SettingError, UnknownNameError
 from bayescout.scores import (
     K2,
@@ -605,3 +606,51 @@ def test_numpy_numbers_are_settings_and_wild_ones_are_refused():
     ):
         with pytest.raises(SettingError):
             make()
+
+
+class Halved(BDeu):
+    """BDeu less a charge: a score of one's own that inherits the short cuts of another."""
+
+    def evaluate(self, families):
+        return super().evaluate(families) - 10 * np.log(families.configurations)
+
+
+class OtherPrior(BDeu):
+    def cell_prior(self, families):
+        return 2 * super().cell_prior(families)
+
+
+@pytest.mark.parametrize("formula", [Halved(), OtherPrior()], ids=repr)
+@pytest.mark.parametrize("search", ["hill-climb", "optimal", "memetic"])
+def test_a_score_derived_from_another_is_not_given_its_short_cuts(formula, search):
+    table = bs.load_network("asia").sample(300, seed=1)
+    found = bs.learn(table, search, formula, bs.Knowledge(max_parents=2))
+    assert found.score == pytest.approx(bs.score(found.dag, table, formula), abs=1e-9)
+    if search == "optimal":
+        assert found.score >= bs.learn(table, "tabu", formula, bs.Knowledge(max_parents=2)).score
+
+
+def test_a_function_of_counts_sees_its_rows_in_one_order():
+    table = table_of(np.random.default_rng(2).integers(0, 3, (4, 70)), [3] * 4)
+    scorer = bind(lambda counts: float(sum(counts[:, 0] * np.arange(1, len(counts) + 1) ** 0.5)), table)
+    for child, parent, more in ((0, 2, 1), (3, 1, 0), (1, 3, 0)):
+        family = (child, tuple(sorted((parent, more))))
+        fresh = bind(scorer.formula.function, table)
+        assert scorer.extensions(child, (parent,), [more])[0] == fresh.many([family])[0]
+
+
+def test_an_own_scores_extensions_must_be_one_number_each_and_its_settings_are_checked():
+    class Wrong:
+        def local(self, child, parents):
+            return 0.0
+
+        def extensions(self, child, parents, candidates):
+            return -1.0
+
+    table = table_of([[0, 1, 0, 1], [0, 0, 1, 1]], [2, 2])
+    with pytest.raises(SettingError, match="one number for each"):
+        bind(Wrong(), table).extensions(0, (), [1])
+    with pytest.raises(SettingError, match="workers"):
+        bind(Wrong(), table, workers=-1)
+    with pytest.raises(UnknownNameError):
+        bind(Wrong(), table, engine="typo")

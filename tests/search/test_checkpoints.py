@@ -17,6 +17,7 @@ from hashlib import blake2b
 from types import SimpleNamespace
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -272,7 +273,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
         (b'{"format": "bayescout-checkpoint", "version": 1, "identity": {}}', "version 1, which is not read"),
         (b'{"format":"bayescout-checkpoint","version":2,"identity":{}} 00', "version 2, which is not read"),
         (
-            b'{"format":"bayescout-checkpoint","version":3,"identity":{}} 00\n',
+            b'{"format":"bayescout-checkpoint","version":4,"identity":{}} 00\n',
             "not a checkpoint of this version",
         ),
         (b"a,b\n1,2\n", "not a checkpoint of this version"),
@@ -600,3 +601,25 @@ def test_where_open_files_cannot_be_replaced_and_fcntl_is_missing(tmp_path, monk
     bs.learn(entangled(), Draws(), checkpoint=path, callback=again)
     assert untimed(bs.learn(entangled(), Draws(), checkpoint=path)) == untimed(bs.learn(entangled(), Draws()))
     assert os.listdir(tmp_path) == ["run"]
+
+
+def test_a_score_of_ones_own_is_known_by_its_code_and_its_arrays(tmp_path):
+    from bayescout.scores import SCORES, Penalised
+    from bayescout.settings import Named
+
+    @dataclass(frozen=True)
+    class Held:
+        weights: np.ndarray
+
+    one, two = (lambda counts: -float(len(counts))), (lambda counts: -2.0 * len(counts))
+    assert Named.of(one, SCORES) != Named.of(two, SCORES)
+    assert "0x" not in repr(Named.of(Penalised(lambda n: n), SCORES))
+    assert Named.of(Penalised(lambda n: n), SCORES) == Named.of(Penalised(lambda n: n), SCORES)
+    many, others = np.zeros(5000), np.zeros(5000)
+    others[2500] = 1.0
+    assert Named.of(Held(many), SCORES) != Named.of(Held(others), SCORES)
+    table, path = entangled(5), tmp_path / "run"
+    bs.learn(table, "tabu", one, checkpoint=path, max_steps=2)
+    with pytest.raises(SettingError, match="another run"):
+        bs.learn(table, "tabu", two, checkpoint=path)
+    assert bs.learn(table, "tabu", one, checkpoint=path).dag == bs.learn(table, "tabu", one).dag

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ import pytest
 import bayescout as bs
 from bayescout.checks import generator
 from bayescout.errors import FormatError, SettingError
-from bayescout.search import SEARCHES
+from bayescout.search import SEARCHES, HillClimb
+from bayescout.search.frame import floor
 from bayescout.search.frame.repair import nearest_graph
 from bayescout.search.frame.run import RECENT
 from bayescout.search.population import Holland
@@ -245,6 +247,129 @@ def test_a_result_before_the_first_step_leaves_nothing_behind(name):
     early = session.result()
     assert (early.stop_reason, early.dag.n_arcs, session.steps) == ("paused", 0, 0)
     same(session.run(), bs.learn(table, search_of(name), seed=1))
+
+
+def test_the_way_back_ends_where_knowledge_changed_or_a_run_was_resumed(tmp_path):
+    table = entangled(6, 200, 2)
+    session = bs.Session(table, "tabu", seed=1)
+    for snapshot in session:
+        if snapshot.step == 4:
+            session.pause()
+    session.save(tmp_path / "run")
+    resumed = bs.Session(table, "tabu", seed=1, checkpoint=tmp_path / "run")
+    assert resumed.back(2).step == 4
+    same(resumed.run(), bs.learn(table, "tabu", seed=1))
+    changed = session.change_knowledge(bs.Knowledge(max_parents=1))
+    assert session.back(3).step == changed.step
+    next(iter(session))
+    assert session.back(1).step == changed.step
+
+
+def test_knowledge_that_a_search_cannot_begin_under_changes_nothing():
+    table = entangled(5, 100)
+    known = bs.Knowledge(order=table.names)
+    session = bs.Session(table, "k2", "bic", known)
+    next(iter(session))
+    before = session.snapshot()
+    with pytest.raises(bs.BayescoutError, match="order"):
+        session.change_knowledge(bs.Knowledge(forbidden=[("v0", "v1")]))
+    assert (session.knowledge, session.snapshot()) == (known, before)
+    same(session.run(), bs.learn(table, "k2", "bic", known))
+    other = bs.Knowledge(order=table.names[::-1])
+    session.change_knowledge(other)
+    assert session.run().dag == bs.learn(table, "k2", "bic", other).dag
+
+
+def test_ctrl_c_in_a_step_that_does_not_look_ends_the_iteration():
+    class Deaf(HillClimb):
+        def advance(self, problem, state, rng):
+            after = super().advance(problem, state, rng)
+            if state.operations == 2:
+                signal.raise_signal(signal.SIGINT)
+            return after
+
+    table = entangled(6, 200, 2)
+    session = bs.Session(table, Deaf(), seed=1)
+    found = session.run()
+    assert (found.stop_reason, session.steps) == ("interrupted", 3)
+    same(session.run(), bs.learn(table, HillClimb(), seed=1))
+
+
+def test_an_error_on_the_way_back_leaves_a_session_that_can_go_on():
+    table = entangled(8, 300, 2)
+    score = Failing(table.n_columns)
+    search = SEARCHES["tabu"](restarts=20, perturb=2)
+    session = bs.Session(table, search, score, start="random", seed=2)
+    scores = [snapshot.score for snapshot in session]
+    assert session.steps > RECENT + 5
+    session._run.problem.scorer._cache._values.clear()
+    session._run.problem.gain_rows._memory.clear()
+    score.left = 100  # enough to rebuild the neighbourhood, not for all the steps
+    with pytest.raises(ZeroDivisionError):
+        session.back(session.steps - 40)
+    score.left = 10**9
+    at = session.steps
+    assert 0 <= at < 40
+    assert [snapshot.score for snapshot in session] == scores[at + 1 :]
+
+
+class Failing:
+    """Fewer parents are better, until a number of families is scored."""
+
+    def __init__(self, n):
+        self.left = 10**9
+        self.worth = np.random.default_rng(3).normal(size=(n, n))
+
+    def local(self, child, parents):
+        self.left -= 1
+        if self.left < 0:
+            raise ZeroDivisionError
+        return float(self.worth[child, list(parents)].sum()) - 0.3 * len(parents) ** 2
+
+
+def test_the_greedy_climb_is_made_once_in_a_session(monkeypatch):
+    made = []
+    monkeypatch.setattr(floor.Floor, "climb", lambda self: made.append(setattr(self, "begun", True)))
+    table = entangled(8, 500, 3, states=3)
+    bs.Session(table, Holland(generations=10**6), max_time=0.3).run()
+    assert len(made) == 1
+
+
+def test_time_goes_back_with_the_steps_and_waiting_does_not_count():
+    import time
+
+    table = entangled(8, 500, 3, states=3)
+    session = bs.Session(table, Holland(generations=10**6), max_time=0.3)
+    time.sleep(0.2)
+    assert session.result().seconds < 0.15
+    session.run()
+    steps = session.steps
+    assert session.stop_reason == "max_time"
+    session.back(steps // 2)
+    assert len(list(session)) > 0
+
+
+def test_a_pause_before_the_iteration_holds_it():
+    table = entangled(5, 100)
+    session = bs.Session(table)
+    session.pause()
+    assert list(session) == []
+    assert len(list(session)) > 1
+
+
+def test_saving_writes_over_nothing_else(tmp_path):
+    table = entangled(5, 100)
+    session = bs.Session(table)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    with pytest.raises(FormatError, match="not a checkpoint"):
+        session.save(notes)
+    assert notes.read_text() == "mine"
+    bs.Session(table, seed=9).save(tmp_path / "other")
+    with pytest.raises(SettingError, match="another run"):
+        session.save(tmp_path / "other")
+    with pytest.raises(FormatError, match="no such checkpoint"):
+        bs.Session(table, checkpoint=tmp_path / "none")
 
 
 def test_what_a_session_refuses():

@@ -26,6 +26,7 @@ from bayescout.scores.likelihood import (
 from bayescout.scores.nml import Fnml, Qnml
 from bayescout.scores.scorer import Score, Scorer
 from bayescout.scores.table_scorer import TableScorer
+from bayescout.scores.threads import check_workers
 from bayescout.settings import make_named
 from bayescout.statistics.engine import Engine
 from bayescout.statistics.engines import engine_of
@@ -72,6 +73,7 @@ def bind(
         score = formula_named(score)
     if isinstance(score, type):
         raise SettingError(f"give an instance of the score, {score.__name__}(), not the class")
+    made, workers = engine_of(engine), check_workers(workers)
     if not isinstance(score, Formula) and hasattr(score, "local"):
         return CustomScorer(score, table.n_columns)
     if not isinstance(score, Formula) and not callable(score):
@@ -82,7 +84,7 @@ def bind(
     formula = score if isinstance(score, Formula) else FunctionFormula(score)
     require_rows(table)
     require_weight(table)
-    return TableScorer(formula, formula.statistics(table, engine_of(engine)), workers)
+    return TableScorer(formula, formula.statistics(table, made), workers)
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayescout.arrays import Family, Floats, Ints, Parents
+from bayescout.errors import SettingError
 from bayescout.scores.scorer import Score, Scorer
 from bayescout.statistics.independence import Correction, IndependenceTests
 
@@ -29,9 +30,13 @@ class CustomScorer(Scorer):
         if own is None:
             return self.many([(child, (*parents, candidate)) for candidate in wanted])
         self.asked += len(wanted)
-        return _scorable(
-            np.asarray(own(child, parents, np.asarray(wanted, dtype=np.int64)), dtype=np.float64)
-        )
+        found = np.asarray(own(child, parents, np.asarray(wanted, dtype=np.int64)), dtype=np.float64)
+        if found.shape != (len(wanted),):
+            raise SettingError(
+                f"extensions of your score gave an array of shape {found.shape} for {len(wanted)} "
+                f"candidates; it must give one number for each"
+            )
+        return _scorable(found)
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
         own = getattr(self.score, "many", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -80,11 +81,13 @@ class TableScorer(Scorer):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _evaluated_extensions(self, child: int, parents: Parents, candidates: Ints) -> Floats:
-        try:
-            return self.formula.evaluate(self.statistics.extensions(child, parents, candidates))
-        except TooLargeError:
-            more = [(child, tuple(sorted((*parents, candidate)))) for candidate in candidates.tolist()]
-            return self._one_by_one(more)
+        if not isinstance(self.formula, FunctionFormula):
+            with suppress(TooLargeError):
+                return self.formula.evaluate(self.statistics.extensions(child, parents, candidates))
+        # A user's function may add up the rows of its table, so they come in one order, parents rising.
+        return self._evaluated(
+            [(child, tuple(sorted((*parents, candidate)))) for candidate in candidates.tolist()]
+        )
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
         return np.concatenate(self._run(self._evaluated, self._batches(fresh)))
@@ -126,10 +129,14 @@ class TableScorer(Scorer):
         view = self.statistics.kernel_view()
         if view is None:
             return None
+        if not defined_with(self.formula, "kernel_terms", "evaluate", "cell_prior", "configuration_prior"):
+            return None
         terms = self.formula.kernel_terms(self.statistics)  # type: ignore[arg-type]
         return None if terms is None else KernelPath(*view[:5], np.array(terms), terms, *view[5:])
 
     def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:
+        if not defined_with(self.formula, "superset_bounds", "evaluate"):
+            return super().superset_bounds(allowed)
         return self.formula.superset_bounds(self.statistics, allowed)
 
     def independence_tests(self, test: str | None, alpha: float, correction: Correction) -> IndependenceTests:
@@ -198,3 +205,17 @@ class TableScorer(Scorer):
             for one in waiting:
                 one.cancel()
         return found
+
+
+def defined_with(formula: Formula, method: str, *parts: str) -> bool:
+    """Return True if a formula's method belongs to the class that says its mathematics, or to one below it.
+
+    A class that changes what a score is, but not the short cuts that it inherits, would else be given those
+    of another score.
+    """
+    order = type(formula).__mro__
+
+    def place(name: str) -> int:
+        return next((i for i, kind in enumerate(order) if name in vars(kind)), len(order))
+
+    return all(place(method) <= place(part) for part in parts)

@@ -167,6 +167,8 @@ class Checkpoint:
     def write(self, values: dict[str, Any]) -> None:
         """Replace the file's content by the values that a run needs to go on; refuse if that fails."""
         try:
+            if self._size:  # of this run, or not ours to write over
+                next(self._records(), None)
             self._write_anew(values, values.pop("top"), values.pop("trace"))
         except OSError as error:
             raise FormatError(f"cannot be written: {error.strerror or error}", self.path) from None

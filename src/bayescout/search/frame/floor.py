@@ -19,8 +19,10 @@ class Floor:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.found: tuple[float, ParentSets] | None = None
+        self.begun = False
 
     def climb(self) -> None:
+        self.begun = True
         start = "empty" if self.problem.start == "random" else self.problem.start
         problem = Problem(self.problem.scorer, self.problem.rules, start, self.problem.watch)
         climb, rng = HillClimb(), generator(0)

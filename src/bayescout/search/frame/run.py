@@ -38,6 +38,7 @@ class Moment:
     random: Any
     asked: int
     steps: int
+    waited: float
     top: tuple[ScoredGraph, ...]
     bound: float | None
 
@@ -83,7 +84,8 @@ class Run:
     def running(self, begin: float | None = None) -> Iterator[None]:
         """Run the clock, note Ctrl-C and let the scorer check both; `begin` is when the clock began."""
         watch = self.problem.watch
-        early = None if getattr(self.search, "climbs", False) else self._floor.climb
+        climbs = getattr(self.search, "climbs", False) or self._floor.begun
+        early = None if climbs else self._floor.climb
         with CtrlC() as self._interrupt:
             interrupt = self._interrupt
             watch.start(
@@ -105,6 +107,11 @@ class Run:
         finally:
             scorer.hooks = Hooks()
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed while it was running."""
+        return self._interrupt.pressed
+
     def _leave_out(self, error: TooLargeError) -> None:
         self.too_large = self.too_large or str(error)
 
@@ -116,23 +123,26 @@ class Run:
         self.stop_reason = self._reason_to_stop()
         if self.stop_reason:
             return None
+        try:
+            return self._record(self._advanced())
+        except StepAbandoned:
+            self.stop_reason = "interrupted" if self._interrupt.pressed else "max_time"
+            return None
+
+    def _advanced(self) -> State:
+        """The next state; a step that ends in an error leaves nothing behind."""
         scorer, rng = self.problem.scorer, self.rng
         asked = scorer.asked
         random = rng.bit_generator.state if self._exact else None
         try:
             if self.state is None:
-                state = self.search.start(self.problem, rng)
-            else:
-                state = self.search.advance(self.problem, self.state, rng)
-        except BaseException as error:
+                return self.search.start(self.problem, rng)
+            return self.search.advance(self.problem, self.state, rng)
+        except BaseException:
             scorer.asked = asked
             if random is not None:
                 rng.bit_generator.state = random
-            if not isinstance(error, StepAbandoned):
-                raise
-            self.stop_reason = "interrupted" if self._interrupt.pressed else "max_time"
-            return None
-        return self._record(state)
+            raise
 
     def _reason_to_stop(self) -> str:
         if self.state is None:
@@ -178,14 +188,14 @@ class Run:
     def _moment(self) -> Moment:
         assert self.state is not None
         random = self.rng.bit_generator.state
-        asked = self.problem.scorer.asked
-        return Moment(self.state, random, asked, len(self.trace), tuple(self.top), self.bound)
+        asked, waited = self.problem.scorer.asked, self.problem.watch.waited
+        return Moment(self.state, random, asked, len(self.trace), waited, tuple(self.top), self.bound)
 
     def back(self, steps: int = 1) -> None:
         """Go back so many steps, to the first at most; taken again, the steps come out the same."""
         if self._moments is None:
             raise ValueError("a run without history cannot go back")
-        wanted = max(1, len(self.trace) - steps)
+        wanted = max(min(self._moments), len(self.trace) - steps)
         moment = self._moments[max(place for place in self._moments if place <= wanted)]
         self._moments = {place: kept for place, kept in self._moments.items() if place <= moment.steps}
         self.state, self.top, self.bound = moment.state, list(moment.top), moment.bound
@@ -196,9 +206,9 @@ class Run:
         self.problem.watch.extend(math.inf)
         with self._hooked():
             while len(self.trace) < wanted:
-                step = self._record(self.search.advance(self.problem, self.state, self.rng))
+                step = self._record(self._advanced())
                 self.trace[-1] = step._replace(seconds=seconds[step.step])
-        self.stop_reason = ""
+        self._spent, self._waited, self.stop_reason = self.trace[-1].seconds, moment.waited, ""
 
     def begin_again(self, problem: Problem) -> None:
         """Go on with other rules, from the graph that `problem` starts with; the trace goes on too.
@@ -210,12 +220,24 @@ class Run:
         self.state, self.bound, self.stop_reason = None, None, ""
         self._moments = None if self._moments is None else {}
 
+    def copied(self) -> dict[str, Any]:
+        """Everything that `begin_again` and the step after it change, for `restore`."""
+        lists = {"trace": list(self.trace), "top": list(self.top)}
+        moments = None if self._moments is None else dict(self._moments)
+        random, asked = self.rng.bit_generator.state, self.problem.scorer.asked
+        return {"run": vars(self) | lists | {"_moments": moments}, "random": random, "asked": asked}
+
+    def restore(self, copied: dict[str, Any]) -> None:
+        """Be as when it was copied."""
+        vars(self).update(copied["run"])
+        self.rng.bit_generator.state, self.problem.scorer.asked = copied["random"], copied["asked"]
+
     # ---- the end
 
     @contextmanager
     def concluding(self) -> Iterator[None]:
         """Note families too large to count, with no clock on the scoring that `outcome` does."""
-        self.problem.watch.extend(math.inf)
+        self.problem.watch.start(None, self._spent, self._waited)
         with self._hooked():
             yield
 
@@ -288,6 +310,7 @@ class Run:
             "random": self.rng.bit_generator.state,
             "asked": self.problem.scorer.asked,
             "bound": self.bound,
+            "too_large": self.too_large,
             "waited": self.problem.watch.waited,
             "top": self.top,
             "trace": self.trace,
@@ -308,9 +331,12 @@ class Run:
             self.rng.bit_generator.state = saved["random"]
             self.problem.scorer.asked = saved["asked"]
             self._spent, self._waited = float(trace[-1].seconds), float(saved["waited"])
+            if not isinstance(saved["too_large"], str):
+                raise TypeError
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise checkpoint.not_a_run() from None
         self.state, self.trace, self.top, self.bound = state, trace, top, saved["bound"]
+        self.too_large = saved["too_large"]
         if self._moments is not None:
             self._moments[len(trace)] = self._moment()
 
