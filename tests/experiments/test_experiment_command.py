@@ -215,6 +215,7 @@ def test_times_are_told_in_the_unit_that_suits():
     assert [duration(s) for s in (5, 59, 90, 7200)] == ["5 s", "59 s", "1.5 min", "2.0 h"]
 
 
+@pytest.mark.slow
 def test_temporary_files_that_a_kill_left_go_with_the_next_run(small, tmp_path):
     """In another process: each looks for them once in a folder."""
     out = tmp_path / "out"

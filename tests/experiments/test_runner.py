@@ -120,7 +120,7 @@ def test_nothing_is_done_twice_and_a_grown_grid_only_adds(tmp_path):
     assert notes == ["4 records are of runs that the study no longer declares; they are kept and not used"]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_killed_in_the_middle_it_goes_on_to_the_same_records(tmp_path, expected, workers):
     folder = tmp_path / "toy"
     for count in (2, 9)[-workers:]:
@@ -140,7 +140,7 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_records(tmp_path, expected,
     assert len(in_file(folder)) == 20
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, expected, workers):
     folder = tmp_path / "toy"
     process = start(folder, workers, 0.1)

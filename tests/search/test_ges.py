@@ -535,7 +535,7 @@ def missed(seed, search, rows=1e9):
 
 
 def test_the_true_class_is_found_from_the_population():
-    assert not [seed for seed in range(120) if missed(seed, Ges()) is not None]
+    assert not [seed for seed in range(60) if missed(seed, Ges()) is not None]
     for search in (Ges(turning=False, repeat=False), Ges(turning=False)):
         assert not [seed for seed in range(120, 140) if missed(seed, search) is not None]
 
@@ -543,7 +543,9 @@ def test_the_true_class_is_found_from_the_population():
 @pytest.mark.slow
 def test_the_true_class_is_found_from_the_population_on_many_graphs():
     """A few random models are so nearly unfaithful that even a billion rows do not tell two classes apart."""
-    wrong = [loss for seed in range(1000, 1600) if (loss := missed(seed, Ges())) is not None]
+    wrong = [
+        loss for seed in (*range(60, 120), *range(1000, 1600)) if (loss := missed(seed, Ges())) is not None
+    ]
     assert len(wrong) <= 3
     assert all(abs(loss) < 1e-7 for loss in wrong)
 
