@@ -63,7 +63,6 @@ class Run:
         self.problem = problem
         self.rng = rng
         self.limits = limits
-        self.checkpoint = checkpoint
         self.state: State | None = None
         self.trace: list[Step] = []
         self.top: list[ScoredGraph] = []
@@ -221,7 +220,7 @@ class Run:
         self._moments = None if self._moments is None else {}
 
     def copied(self) -> dict[str, Any]:
-        """Everything that `begin_again` and the step after it change, for `restore`."""
+        """Everything that a step or `begin_again` changes, for `restore`."""
         lists = {"trace": list(self.trace), "top": list(self.top)}
         moments = None if self._moments is None else dict(self._moments)
         random, asked = self.rng.bit_generator.state, self.problem.scorer.asked
@@ -243,7 +242,7 @@ class Run:
 
     def outcome(self) -> Outcome:
         """The outcome of the run if it ends here; the run itself can go on."""
-        began, asked, before = self.state is not None, self.problem.scorer.asked, list(self.top)
+        before = self.copied() if self.state is None else None
         if self.state is None:  # the run ended before the search had a first state
             self._record(_start_state(self.problem))
         assert self.state is not None
@@ -252,10 +251,8 @@ class Run:
         found = Outcome(tuple(self.trace), top, self.stop_reason, bound, answer, None, self.too_large)
         if self.stop_reason == "max_time":
             found = self._raised_to_floor(found)
-        if not began:
-            self.state, self.trace, self.top = None, self.trace[:-1], before
-            self.problem.scorer.asked = asked
-            self._moments = None if self._moments is None else {}
+        if before is not None:
+            self.restore(before)
         return replace(found, top=worth_showing(found.top, self.problem, self.limits.top))
 
     def _concluded(self, state: State) -> tuple[State, tuple[ScoredGraph, ...]]:
