@@ -16,6 +16,7 @@ from bayescout.data.table import (
     Label,
     MissingPolicy,
     MissingReport,
+    OpenStates,
     States,
     Table,
     check_weights,
@@ -135,7 +136,10 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
             )
         return None
     occurring = [value for value in column.values if value is not MISSING]
-    if column.states is not None:
+    if isinstance(column.states, OpenStates):
+        known = {(type(value), value) for value in column.states}
+        states = [*column.states, *(value for value in occurring if (type(value), value) not in known)]
+    elif column.states is not None:
         _check_declared(column, occurring)
         states = list(column.states)
     else:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
-from bayescout.data.table import MAX_STATES, Kind, Label, States
+from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.wording import setting
 
@@ -236,4 +236,4 @@ def _check_states(name: Label, states: Any) -> States:
         if value in seen:
             raise SettingError(f"column {name!r} is given the state {value!r} twice, or as {seen[value]!r}")
         seen[value] = value
-    return listed
+    return OpenStates(listed) if isinstance(states, OpenStates) else listed

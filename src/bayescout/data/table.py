@@ -24,6 +24,11 @@ Kind = Literal["discrete", "continuous"]
 States = tuple[Label, ...]
 MissingPolicy = Literal["error", "drop", "state", "keep"]
 
+
+class OpenStates(tuple[Label, ...]):
+    """Declared states of a column that may hold other values too, which become states after these."""
+
+
 MAX_STATES = 65_536
 """The most states one column can have: codes are uint8 or uint16."""
 

@@ -18,7 +18,8 @@ from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import Network, Tabular, fit
 from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
-from bayescout.network.likelihood import LogLikelihood, counted_rows, row_terms, summed, warn_impossible
+from bayescout.network.incomplete import agreeing
+from bayescout.network.likelihood import LogLikelihood, counted_rows, matched_terms, summed, warn_impossible
 from bayescout.network.node import Mask
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
@@ -134,14 +135,14 @@ def _measured(
 ) -> HeldOut:
     """Measure the test rows; `never` marks a discrete node's parent configurations not seen in training."""
     matched = model.matched(test)
-    rows, _ = row_terms(model, matched.columns)
+    rows, _ = matched_terms(model, matched)
     used = counted_rows(rows, matched.weights)
     any_unseen = np.zeros(len(rows), dtype=bool)
     unseen: dict[Label, int] = {}
     for i, node in enumerate(model.distributions):
         if isinstance(node, Tabular) and (mask := never(i, node)).any():
             given = [matched.columns[parent] for parent in model.dag.parents[i]]
-            met = mask[node.configurations(given, len(rows))] & used
+            met = np.broadcast_to(agreeing(mask.reshape(node.undefined.shape), given), len(rows)) & used
             any_unseen |= met
             if met.any():
                 unseen[model.nodes[i]] = int(met.sum())

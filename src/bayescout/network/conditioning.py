@@ -121,9 +121,15 @@ def predict_rows(network: Network, target: int, matched: Matched) -> Array:
     A row whose values contradict one another is predicted from the combinations that can vary, and a warning
     counts such rows.
     """
-    found = condition(network, (target,), list(matched.columns))
-    evidence = np.stack(list(matched.columns.values()))
-    wrong = found.contradicts(evidence)
+    means, wrong = np.empty(matched.n_rows), np.zeros(matched.n_rows, dtype=bool)
+    whole = np.arange(matched.n_rows) if matched.empty is None else np.flatnonzero(~matched.empty)
+    if len(whole):
+        means[whole], wrong[whole] = predict(network, target, matched.rows(whole))
+    if matched.empty is not None:
+        from bayescout.network import incomplete
+
+        gaps = np.flatnonzero(matched.empty)
+        means[gaps], wrong[gaps] = incomplete.predict_means(network, target, matched.rows(gaps))
     if wrong.any():
         warnings.warn(
             f"{int(wrong.sum()):,} of {matched.n_rows:,} rows have density zero in the network, the "
@@ -132,5 +138,13 @@ def predict_rows(network: Network, target: int, matched: Matched) -> Array:
             BayescoutWarning,
             stacklevel=3,
         )
-    means: Array = found.mean(evidence)[0]
     return means
+
+
+def predict(
+    network: Network, target: int, columns: Mapping[int, NDArray[np.float64]]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """The mean of the target for each row of complete evidence, and a mask of the impossible rows."""
+    found = condition(network, (target,), list(columns))
+    evidence = np.stack(list(columns.values())) if columns else np.empty((0, 0))
+    return found.mean(evidence)[0], found.contradicts(evidence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.absent import require_complete
 from bayescout.data.encode import as_table, column_names, same_states
-from bayescout.data.table import Kind, Label, States, Table, narrowest
-from bayescout.errors import NetworkError
+from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States, Table, narrowest
+from bayescout.errors import BayescoutWarning, NetworkError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.statistics.alignment import refuse_missing_nodes, warn_unused_columns
@@ -21,11 +21,21 @@ from bayescout.wording import setting
 
 @dataclass(frozen=True)
 class Matched:
-    """Data matched to nodes: the codes or numbers of each node that has a column."""
+    """Data matched to nodes: the codes or numbers of each node that has a column.
+
+    An empty cell is the code after the node's last state, or NaN, as in a table. So is a value that is
+    no state of its node; `warn_unknown` has counted those.
+    """
 
     columns: dict[int, NDArray[Any]]
     weights: NDArray[np.float64] | None
     n_rows: int
+    empty: NDArray[np.bool_] | None = None
+    """For each row, True if a cell is empty; None if none is."""
+
+    def rows(self, chosen: NDArray[Any]) -> dict[int, NDArray[Any]]:
+        """The columns of some rows."""
+        return {node: column[chosen] for node, column in self.columns.items()}
 
 
 def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
@@ -48,25 +58,66 @@ def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target:
     return _matched(dag, data, states, found)
 
 
+def match_some(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
+    """The columns that are nodes, in the order of the data."""
+    names = column_names(data)
+    known = set(dag.nodes)
+    found = [label for label in names if label in known]
+    if not found:
+        raise NetworkError(
+            f"no column of the data is a node: the columns are {quoted(names)}, the nodes "
+            f"{quoted(dag.nodes)}; rename the columns"
+        )
+    warn_unused_columns(dag, names)
+    return _matched(dag, data, states, found)
+
+
 def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Sequence[Label]) -> Matched:
-    """Match these labels only; columns that the network does not use may be identifiers, or have gaps."""
+    """The columns of the given nodes, empty cells and unknown values included."""
     known = {label: states[dag.index(label)] for label in labels}
     table = _table_of(data, known)
-    require_complete(table, labels)
-    columns = {
-        dag.index(label): _numbers(table, label) if own is None else _recoded(table, label, own)
-        for label, own in known.items()
-    }
-    return Matched(columns, table.weights, table.n_rows)
+    columns: dict[int, NDArray[Any]] = {}
+    unknown: dict[Label, tuple[int, Label]] = {}
+    gaps = np.zeros(table.n_rows, dtype=bool)
+    for label, own in known.items():
+        if own is None:
+            column = _numbers(table, label)
+            missing = np.isnan(column)
+        else:
+            column, strange = _recoded(table, label, own)
+            missing = column == len(own)
+            if strange is not None:
+                unknown[label] = strange
+        columns[dag.index(label)] = column
+        gaps |= missing
+    warn_unknown(unknown, table.n_rows)
+    return Matched(columns, table.weights, table.n_rows, gaps if gaps.any() else None)
+
+
+def warn_unknown(unknown: Mapping[Label, tuple[int, Label]], n_rows: int) -> None:
+    """Warn once of values that are no states of their nodes: how many of each column, and an example."""
+    if unknown:
+        shown = ", ".join(
+            f"{label!r} ({count:,}, such as {value!r})" for label, (count, value) in list(unknown.items())[:8]
+        )
+        more = f" and {len(unknown) - 8} more columns" if len(unknown) > 8 else ""
+        warnings.warn(
+            f"values that are no state of their node count as missing: {shown}{more} of {n_rows:,} rows; "
+            f"correct them, or fit with states that hold them",
+            BayescoutWarning,
+            stacklevel=4,
+        )
 
 
 def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
     """A table as it is; other data with the kinds and states known to the network declared."""
     if isinstance(data, Table):
         return data
-    declared = {label: own for label, own in known.items() if own is not None}
+    declared = {label: OpenStates(own) for label, own in known.items() if own is not None}
     kinds: dict[Any, Kind] = {label: "continuous" for label, own in known.items() if own is None}
-    return as_table(data, kinds=kinds or None, states=declared or None, columns=list(known))
+    return as_table(
+        data, kinds=kinds or None, states=declared or None, columns=list(known), missing="keep"
+    )
 
 
 def _numbers(table: Table, label: Label) -> NDArray[Any]:
@@ -78,8 +129,11 @@ def _numbers(table: Table, label: Label) -> NDArray[Any]:
     return table.array(label)
 
 
-def _recoded(table: Table, label: Label, states: States) -> NDArray[Any]:
-    """The column's codes in the order of the network's states; a value outside them is refused."""
+def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], tuple[int, Label] | None]:
+    """The column's codes in the order of the network's states, those of empty cells and unknown values last.
+
+    Also the number of unknown values and the first of them, if there are any.
+    """
     own = table.states[table.index(label)]
     codes = table.array(label)
     if own is None:
@@ -88,18 +142,26 @@ def _recoded(table: Table, label: Label, states: States) -> NDArray[Any]:
             f"discretise the column"
         )
     if same_states(own, states):
-        return codes
+        return codes, None
     # By type too: True and 1 are equal, but not the same state.
     position = {(type(state), state): code for code, state in enumerate(states)}
-    lookup = np.array([position.get((type(state), state), -1) for state in own], dtype=np.int64)
+    lookup = np.array(
+        [*(position.get((type(state), state), -1) for state in own), len(states)], dtype=np.int64
+    )
     found = lookup[codes]
     outside = np.flatnonzero(found < 0)
-    if len(outside):
-        row = int(outside[0])
-        value = own[codes[row]]
+    strange = (len(outside), own[codes[outside[0]]]) if len(outside) else None
+    if strange is not None and (found < 0).sum() == (found < len(states)).sum():
+        _refuse_other_type(label, strange[1], int(outside[0]), states)
+    found[outside] = len(states)
+    return np.asarray(found, dtype=narrowest(len(states) + 1) if len(states) < MAX_STATES else np.int32), strange
+
+
+def _refuse_other_type(label: Label, value: Label, row: int, states: States) -> None:
+    """Refuse a column none of whose values is a state if it is not even of a type that states have."""
+    if type(value) not in {type(state) for state in states}:
         raise NetworkError(
             f"column {label!r} has the value {value!r} ({type(value).__name__}) in row {row} (counting from "
-            f"0), which is not a state of its node: {quoted(states)}; correct the value, or fit with states "
-            f"that hold it"
+            f"0), which is not a state of its node: {quoted(states)}; no value of the column is one: "
+            f"convert the column to the type of the states"
         )
-    return np.asarray(found, dtype=narrowest(len(states)))

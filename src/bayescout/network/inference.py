@@ -314,7 +314,12 @@ BATCH_ENTRIES = 2**21
 
 def predict_rows(network: Network, target: int, matched: Matched) -> Array:
     """P(target | the row's evidence) for each row, (n, r), with a warning if evidence is impossible."""
-    answers, impossible = predict(network, target, matched.columns, matched.n_rows)
+    if matched.empty is None:
+        answers, impossible = predict(network, target, matched.columns, matched.n_rows)
+    else:
+        from bayescout.network import incomplete
+
+        answers, impossible = incomplete.predict(network, target, matched)
     if impossible.any():
         warnings.warn(
             f"{int(impossible.sum()):,} of {matched.n_rows:,} rows have evidence of probability zero, "
@@ -353,12 +358,13 @@ def predict(
         factors = [reduced(network, n, {**constants, **some}) for n in part.nodes]
         keep = (BATCH, target) if bearing else (target,)
         answers[start : start + step] = sum_product(factors, found.order, keep)
-    return _normalised(network, target, answers, inverse)
+    return normalised(network, target, answers, inverse)
 
 
-def _normalised(
+def normalised(
     network: Network, target: int, answers: Array, inverse: NDArray[np.intp]
 ) -> tuple[Array, NDArray[np.bool_]]:
+    """The answers with sums of one, and a mask of the impossible rows, which get the prior."""
     totals = answers.sum(axis=1, keepdims=True)
     impossible_rows = totals[:, 0] == 0
     if impossible_rows.any():

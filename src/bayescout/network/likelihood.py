@@ -70,8 +70,21 @@ def summed(rows: Array, weights: Array | None, unseen: Mask) -> LogLikelihood:
     )
 
 
+def matched_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
+    """As `row_terms`; the empty cells of a row are summed out, or integrated out."""
+    if matched.empty is None:
+        return row_terms(network, matched.columns)
+    from bayescout.network import incomplete
+
+    whole, gaps = np.flatnonzero(~matched.empty), np.flatnonzero(matched.empty)
+    total, unseen = np.empty(matched.n_rows), np.empty(matched.n_rows, dtype=bool)
+    total[whole], unseen[whole] = row_terms(network, matched.rows(whole))
+    total[gaps], unseen[gaps] = incomplete.row_terms(network, matched.rows(gaps), len(gaps))
+    return total, unseen
+
+
 def row_terms(network: Network, columns: Mapping[int, NDArray[Any]]) -> tuple[Array, Mask]:
-    """The log-density of each row, and a mask of the rows with parents' values that have no estimate."""
+    """The log-density of each complete row, and a mask of rows with parents' values that have no estimate."""
     n_rows = len(columns[0]) if columns else 0
     total = np.zeros(n_rows)
     unseen = np.zeros(n_rows, dtype=bool)
@@ -87,17 +100,28 @@ def row_terms(network: Network, columns: Mapping[int, NDArray[Any]]) -> tuple[Ar
 def warn_impossible(network: Network, matched: Matched, rows: Array) -> None:
     """Warn of the number of impossible rows, if any, and of the first with the node that makes it so."""
     found = np.flatnonzero(np.isneginf(rows) & counted_rows(rows, matched.weights))
-    for node, distribution in enumerate(network.distributions if len(found) else ()):
-        row = int(found[0])
+    if not len(found):
+        return
+    row = int(found[0])
+    warnings.warn(
+        f"{len(found):,} of {len(rows):,} rows have probability zero, so the log-likelihood is minus "
+        f"infinity; the first is row {row} (counting from 0){_culprit(network, matched, row)}: fit with "
+        f"prior='laplace' to leave nothing impossible, or use finite_total",
+        BayescoutWarning,
+        stacklevel=3,
+    )
+
+
+def _culprit(network: Network, matched: Matched, row: int) -> str:
+    """The first node whose cell is impossible given its parents' cells, in words; "" if it takes more."""
+    for node, distribution in enumerate(network.distributions):
         own, *given = (matched.columns[v][row] for v in (node, *network.dag.parents[node]))
-        label = network.nodes[node]
-        if distribution.states is not None and distribution.log_density(label, own, given) == -math.inf:
-            warnings.warn(
-                f"{len(found):,} of {len(rows):,} rows have probability zero, so the log-likelihood is minus "
-                f"infinity; the first is row {row} (counting from 0), where {label!r} is "
-                f"{distribution.states[own]!r}: fit with prior='laplace' to leave nothing impossible, or use "
-                f"finite_total",
-                BayescoutWarning,
-                stacklevel=3,
-            )
-            return
+        label, states = network.nodes[node], distribution.states
+        if states is None or own == len(states):
+            continue
+        sizes = [len(network.distributions[v].states or ()) for v in network.dag.parents[node]]
+        if any(code == size for code, size in zip(given, sizes, strict=True)):
+            continue
+        if distribution.log_density(label, own, given) == -math.inf:
+            return f", where {label!r} is {states[own]!r}"
+    return ""

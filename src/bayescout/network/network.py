@@ -163,8 +163,8 @@ class Network:
     def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
         """P(target | the row's other columns), one row of the answer per row of data.
 
-        Nodes without a column are summed out; columns of no node are left out, with a warning. A
-        row whose evidence is impossible in the network gets the target's distribution without evidence,
+        Nodes without a column and empty cells are summed out; columns of no node are left out, and values
+        that are no state of their node count as empty, each with a warning. A row whose evidence is impossible in the network gets the target's distribution without evidence,
         and a warning counts such rows.
         """
         from bayescout.network import inference
@@ -223,20 +223,27 @@ class Network:
     def row_log_likelihood(self, data: Any) -> NDArray[np.float64]:
         """The log-probability, or log-density, of each row in nats; minus infinity if it is impossible.
 
-        A parent configuration that maximum likelihood left undefined counts as uniform;
+        Empty cells of a row are summed out, or integrated out: the answer is that of its observed cells. A
+        value that is no state of its node counts as missing, with a warning. A parent configuration that maximum likelihood left undefined counts as uniform;
         `log_likelihood` counts the rows with one.
         """
-        return likelihood.row_terms(self, self.matched(data).columns)[0]
+        return likelihood.matched_terms(self, self.matched(data))[0]
 
     def log_likelihood(self, data: Any) -> LogLikelihood:
-        """The log-likelihood of the data in nats, rows weighted, with unseen and impossible rows counted."""
+        """The log-likelihood of the data in nats, rows weighted, with unseen and impossible rows counted.
+
+        Empty cells are summed out row by row, as in `row_log_likelihood`.
+        """
         matched = self.matched(data)
-        rows, unseen = likelihood.row_terms(self, matched.columns)
+        rows, unseen = likelihood.matched_terms(self, matched)
         likelihood.warn_impossible(self, matched, rows)
         return likelihood.summed(rows, matched.weights, unseen)
 
     def matched(self, data: Any, target: int | None = None) -> Matched:
-        """The codes or numbers of every node's column, or of every column there is except the target's."""
+        """The codes or numbers of every node's column, or of every column there is except the target's.
+
+        Empty cells are among them: see `Matched`.
+        """
         states = [distribution.states for distribution in self.distributions]
         if target is None:
             return match_nodes(self.dag, data, states)
@@ -280,8 +287,9 @@ class Network:
     def predict(self, data: Any, target: Label) -> Any:
         """For each row the most probable state of the target, or its mean, given the other columns.
 
-        Of equally probable states the one listed first. Nodes without a column are summed out; columns of no
-        node are left out, with a warning; a warning counts rows whose evidence is impossible.
+        Of equally probable states the one listed first. Nodes without a column and empty cells are summed
+        out; columns of no node are left out, and values that are no state of their node count as empty, each
+        with a warning; a warning counts rows whose evidence is impossible.
         """
         node = self.dag.index(target)
         if self.is_gaussian:
@@ -290,6 +298,26 @@ class Network:
             return conditioning.predict_rows(self, node, self.matched(data, node))
         states = self.states[node]
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
+
+    def impute(
+        self, data: Any, method: str = "most-probable", n: int = 1, seed: int = 0
+    ) -> Table | list[Table]:
+        """The data with every empty cell filled; observed cells stay as they are.
+
+        - `"most-probable"`: the jointly most probable values of a row's empty cells given its other cells,
+          which need not be the most probable one by one; for numbers, their mean
+        - `"mean"`: of numbers only, the same
+        - `"sample"`: drawn from the joint distribution of the row's empty cells given the others; the same seed
+          gives the same draws, and `n` above 1 a list of n tables, each drawn by itself
+
+        The answer has the columns of the data that are nodes, in their order; others are left out, and values
+        that are no state of their node count as empty, each with a warning. Nodes without a column are
+        filled too, and not shown. A warning counts rows of probability zero.
+        """
+        from bayescout.network import impute
+
+        tables = impute.impute(self, data, method, n, seed)
+        return tables if n > 1 else tables[0]
 
     def _observed(self, evidence: Mapping[Label, Any] | None) -> dict[int, Any]:
         pairs = [(self.dag.index(label), value) for label, value in (evidence or {}).items()]

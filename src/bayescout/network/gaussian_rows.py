@@ -1,0 +1,148 @@
+"""Empty cells of rows in linear-Gaussian networks: means and covariances given the row's other cells.
+
+The joint normal has the precision matrix K = (I - B)' D^-1 (I - B) for coefficients B and noise variances D. Given
+the other cells o, the empty ones m are normal with covariance C = K_mm^-1 and mean mu_m - C K_mo (x_o - mu_o), so a
+row costs a matrix as large as its empty cells are many, and rows with the same empty cells share it. Without
+noise somewhere there is no K, and the covariance matrix is conditioned pattern by pattern instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.errors import NetworkError
+from bayescout.network import conditioning
+from bayescout.network.junction import Rows, grouped
+from bayescout.network.node import Array
+
+if TYPE_CHECKING:
+    from bayescout.network.network import Network
+
+BATCH_NUMBERS = 2**21
+"""Numbers in the matrices of rows that are solved together."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Some rows with equally many empty cells, and the distribution of these given the others.
+
+    rows         (n,)
+    nodes        (n, m) the nodes whose cells are empty, ascending
+    means        (n, m)
+    pattern      (n,) which of the patterns each row has
+    covariances  (k, m, m) for each pattern
+    """
+
+    rows: Rows
+    nodes: NDArray[np.intp]
+    means: Array
+    pattern: NDArray[np.intp]
+    covariances: Array
+
+
+def conditional_gaps(network: Network, values: Array) -> Iterator[Gaps]:
+    """The distribution of the empty cells (NaN) of each row of (n, p) values, in batches."""
+    empty = np.isnan(values)
+    counts = empty.sum(axis=1)
+    precision = _precision(network)
+    for m in np.unique(counts[counts > 0]).tolist():
+        rows = np.flatnonzero(counts == m)
+        step = max(1, BATCH_NUMBERS // (m * m + values.shape[1]))
+        patterns = grouped(empty, rows)
+        for start in range(0, len(patterns), step):
+            some = patterns[start : start + step]
+            yield from _batches(network, values, some, precision, step)
+
+
+def _batches(
+    network: Network, values: Array, patterns: list[Rows], precision: Array | None, step: int
+) -> Iterator[Gaps]:
+    """The rows of a few patterns, no more of them at once than fit."""
+    nodes = np.stack([np.flatnonzero(np.isnan(values[rows[0]])) for rows in patterns])
+    which = np.repeat(np.arange(len(patterns)), [len(rows) for rows in patterns])
+    rows = np.concatenate(patterns)
+    solved = None if precision is None else _inverses(precision, nodes)
+    if precision is None or solved is None:
+        yield from _by_covariance(network, values, patterns, nodes)
+        return
+    mean = conditioning.joint(network)[0]
+    for start in range(0, len(rows), step):
+        here, pattern = rows[start : start + step], which[start : start + step]
+        away = np.nan_to_num(values[here] - mean, nan=0.0)
+        at = nodes[pattern]
+        pulls = np.take_along_axis(away @ precision, at, axis=1)
+        shifts = np.matmul(solved[pattern], pulls[:, :, None])[:, :, 0]
+        _require_finite(shifts)
+        yield Gaps(here, at, mean[at] - shifts, pattern, solved)
+
+
+def _precision(network: Network) -> Array | None:
+    """K, or None if a node has no noise of its own."""
+    if not (network.variances > 0).all():
+        return None
+    p = len(network.dag)
+    rows = np.eye(p)
+    for child, parents in enumerate(network.dag.parents):
+        rows[child, list(parents)] = -network.coefficients[child]
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: Array = (rows / network.variances[:, None]).T @ rows
+    return (found + found.T) / 2 if np.isfinite(found).all() else None
+
+
+def _inverses(precision: Array, nodes: NDArray[np.intp]) -> Array | None:
+    """K_mm^-1 of each pattern, scaled to ones on the diagonal in between; None if one is not to be had."""
+    blocks = precision[nodes[:, :, None], nodes[:, None, :]]
+    scale = 1 / np.sqrt(np.diagonal(precision)[nodes])
+    blocks *= scale[:, :, None] * scale[:, None, :]
+    try:
+        np.linalg.cholesky(blocks)
+        found = np.linalg.inv(blocks)
+    except np.linalg.LinAlgError:
+        return None
+    found = (found + found.transpose(0, 2, 1)) / 2 * (scale[:, :, None] * scale[:, None, :])
+    return np.asarray(found) if np.isfinite(found).all() else None
+
+
+def _by_covariance(
+    network: Network, values: Array, patterns: list[Rows], nodes: NDArray[np.intp]
+) -> Iterator[Gaps]:
+    """The same where some variables determine others."""
+    for rows, empty in zip(patterns, nodes, strict=True):
+        others = np.setdiff1d(np.arange(values.shape[1]), empty)
+        found = conditioning.condition(network, empty.tolist(), others.tolist())
+        means = found.mean(values[np.ix_(rows, others)].T).T
+        at = np.broadcast_to(empty, (len(rows), len(empty)))
+        yield Gaps(rows, at, means, np.zeros(len(rows), dtype=np.intp), found.covariance[None])
+
+
+def _require_finite(shifts: Array) -> None:
+    if not np.isfinite(shifts).all():
+        raise NetworkError(
+            "the evidence is so large that the mean of a target is more than a number holds; rescale it"
+        )
+
+
+# ---- answers
+
+
+def log_likelihoods(network: Network, values: Array) -> Array:
+    """The log-density of the observed cells of each row of (n, p) values; empty cells are NaN.
+
+    log p(x_o) = log p(x_o, x_m) at the mean of the empty cells, less log N at its own mean.
+    """
+    from bayescout.network.likelihood import row_terms
+
+    row_terms(network, {node: np.empty(0) for node in range(len(network.dag))})  # refuses a node without noise
+    whole = values.copy()
+    spreads = np.zeros(len(values))
+    for gaps in conditional_gaps(network, values):
+        whole[gaps.rows[:, None], gaps.nodes] = gaps.means
+        logs = np.linalg.slogdet(2 * np.pi * gaps.covariances)[1]
+        spreads[gaps.rows] = 0.5 * logs[gaps.pattern]
+    terms, _ = row_terms(network, dict(enumerate(np.ascontiguousarray(whole.T))))
+    return terms + spreads

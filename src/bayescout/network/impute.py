@@ -1,0 +1,205 @@
+"""Rows with their empty cells filled: most probable values, means, or draws from the posterior."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.checks import generator, require_choice, require_count
+from bayescout.data.table import Label, Table, narrowest
+from bayescout.errors import BayescoutWarning, SettingError
+from bayescout.network import gaussian_rows
+from bayescout.network.encode import Matched, match_some
+from bayescout.network.incomplete import by_kind, row_values, too_large
+from bayescout.network.junction import Codes, JunctionTree, Rows, junction_tree, row_codes, shared_out
+from bayescout.network.node import Array, Mask
+from bayescout.wording import setting
+
+if TYPE_CHECKING:
+    from bayescout.network.network import Network
+
+METHODS = ("most-probable", "sample", "mean")
+"""The ways to fill an empty cell."""
+
+SWEEPS = 20
+"""Sweeps of Gibbs sampling before a draw, for rows whose posterior needs too large a table."""
+
+FLOOR = 1e-9
+"""The least probability in Gibbs sampling: with zeros the chain could not leave where it began."""
+
+
+def complete(network: Network, table: Table, rng: np.random.Generator, draws: int = 1) -> Table:
+    """The table with each row's empty cells drawn from their posterior given the row's other cells.
+
+    The result has `draws` copies of the rows under one another, each drawn by itself, with the nodes' states;
+    row weights are repeated as they are. Draws are exact, but for discrete rows whose posterior needs a table of more
+    than `MAX_ENTRIES` entries and for rows of probability zero: those end `SWEEPS` sweeps of Gibbs sampling,
+    with probabilities of `FLOOR` at least.
+    """
+    matched = network.matched(table)
+    cells, _ = _filled(network, matched, rng, draws)
+    return _table(network, table.names, cells, matched)
+
+
+def impute(network: Network, data: Any, method: str, n: int, seed: int) -> list[Table]:
+    """n tables of the data's columns with every empty cell filled; see `Network.impute`."""
+    check_method(method, n)
+    if method == "mean" and not network.is_gaussian:
+        raise SettingError(
+            f"means are for networks of numbers, and this one is {network.kind}; use "
+            f"{setting('method', 'most-probable')} or {setting('method', 'sample')}"
+        )
+    rng = generator(seed) if method == "sample" else None
+    matched = match_some(network.dag, data, [one.states for one in network.distributions])
+    cells, impossible = _filled(network, matched, rng, n)
+    _warn_impossible(impossible, matched.n_rows)
+    names = [network.nodes[node] for node in matched.columns]
+    return [_table(network, names, cells[i : i + 1], matched) for i in range(n)]
+
+
+def check_method(method: str, n: int) -> None:
+    """Refuse a method that cannot be used with any network."""
+    require_choice("method", method, METHODS)
+    count = require_count("the number of imputed tables", n, 1)
+    if count > 1 and method != "sample":
+        raise SettingError(
+            f"method {method!r} has one answer, not {count}; {setting('method', 'sample')} draws several"
+        )
+
+
+def _warn_impossible(impossible: Mask, n_rows: int) -> None:
+    if impossible.any():
+        warnings.warn(
+            f"{int(impossible.sum()):,} of {n_rows:,} rows have probability zero in the network, the first is row "
+            f"{int(np.argmax(impossible))} (counting from 0); their empty cells are drawn as if nothing were "
+            f"impossible: fit with prior='laplace' to leave nothing impossible",
+            BayescoutWarning,
+            stacklevel=4,
+        )
+
+
+def _filled(
+    network: Network, matched: Matched, rng: np.random.Generator | None, draws: int
+) -> tuple[NDArray[Any], Mask]:
+    """(draws, n, p) cells with none empty in a column, and a mask of the impossible rows."""
+    n = matched.n_rows
+    return by_kind(
+        network,
+        lambda: filled_codes(network, row_codes(network, matched.columns, n), rng, draws),
+        lambda: (
+            filled_values(network, row_values(network, matched.columns, n), rng, draws),
+            np.zeros(n, dtype=bool),
+        ),
+    )
+
+
+def _table(network: Network, names: Sequence[Label], cells: NDArray[Any], matched: Matched) -> Table:
+    """The (draws, n, p) cells as a table, all draws under one another."""
+    rows = cells.reshape(-1, len(network.dag))
+    where = [network.dag.index(label) for label in names]
+    states = tuple(network.distributions[node].states for node in where)
+    discrete = [node for node, own in zip(where, states, strict=True) if own is not None]
+    numbers = [node for node, own in zip(where, states, strict=True) if own is None]
+    kind = narrowest(max((len(own) for own in states if own is not None), default=0))
+    copies = len(rows) // max(1, matched.n_rows)
+    return Table(
+        tuple(names),
+        states,
+        np.ascontiguousarray(rows[:, discrete].T.astype(kind)),
+        np.ascontiguousarray(rows[:, numbers].T.astype(np.float64)),
+        None if matched.weights is None else np.tile(matched.weights, copies),
+    )
+
+
+# ---- discrete
+
+
+def filled_codes(
+    network: Network, codes: Codes, rng: np.random.Generator | None, draws: int = 1
+) -> tuple[Codes, Mask]:
+    """(draws, n, p) codes with every empty cell filled, and a mask of the impossible rows.
+
+    rng  for draws from the joint posterior of a row's empty cells; None for their jointly most probable
+         values, of equals those with the lower states
+    """
+    made = np.repeat(codes[None], draws, axis=0)
+    impossible = np.zeros(len(codes), dtype=bool)
+    gaps = np.flatnonzero((codes < 0).any(axis=1))
+    some = codes[gaps]
+    left: list[Rows] = []
+    for share in shared_out(network, some) if len(gaps) else ():
+        rows = gaps[share.rows]
+        if share.tree is None:
+            if rng is None:
+                raise too_large(network, codes, rows, "the most probable values")
+            left.append(rows)
+            continue
+        uniform = None if rng is None else rng.random((draws, share.tree.n_empty(codes[rows])))
+        made[:, rows], totals = share.tree.filled(codes[rows], uniform)
+        impossible[rows] = np.isneginf(totals)
+    left.append(np.flatnonzero(impossible))
+    rest = np.concatenate(left)
+    if len(rest):
+        chain = np.random.default_rng(0) if rng is None else rng
+        made[:, rest] = gibbs(network, codes[rest], chain, draws)
+    return made, impossible
+
+
+def gibbs(network: Network, codes: Codes, rng: np.random.Generator, draws: int) -> Codes:
+    """(draws, n, p) rows after `SWEEPS` sweeps, and after as many more for each further draw.
+
+    A chain begins with every empty cell drawn given the cells there are before it in a topological order.
+    """
+    from bayescout.kernels.junction import sweep
+
+    tree = _floored(network)
+    families = [[v, *network.dag.children[v]] for v in range(len(network.dag))]
+    begins = np.cumsum([0, *map(len, families)]).astype(np.int64)
+    nearby = np.array([f for those in families for f in those], dtype=np.int64)
+    order = np.array(network.dag.order_indices, dtype=np.int64)
+    state, gaps = codes.copy(), int((codes < 0).sum())
+    made = np.empty((draws, *codes.shape), dtype=np.int32)
+    for draw in range(draws):
+        for _ in range(SWEEPS):
+            sweep(tree.arrays, nearby, begins, order, codes, tree.logs, rng.random(gaps), state)
+        made[draw] = state
+    return made
+
+
+def _floored(network: Network) -> JunctionTree:
+    """All tables with no probability below `FLOOR`; nothing is eliminated."""
+    tables = [np.maximum(table, FLOOR) for table in network.tables]
+    return junction_tree(network, range(len(network.dag)), ()).with_tables(tables)
+
+
+# ---- Gaussian
+
+
+def filled_values(
+    network: Network, values: Array, rng: np.random.Generator | None, draws: int = 1
+) -> NDArray[np.float64]:
+    """(draws, n, p) numbers with every empty cell filled: by its mean, or with `rng` by a draw."""
+    made = np.repeat(values[None], draws, axis=0)
+    for gaps in gaussian_rows.conditional_gaps(network, values):
+        if rng is None:
+            found = np.repeat(gaps.means[None], draws, axis=0)
+        else:
+            half = _roots(gaps.covariances)[gaps.pattern]
+            noise = rng.standard_normal((draws, *gaps.means.shape))
+            found = gaps.means + np.matmul(half, noise[..., None])[..., 0]
+        made[:, gaps.rows[:, None], gaps.nodes] = found
+    return made
+
+
+def _roots(covariances: Array) -> Array:
+    """A square root of each covariance, by eigenvalues: some may be zero."""
+    scale = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    scale = np.where(scale > 0, scale, 1.0)
+    shapes = covariances / (scale[:, :, None] * scale[:, None, :])
+    sizes, vectors = np.linalg.eigh(shapes)
+    found: Array = scale[:, :, None] * vectors * np.sqrt(np.maximum(sizes, 0.0))[:, None, :]
+    return found

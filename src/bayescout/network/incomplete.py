@@ -1,0 +1,156 @@
+"""Rows with empty cells: their likelihoods, and predictions from the cells that are there.
+
+Each function goes by the kind of the network, in one place: `by_kind`. Nothing here is asked for rows
+without empty cells, whose answers are those of `likelihood`, `inference` and `conditioning`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.errors import TooLargeError, WrongKindError
+from bayescout.network import conditioning, gaussian_rows, inference
+from bayescout.network.encode import Matched
+from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, grouped, row_codes, shared_out
+from bayescout.network.node import Array, Mask
+
+if TYPE_CHECKING:
+    from bayescout.network.network import Network
+
+Answer = TypeVar("Answer")
+Columns = Mapping[int, NDArray[Any]]
+
+
+def by_kind(network: Network, discrete: Callable[[], Answer], gaussian: Callable[[], Answer]) -> Answer:
+    """The answer for the kind of this network: the one place where rows of other kinds are refused."""
+    if network.is_discrete:
+        return discrete()
+    if network.is_gaussian:
+        return gaussian()
+    raise WrongKindError(
+        f"rows with empty cells need a network whose nodes are all discrete or all gaussian, and this one is "
+        f"{network.kind}; leave out rows with empty cells, or fill them first"
+    )
+
+
+def row_terms(network: Network, columns: Columns, n_rows: int) -> tuple[Array, Mask]:
+    """log P(observed cells) of each row, and a mask of rows that an undefined parent configuration agrees with."""
+
+    def discrete() -> tuple[Array, Mask]:
+        codes = row_codes(network, columns, n_rows)
+        return log_likelihoods(network, codes), meets_undefined(network, codes).any(axis=0)
+
+    def gaussian() -> tuple[Array, Mask]:
+        values = row_values(network, columns, n_rows)
+        return gaussian_rows.log_likelihoods(network, values), np.zeros(n_rows, dtype=bool)
+
+    return by_kind(network, discrete, gaussian)
+
+
+def row_values(network: Network, columns: Columns, n_rows: int) -> Array:
+    """(n, p) numbers of the rows, NaN where a cell is empty or a node has no column."""
+    values = np.full((n_rows, len(network.dag)), np.nan)
+    for node, column in columns.items():
+        values[:, node] = column
+    return values
+
+
+# ---- discrete
+
+
+def log_likelihoods(network: Network, codes: Codes) -> Array:
+    """log P(observed cells) of each row of codes."""
+    found = np.empty(len(codes))
+    for share in shared_out(network, codes, prune=True):
+        if share.tree is None:
+            raise too_large(network, codes, share.rows, "the likelihood")
+        found[share.rows] = share.tree.likelihoods(codes[share.rows])
+    return found
+
+
+def meets_undefined(network: Network, codes: Codes) -> Mask:
+    """(p, n) True if a parent configuration that maximum likelihood left undefined agrees with the row."""
+    found = np.zeros((len(network.dag), len(codes)), dtype=bool)
+    for node, mask in enumerate(network.undefined):
+        if mask.any():
+            found[node] = agreeing(mask, [codes[:, parent] for parent in network.dag.parents[node]])
+    return found
+
+
+def agreeing(mask: Mask, given: Sequence[NDArray[Any]]) -> Mask:
+    """For each row, True if a configuration in the mask agrees with the parents' cells.
+
+    An empty cell agrees with every state: each axis gets one more place, the last, for "any of them".
+    """
+    for axis in range(mask.ndim):
+        mask = np.concatenate([mask, mask.any(axis=axis, keepdims=True)], axis=axis)
+    return np.asarray(mask[tuple(given)])
+
+
+def predict(network: Network, target: int, matched: Matched) -> tuple[Array, Mask]:
+    """As `inference.predict`; the empty cells of each row are summed out."""
+    assert matched.empty is not None
+    gaps, whole = np.flatnonzero(matched.empty), np.flatnonzero(~matched.empty)
+    answers = np.empty((matched.n_rows, network.sizes[target]))
+    impossible = np.empty(matched.n_rows, dtype=bool)
+    if len(whole):
+        found = inference.predict(network, target, matched.rows(whole), len(whole))
+        answers[whole], impossible[whole] = found
+    codes = row_codes(network, matched.rows(gaps), len(gaps))
+    codes[:, target] = -1
+    answers[gaps], impossible[gaps] = posteriors(network, target, codes)
+    return answers, impossible
+
+
+def posteriors(network: Network, target: int, codes: Codes) -> tuple[Array, Mask]:
+    """P(target | the row's observed cells), and a mask of the impossible rows, which get the prior."""
+    found = np.empty((len(codes), network.sizes[target]))
+    met = meets_undefined(network, codes)
+    used: set[int] = set()
+    for share in shared_out(network, codes, target, prune=True):
+        if share.tree is None:
+            raise too_large(network, codes, share.rows, f"the prediction of {network.nodes[target]!r}")
+        found[share.rows] = share.tree.posteriors(codes[share.rows], network.sizes[target])[0]
+        used |= {node for node in share.tree.nodes if met[node, share.rows].any()}
+    inference.warn_undefined(network, sorted(used), "the prediction")
+    return inference.normalised(network, target, found, np.arange(len(codes)))
+
+
+def too_large(network: Network, codes: Codes, rows: Rows, what: str) -> TooLargeError:
+    """The error for rows whose sum is over too many values."""
+    empty = int((codes[rows[0]] < 0).sum())
+    return TooLargeError(
+        f"{what} of a row with {empty} empty cells needs tables of more than {MAX_ENTRIES:,} entries; there "
+        f"are {len(rows):,} such rows: fill some of their cells, leave these rows out, or take a simpler network"
+    )
+
+
+# ---- Gaussian
+
+
+def predict_means(network: Network, target: int, columns: Columns) -> tuple[Array, Mask]:
+    """The mean of the target given the observed cells of each row, and a mask of the impossible rows."""
+    values = row_values(network, columns, len(next(iter(columns.values()))))
+    means, wrong = np.empty(len(values)), np.zeros(len(values), dtype=bool)
+    values[:, target] = np.nan
+    if not (network.variances > 0).all():
+        return _means_by_pattern(network, target, values)
+    for gaps in gaussian_rows.conditional_gaps(network, values):
+        means[gaps.rows] = gaps.means[gaps.nodes == target]
+    return means, wrong
+
+
+def _means_by_pattern(network: Network, target: int, values: Array) -> tuple[Array, Mask]:
+    """The same where some variables determine others, so that rows can contradict themselves."""
+    means, wrong = np.empty(len(values)), np.zeros(len(values), dtype=bool)
+    empty = np.isnan(values)
+    for rows in grouped(empty, np.arange(len(values))):
+        there = np.flatnonzero(~empty[rows[0]]).tolist()
+        found = conditioning.condition(network, (target,), there)
+        evidence = values[np.ix_(rows, there)].T
+        means[rows], wrong[rows] = found.mean(evidence)[0], found.contradicts(evidence)
+    return means, wrong
