@@ -1,0 +1,142 @@
+"""A table with missing cells made complete, so that every score and every search can be used on it.
+
+Structural expectation maximisation by draws. A first network is the best tree over pairs of columns, each
+pair from the rows in which both cells are there. Then, in turn: the missing cells of each row are drawn from
+their distribution given the row's other cells under the network so far, hill climbing learns a graph from the
+completed table, and parameters are estimated for it. The early graphs are learned with AIC, the last with
+BIC: an arc that a network lacks is not in its draws, so the first ones had better have too many than too few.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bayescout.arrays import Bools, Floats, Parents
+from bayescout.data.table import Table
+from bayescout.errors import BayescoutWarning
+from bayescout.graph.dag import Dag
+from bayescout.network import Network, fit
+from bayescout.network.impute import complete
+from bayescout.scores import bind
+from bayescout.search import SEARCHES, Problem
+from bayescout.search.frame.knowledge import Rules
+from bayescout.search.frame.outcome import Limits
+from bayescout.search.frame.problem import ParentSets
+from bayescout.search.frame.run import drive
+from bayescout.statistics.pairs import pair_gains
+
+ROUNDS = ("aic", "aic", "bic")
+"""The score of each graph from which cells are drawn, after the first tree."""
+
+MOST_PARENTS = 5
+"""The most parents in a graph that cells are drawn from."""
+
+WIDE = 1000
+"""With more columns than this the first network has no arcs: their pairs are too many."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A table without missing cells, and the number of rounds that it is from."""
+
+    table: Table
+    rounds: int
+
+
+def completed(
+    table: Table, rules: Rules, seed: int, workers: int | None = None, until: float | None = None
+) -> Completion:
+    """The table with its missing cells drawn under networks that keep the rules; rows are in another order.
+
+    until  the time, by `time.perf_counter`, after which no further round is begun
+    """
+    table = table.take(canonical_rows(table))
+    rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
+    rules = _narrowed(rules)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayescoutWarning)  # of fits and draws that are only steps on the way
+        network = fit(Dag(table.names, first_tree(table)), table, **_prior(table), missing="available")
+        drawn = complete(network, table, rng)
+        graph: ParentSets | str = "empty"
+        for number, score in enumerate(ROUNDS):
+            if until is not None and time.perf_counter() > until:
+                return Completion(drawn, number)
+            graph = _climbed(drawn, score, rules, graph, workers)
+            network = fit(Dag(table.names, graph), drawn, **_prior(table))
+            drawn = complete(network, table, rng)
+    return Completion(drawn, len(ROUNDS))
+
+
+def _prior(table: Table) -> dict[str, str]:
+    return {"prior": "bdeu"} if table.is_discrete else {}
+
+
+def _climbed(
+    table: Table, score: str, rules: Rules, start: ParentSets | str, workers: int | None
+) -> ParentSets:
+    """The graph that hill climbing finds, from the last one."""
+    problem = Problem(bind(score, table, workers), rules, start)
+    search = SEARCHES["hill-climb"]()
+    return drive(search, problem, np.random.default_rng(0), Limits(None, None, 1)).best[1]
+
+
+def _narrowed(rules: Rules) -> Rules:
+    """The rules with fewer parents, so that no table is large; required parents stay."""
+    limits = np.maximum(np.minimum(rules.max_parents, MOST_PARENTS), rules.required.sum(axis=0))
+    return replace(rules, max_parents=limits)
+
+
+def canonical_rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """An order of the rows that depends on their content alone; equal rows are interchangeable."""
+    keys: list[np.ndarray[tuple[int], np.dtype[np.generic]]] = []
+    word, used = np.zeros(table.n_rows, dtype=np.uint64), 0
+    for codes, states in zip(table.codes, table.n_codes[_discrete(table)].tolist(), strict=True):
+        bits = max(1, int(states - 1).bit_length())
+        if used + bits > 64:
+            keys.append(word)
+            word, used = np.zeros(table.n_rows, dtype=np.uint64), 0
+        word = word | (codes.astype(np.uint64) << np.uint64(used))
+        used += bits
+    keys += [word, *table.values]
+    if table.weights is not None:
+        keys.append(table.weights)
+    return np.lexsort(keys)
+
+
+def _discrete(table: Table) -> Bools:
+    return np.array([states is not None for states in table.states], dtype=np.bool_)
+
+
+def first_tree(table: Table) -> tuple[Parents, ...]:
+    """The parents of each column in the best tree: discrete columns first, so that none has a continuous one.
+
+    Columns join one by one, each with the parent that tells most of it, if that is worth its charge.
+    """
+    p = table.n_columns
+    parents: list[Parents] = [()] * p
+    if p > WIDE:
+        return tuple(parents)
+    worth = pair_gains(table).charged()
+    discrete = _discrete(table)
+    best, source = np.zeros(p), np.full(p, -1)
+    waiting = np.ones(p, dtype=np.bool_)
+    for _ in range(p):
+        column = _next(best, waiting & discrete if (waiting & discrete).any() else waiting)
+        waiting[column] = False
+        if source[column] >= 0:
+            parents[column] = (int(source[column]),)
+        closer = waiting & (worth[column] > best)
+        best[closer], source[closer] = worth[column][closer], column
+    return tuple(parents)
+
+
+def _next(best: Floats, among: Bools) -> int:
+    """The column among these with the largest gain; of equals the first."""
+    return int(np.argmax(np.where(among, best, -np.inf)))
+
+
+__all__ = ["Completion", "Network", "completed"]
