@@ -16,6 +16,7 @@ TWINS = {
     "dividing": "search/test_refinement.py::test_classes_are_numbered_as_they_follow",
     "independence": "kernels/test_independence_kernels.py::test_partial_correlations",
     "insertions": "search/test_memetic.py::test_climbing_ends_where_no_insertion_helps",
+    "junction": "network/test_incomplete_rows.py::test_every_use_of_a_tree_is_enumeration",
     "moves": "kernels/test_move_kernels.py::test_the_best_move_is_the_best_of_all",
     "neighbours": "kernels/test_scoring_kernels.py::test_rows_of_gains_are_differences_of_scores",
     "optimal": "kernels/test_parent_set_kernels.py::test_totals_and_orders",

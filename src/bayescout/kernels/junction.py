@@ -2,15 +2,16 @@
 
 The tree is that of an elimination order: cluster c holds one variable, `own[c]`, and the variables it is
 summed out against, its separator, which are all eliminated later. The tables of families lie end to end in
-`work`, as logarithms; the messages of a row are written behind them, each over the empty cells of its separator
-only, so that a row costs what its empty cells ask for. Everything is in logarithms: nothing underflows, and
-minus infinity is a true zero.
+`work`, as logarithms; the messages of a row are written behind them, each over the empty cells of its
+separator only, so that a row costs what its empty cells ask for. Everything is in logarithms: nothing
+underflows, and minus infinity is a true zero.
 
 A tree is one tuple of int64 arrays (`network.junction.JunctionTree.arrays`):
 
 own             (C,)  variable of each cluster, in the order of elimination
 separator       end to end, those of cluster c from separator_begins[c]
-families        end to end, those of cluster c from family_begins[c]; C stands for families without empty cells
+families        end to end, those of cluster c from family_begins[c]; the last list, C, is of families none of
+                whose variables can be empty
 children        clusters whose message goes to cluster c, from child_begins[c]
 member          variables of the families end to end, from member_begins[f]
 stride          the stride of each member in the family's table
@@ -118,7 +119,7 @@ def collect(tree, given, largest, work, first, starts, scratch):
     work     family tables in logs, then room for the messages, which begin at `first`
     """
     axis_of, axes, extents, index, offsets, strides, terms = scratch
-    own, separator, separator_begins = tree[0], tree[1], tree[2]
+    own, separator_begins = tree[0], tree[2]
     total = 0.0
     position = first
     for c in range(len(own)):
@@ -216,7 +217,7 @@ def posteriors(tree, codes, work, first, totals, answers):
     given = np.empty(p, dtype=np.int64)
     last = len(tree[0]) - 1
     starts = np.empty(last + 1, dtype=np.int64)
-    axis_of, axes, extents, index, offsets, strides, terms = scratch
+    axis_of, axes, extents, _, offsets, strides, terms = scratch
     for row in range(n):
         for v in range(p):
             given[v] = codes[row, v]
@@ -311,7 +312,7 @@ def fill(tree, codes, largest, uniform, work, first, totals, filled):
     n, p = codes.shape
     draws = filled.shape[0]
     scratch = room(tree, p)
-    axis_of, axes, extents, index, offsets, strides, terms = scratch
+    axis_of, axes, extents, _, offsets, strides, terms = scratch
     own = tree[0]
     given = np.empty(p, dtype=np.int64)
     starts = np.empty(len(own), dtype=np.int64)

@@ -115,9 +115,7 @@ def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
         return data
     declared = {label: OpenStates(own) for label, own in known.items() if own is not None}
     kinds: dict[Any, Kind] = {label: "continuous" for label, own in known.items() if own is None}
-    return as_table(
-        data, kinds=kinds or None, states=declared or None, columns=list(known), missing="keep"
-    )
+    return as_table(data, kinds=kinds or None, states=declared or None, columns=list(known), missing="keep")
 
 
 def _numbers(table: Table, label: Label) -> NDArray[Any]:
@@ -154,7 +152,9 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
     if strange is not None and (found < 0).sum() == (found < len(states)).sum():
         _refuse_other_type(label, strange[1], int(outside[0]), states)
     found[outside] = len(states)
-    return np.asarray(found, dtype=narrowest(len(states) + 1) if len(states) < MAX_STATES else np.int32), strange
+    return np.asarray(
+        found, dtype=narrowest(len(states) + 1) if len(states) < MAX_STATES else np.int32
+    ), strange
 
 
 def _refuse_other_type(label: Label, value: Label, row: int, states: States) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.checks import as_plain
+from bayescout.checks import as_plain, require_choice
 from bayescout.data.absent import require_complete
-from bayescout.data.table import Label, MissingPolicy, Table
+from bayescout.data.table import Label, Table
 from bayescout.errors import (
     BayescoutWarning,
     DataError,
@@ -23,7 +23,9 @@ from bayescout.errors import (
 )
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
-from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
+from bayescout.network.constructors import GaussianNetwork
+from bayescout.network.em import available_discrete, discrete_network, em_discrete, warn_unconverged
+from bayescout.network.em_gaussian import em_gaussian
 from bayescout.network.network import Network
 from bayescout.network.tabular import MAX_PARENTS
 from bayescout.statistics.alignment import aligned_table
@@ -39,6 +41,9 @@ MAX_TABLE = 2**26
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 """Differences below this share of a column's largest value count as rounding."""
 
+MISSING = ("em", "available", "drop", "state", "error", "keep")
+"""The ways to fit from data with missing cells; "keep" is "em" by its name as a policy of tables."""
+
 LEAST_SIZE, MOST_SIZE = 1e-130, 1e140
 """Limits for the largest value of a column that varies: outside them its variance is not a float."""
 
@@ -50,7 +55,7 @@ def fit(
     *,
     ess: float = 1.0,
     states: Mapping[Label, Sequence[Any]] | None = None,
-    missing: MissingPolicy = "error",
+    missing: str = "em",
 ) -> Network:
     r"""The network of a graph with parameters estimated from data.
 
@@ -63,24 +68,49 @@ def fit(
     Continuous data give a linear-Gaussian network by maximum likelihood: least squares, and the
     mean squared residual as the variance. Parents that determine one another leave the
     coefficients open; the solution of least norm (of standardised parents) is taken, with a warning.
-    `dag` is a `Dag` or anything with a `.dag`. `states` and `missing` are those of `as_table`; given
+    `dag` is a `Dag` or anything with a `.dag`. `states` are those of `as_table`; given
     a discrete network, its states are the declared ones, so that it keeps those absent from these data.
     Columns that belong to no node are left out, whatever they contain, with a warning.
+
+    Of data with missing cells, `missing` says how they are fitted:
+
+    - `"em"`: expectation maximisation, which uses every observed cell: the parameters under which the
+      observed cells (times the prior) are most probable, starting from those of `"available"`
+    - `"available"`: each family from the rows where it is complete
+    - `"drop"`, `"state"`, `"error"`: as in `as_table`
+
+    A family whose parents never have some values, in fact or in expectation, is undefined there as ever.
     """
     graph = as_dag(dag)
     check_prior(prior, ess)
+    require_choice("missing", missing, MISSING)
     if states is None and isinstance(dag, Network) and dag.is_discrete:
         states = dict(zip(graph.nodes, dag.states, strict=True))
     table = _table_of(graph, data, states, missing)
-    if table.is_discrete:
-        return fit_discrete(graph, table, prior, ess)
-    if not table.is_continuous:
+    if not table.is_discrete and not table.is_continuous:
         raise _mixed(table)
-    if prior != "mle":
+    if not table.is_discrete and prior != "mle":
         raise SettingError(
             f"prior {prior!r} is for discrete data; continuous data are fitted with {setting('prior', 'mle')}"
         )
-    return fit_gaussian(graph, table)
+    if table.has_missing:
+        return fit_incomplete(graph, table, prior, ess, missing)
+    return fit_discrete(graph, table, prior, ess) if table.is_discrete else fit_gaussian(graph, table)
+
+
+def fit_incomplete(dag: Dag, table: Table, prior: str, ess: float, missing: str) -> Network:
+    """Parameters from a table with missing cells; its columns are the nodes, in order."""
+    if table.is_discrete:
+        refuse_large_tables(dag, table)
+        if missing == "available":
+            return available_discrete(dag, table, prior, ess)
+        return warn_unconverged(em_discrete(dag, table, prior, ess))
+    if missing == "available":
+        return available_gaussian(dag, table)
+    _require_range(table)
+    model = warn_unconverged(em_gaussian(dag, table))
+    _warn_determined(dag, table, model.variances)
+    return model
 
 
 def check_prior(prior: str, ess: float = 1.0) -> None:
@@ -104,12 +134,12 @@ def as_dag(value: Any) -> Dag:
     return found
 
 
-def _table_of(
-    dag: Dag, data: Any, states: Mapping[Label, Sequence[Any]] | None, missing: MissingPolicy
-) -> Table:
+def _table_of(dag: Dag, data: Any, states: Mapping[Label, Sequence[Any]] | None, missing: str) -> Table:
     """The columns of the graph's nodes, in its order, checked."""
-    table = aligned_table(dag, data, states=states, missing=missing)
-    require_complete(table)
+    keeps = missing in ("em", "available", "keep")
+    table = aligned_table(dag, data, states=states, missing="keep" if keeps else missing)
+    if not keeps:
+        require_complete(table)
     if table.n_rows < 2:
         raise DataError(f"fitting needs at least 2 rows, and the data have {table.n_rows}; add rows")
     return table
@@ -131,18 +161,16 @@ def _mixed(table: Table) -> NetworkError:
 
 def fit_discrete(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     """Tables of a discrete network; the table's columns are the nodes, in order."""
+    refuse_large_tables(dag, table)
+    counts = [np.asarray(dense_counts(table, i, own), dtype=np.float64) for i, own in enumerate(dag.parents)]
+    return discrete_network(dag, table, counts, prior, ess)
+
+
+def refuse_large_tables(dag: Dag, table: Table) -> None:
+    """Refuse a network one of whose tables would not fit."""
     cards = [int(card) for card in table.cardinalities]
     for child in range(len(dag)):
         refuse_large(dag, cards, child)
-    tables, undefined = [], []
-    for child, parents in enumerate(dag.parents):
-        counts = np.asarray(dense_counts(table, child, parents), dtype=np.float64)
-        rows, mask = estimate(counts, prior, ess)
-        shape = tuple(cards[p] for p in parents)
-        tables.append(rows.reshape(*shape, cards[child]))
-        undefined.append(mask.reshape(shape))
-    states = tuple(s for s in table.states if s is not None)
-    return DiscreteNetwork(dag, states, tuple(tables), tuple(undefined))
 
 
 def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
@@ -158,19 +186,6 @@ def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
         )
 
 
-def estimate(
-    counts: NDArray[np.float64], prior: str, ess: float
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Probabilities (q, r) from counts (q, r), and a mask of the undefined rows (which hold the uniform)."""
-    q, r = counts.shape
-    pseudo = {"mle": 0.0, "laplace": 1.0, "bdeu": ess / (q * r)}[prior]
-    cells = counts + pseudo
-    totals = cells.sum(axis=1, keepdims=True)
-    undefined = totals[:, 0] == 0
-    rows = np.divide(cells, totals, out=np.full((q, r), 1.0 / r), where=totals > 0)
-    return rows, undefined
-
-
 # ---- Gaussian
 
 
@@ -182,25 +197,67 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
         if table.weights is None
         else table.weights / table.total_weight
     )
-    means = table.values @ share
-    for i, column in enumerate(table.values):
+    means = _means(table.values, share)
+    found = [_equation(dag, table.values, means, share, child) for child in range(len(dag))]
+    return _gaussian_network(dag, table, found)
+
+
+def available_gaussian(dag: Dag, table: Table) -> Network:
+    """Each regression of a Gaussian network from the rows where the node and its parents are there."""
+    _require_range(table)
+    found = []
+    for child, parents in enumerate(dag.parents):
+        family = [*parents, child]
+        held = ~np.isnan(table.values[family]).any(axis=0)
+        weights = held.astype(np.float64) if table.weights is None else held * table.weights
+        if (weights > 0).sum() < 2:
+            raise DataError(
+                f"fewer than 2 rows have both {dag.nodes[child]!r} and its parents "
+                f"{quoted([dag.nodes[v] for v in parents])}; {setting('missing', 'em')} uses the others too"
+            )
+        values, share = table.values[:, held], weights[held] / weights.sum()
+        means = np.zeros(len(dag))
+        means[family] = _means(values[family], share)
+        found.append(_equation(dag, values, means, share, child))
+    return _gaussian_network(dag, table, found)
+
+
+Equation = tuple[float, NDArray[np.float64], float]
+"""The intercept, the coefficients and the variance of a node."""
+
+
+def _means(values: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    means = values @ share
+    for i, column in enumerate(values):
         if column.min() == column.max():
             means[i] = column[0]  # a rounded mean would make a constant column vary
-    intercepts, variances, coefficients = np.empty(len(dag)), np.empty(len(dag)), []
-    for child, parents in enumerate(dag.parents):
-        weights, variance = _regression(dag, table.values, means, share, child)
-        coefficients.append(weights)
-        variances[child] = variance
-        intercepts[child] = means[child] - float(weights @ means[list(parents)])
+    return means
+
+
+def _equation(
+    dag: Dag,
+    values: NDArray[np.float64],
+    means: NDArray[np.float64],
+    share: NDArray[np.float64],
+    child: int,
+) -> Equation:
+    weights, variance = _regression(dag, values, means, share, child)
+    return means[child] - float(weights @ means[list(dag.parents[child])]), weights, variance
+
+
+def _gaussian_network(dag: Dag, table: Table, found: Sequence[Equation]) -> Network:
+    variances = np.array([variance for _, _, variance in found])
     _warn_determined(dag, table, variances)
-    return GaussianNetwork(dag, intercepts, tuple(coefficients), variances)
+    intercepts = np.array([intercept for intercept, _, _ in found])
+    return GaussianNetwork(dag, intercepts, tuple(weights for _, weights, _ in found), variances)
 
 
 def _require_range(table: Table) -> None:
     """Refuse a column whose variance, as a parameter, would not be a float."""
     for name, column in zip(table.names, table.values, strict=True):
-        low, high = float(column.min()), float(column.max())
-        if low != high and not LEAST_SIZE <= max(-low, high) <= MOST_SIZE:
+        there = column[~np.isnan(column)] if table.has_missing else column
+        low, high = float(there.min(initial=np.inf)), float(there.max(initial=-np.inf))
+        if low < high and not LEAST_SIZE <= max(-low, high) <= MOST_SIZE:
             raise DataError(
                 f"column {name!r} goes from {low:g} to {high:g}, and its variance is beyond the numbers a "
                 f"network can hold: rescale the column, to a variance of 1 for instance"

@@ -1,9 +1,10 @@
 """Empty cells of rows in linear-Gaussian networks: means and covariances given the row's other cells.
 
-The joint normal has the precision matrix K = (I - B)' D^-1 (I - B) for coefficients B and noise variances D. Given
-the other cells o, the empty ones m are normal with covariance C = K_mm^-1 and mean mu_m - C K_mo (x_o - mu_o), so a
-row costs a matrix as large as its empty cells are many, and rows with the same empty cells share it. Without
-noise somewhere there is no K, and the covariance matrix is conditioned pattern by pattern instead.
+The joint normal has the precision matrix K = (I - B)' D^-1 (I - B) for coefficients B and noise variances D.
+Given the other cells o, the empty ones m are normal with covariance C = K_mm^-1 and mean
+mu_m - C K_mo (x_o - mu_o), so a row costs a matrix as large as its empty cells are many, and rows with the
+same empty cells share it. Without noise somewhere there is no K, and the covariance matrix is conditioned
+pattern by pattern instead.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayescout.errors import NetworkError
 from bayescout.network import conditioning
-from bayescout.network.junction import Rows, grouped
+from bayescout.network.junction import Rows, patterns
 from bayescout.network.node import Array
 
 if TYPE_CHECKING:
@@ -48,35 +49,44 @@ class Gaps:
 def conditional_gaps(network: Network, values: Array) -> Iterator[Gaps]:
     """The distribution of the empty cells (NaN) of each row of (n, p) values, in batches."""
     empty = np.isnan(values)
-    counts = empty.sum(axis=1)
+    first, number = patterns(empty)
+    counts = empty[first].sum(axis=1)
+    by_pattern = np.argsort(number, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(number))])
+    mean = conditioning.joint(network)[0]
     precision = _precision(network)
     for m in np.unique(counts[counts > 0]).tolist():
-        rows = np.flatnonzero(counts == m)
+        alike = np.flatnonzero(counts == m)
         step = max(1, BATCH_NUMBERS // (m * m + values.shape[1]))
-        patterns = grouped(empty, rows)
-        for start in range(0, len(patterns), step):
-            some = patterns[start : start + step]
-            yield from _batches(network, values, some, precision, step)
+        for some in np.array_split(alike, -(-len(alike) // step)):
+            nodes = np.nonzero(empty[first[some]])[1].reshape(len(some), m)
+            rows = [by_pattern[ends[k] : ends[k + 1]] for k in some.tolist()]
+            solved = None if precision is None else _inverses(precision, nodes)
+            if precision is None or solved is None:
+                yield from _by_covariance(network, values, rows, nodes)
+            else:
+                yield from _by_precision(mean, precision, values, rows, nodes, solved)
 
 
-def _batches(
-    network: Network, values: Array, patterns: list[Rows], precision: Array | None, step: int
+def _by_precision(
+    mean: Array,
+    precision: Array,
+    values: Array,
+    patterns_rows: list[Rows],
+    nodes: NDArray[np.intp],
+    solved: Array,
 ) -> Iterator[Gaps]:
     """The rows of a few patterns, no more of them at once than fit."""
-    nodes = np.stack([np.flatnonzero(np.isnan(values[rows[0]])) for rows in patterns])
-    which = np.repeat(np.arange(len(patterns)), [len(rows) for rows in patterns])
-    rows = np.concatenate(patterns)
-    solved = None if precision is None else _inverses(precision, nodes)
-    if precision is None or solved is None:
-        yield from _by_covariance(network, values, patterns, nodes)
-        return
-    mean = conditioning.joint(network)[0]
+    which = np.repeat(np.arange(len(nodes)), [len(rows) for rows in patterns_rows])
+    rows = np.concatenate(patterns_rows)
+    step = max(1, BATCH_NUMBERS // (nodes.shape[1] ** 2 + values.shape[1]))
     for start in range(0, len(rows), step):
         here, pattern = rows[start : start + step], which[start : start + step]
-        away = np.nan_to_num(values[here] - mean, nan=0.0)
         at = nodes[pattern]
-        pulls = np.take_along_axis(away @ precision, at, axis=1)
-        shifts = np.matmul(solved[pattern], pulls[:, :, None])[:, :, 0]
+        away = np.nan_to_num(values[here] - mean, nan=0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pulls = np.take_along_axis(away @ precision, at, axis=1)
+            shifts = np.matmul(solved[pattern], pulls[:, :, None])[:, :, 0]
         _require_finite(shifts)
         yield Gaps(here, at, mean[at] - shifts, pattern, solved)
 
@@ -109,10 +119,10 @@ def _inverses(precision: Array, nodes: NDArray[np.intp]) -> Array | None:
 
 
 def _by_covariance(
-    network: Network, values: Array, patterns: list[Rows], nodes: NDArray[np.intp]
+    network: Network, values: Array, patterns_rows: list[Rows], nodes: NDArray[np.intp]
 ) -> Iterator[Gaps]:
     """The same where some variables determine others."""
-    for rows, empty in zip(patterns, nodes, strict=True):
+    for rows, empty in zip(patterns_rows, nodes, strict=True):
         others = np.setdiff1d(np.arange(values.shape[1]), empty)
         found = conditioning.condition(network, empty.tolist(), others.tolist())
         means = found.mean(values[np.ix_(rows, others)].T).T
@@ -137,7 +147,9 @@ def log_likelihoods(network: Network, values: Array) -> Array:
     """
     from bayescout.network.likelihood import row_terms
 
-    row_terms(network, {node: np.empty(0) for node in range(len(network.dag))})  # refuses a node without noise
+    row_terms(
+        network, {node: np.empty(0) for node in range(len(network.dag))}
+    )  # refuses a node without noise
     whole = values.copy()
     spreads = np.zeros(len(values))
     for gaps in conditional_gaps(network, values):

@@ -36,9 +36,9 @@ def complete(network: Network, table: Table, rng: np.random.Generator, draws: in
     """The table with each row's empty cells drawn from their posterior given the row's other cells.
 
     The result has `draws` copies of the rows under one another, each drawn by itself, with the nodes' states;
-    row weights are repeated as they are. Draws are exact, but for discrete rows whose posterior needs a table of more
-    than `MAX_ENTRIES` entries and for rows of probability zero: those end `SWEEPS` sweeps of Gibbs sampling,
-    with probabilities of `FLOOR` at least.
+    row weights are repeated as they are. Draws are exact, but for discrete rows whose posterior needs more
+    than `MAX_ENTRIES` table entries and for rows of probability zero: those end `SWEEPS` sweeps of Gibbs
+    sampling, with probabilities of `FLOOR` at least.
     """
     matched = network.matched(table)
     cells, _ = _filled(network, matched, rng, draws)
@@ -74,9 +74,9 @@ def check_method(method: str, n: int) -> None:
 def _warn_impossible(impossible: Mask, n_rows: int) -> None:
     if impossible.any():
         warnings.warn(
-            f"{int(impossible.sum()):,} of {n_rows:,} rows have probability zero in the network, the first is row "
-            f"{int(np.argmax(impossible))} (counting from 0); their empty cells are drawn as if nothing were "
-            f"impossible: fit with prior='laplace' to leave nothing impossible",
+            f"{int(impossible.sum()):,} of {n_rows:,} rows have probability zero in the network, the first "
+            f"is row {int(np.argmax(impossible))} (counting from 0); their empty cells are drawn as if "
+            f"nothing were impossible: fit with prior='laplace' to leave nothing impossible",
             BayescoutWarning,
             stacklevel=4,
         )
@@ -87,14 +87,15 @@ def _filled(
 ) -> tuple[NDArray[Any], Mask]:
     """(draws, n, p) cells with none empty in a column, and a mask of the impossible rows."""
     n = matched.n_rows
-    return by_kind(
-        network,
-        lambda: filled_codes(network, row_codes(network, matched.columns, n), rng, draws),
-        lambda: (
-            filled_values(network, row_values(network, matched.columns, n), rng, draws),
-            np.zeros(n, dtype=bool),
-        ),
-    )
+
+    def discrete() -> tuple[NDArray[Any], Mask]:
+        return filled_codes(network, row_codes(network, matched.columns, n), rng, draws)
+
+    def gaussian() -> tuple[NDArray[Any], Mask]:
+        values = row_values(network, matched.columns, n)
+        return filled_values(network, values, rng, draws), np.zeros(n, dtype=bool)
+
+    return by_kind(network, discrete, gaussian)
 
 
 def _table(network: Network, names: Sequence[Label], cells: NDArray[Any], matched: Matched) -> Table:
@@ -196,7 +197,11 @@ def filled_values(
 
 
 def _roots(covariances: Array) -> Array:
-    """A square root of each covariance, by eigenvalues: some may be zero."""
+    """A square root of each covariance: triangular, or by eigenvalues if some are zero."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariances))
+    except np.linalg.LinAlgError:
+        pass
     scale = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     scale = np.where(scale > 0, scale, 1.0)
     shapes = covariances / (scale[:, :, None] * scale[:, None, :])

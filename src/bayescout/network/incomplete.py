@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayescout.errors import TooLargeError, WrongKindError
 from bayescout.network import conditioning, gaussian_rows, inference
 from bayescout.network.encode import Matched
-from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, grouped, row_codes, shared_out
+from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, patterns, row_codes, shared_out
 from bayescout.network.node import Array, Mask
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def by_kind(network: Network, discrete: Callable[[], Answer], gaussian: Callable
 
 
 def row_terms(network: Network, columns: Columns, n_rows: int) -> tuple[Array, Mask]:
-    """log P(observed cells) of each row, and a mask of rows that an undefined parent configuration agrees with."""
+    """log P(observed cells) of each row, and a mask of the rows that may have undefined parents' values."""
 
     def discrete() -> tuple[Array, Mask]:
         codes = row_codes(network, columns, n_rows)
-        return log_likelihoods(network, codes), meets_undefined(network, codes).any(axis=0)
+        return log_likelihoods(network, codes), np.asarray(meets_undefined(network, codes).any(axis=0))
 
     def gaussian() -> tuple[Array, Mask]:
         values = row_values(network, columns, n_rows)
@@ -125,7 +125,8 @@ def too_large(network: Network, codes: Codes, rows: Rows, what: str) -> TooLarge
     empty = int((codes[rows[0]] < 0).sum())
     return TooLargeError(
         f"{what} of a row with {empty} empty cells needs tables of more than {MAX_ENTRIES:,} entries; there "
-        f"are {len(rows):,} such rows: fill some of their cells, leave these rows out, or take a simpler network"
+        f"are {len(rows):,} such rows: fill some of their cells, leave these rows out, or take a simpler "
+        f"network"
     )
 
 
@@ -148,9 +149,11 @@ def _means_by_pattern(network: Network, target: int, values: Array) -> tuple[Arr
     """The same where some variables determine others, so that rows can contradict themselves."""
     means, wrong = np.empty(len(values)), np.zeros(len(values), dtype=bool)
     empty = np.isnan(values)
-    for rows in grouped(empty, np.arange(len(values))):
-        there = np.flatnonzero(~empty[rows[0]]).tolist()
-        found = conditioning.condition(network, (target,), there)
+    first, number = patterns(empty)
+    for pattern in range(len(first)):
+        rows = np.flatnonzero(number == pattern)
+        there = np.flatnonzero(~empty[rows[0]])
+        found = conditioning.condition(network, (target,), there.tolist())
         evidence = values[np.ix_(rows, there)].T
         means[rows], wrong[rows] = found.mean(evidence)[0], found.contradicts(evidence)
     return means, wrong

@@ -7,7 +7,7 @@ tree, unless a pattern of empty cells is so costly there that a tree of its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,7 @@ class JunctionTree:
         return totals
 
     def posteriors(self, codes: Codes, states: int) -> tuple[Array, Array]:
-        """P(variable eliminated last | the row's observed cells), up to a factor, and log P(observed cells)."""
+        """P(variable eliminated last | observed cells) per row up to a factor, and log P(observed cells)."""
         from bayescout.kernels.junction import posteriors
 
         totals, answers = np.empty(len(codes)), np.empty((len(codes), states))
@@ -123,9 +123,7 @@ class JunctionTree:
         for rows in _chunks(codes):
             some = np.ascontiguousarray(numbers[:, ends[rows.start] : ends[rows.stop]])
             work, part = self._work(codes[rows]), np.empty((draws, *codes[rows].shape), dtype=np.int32)
-            fill(
-                self.arrays, codes[rows], uniform is None, some, work, len(self.logs), totals[rows], part
-            )
+            fill(self.arrays, codes[rows], uniform is None, some, work, len(self.logs), totals[rows], part)
             made[:, rows] = part
         return made, totals
 
@@ -214,7 +212,7 @@ def _logs(nodes: Iterable[int], tables: Sequence[Array]) -> Array:
 # ---- rows
 
 
-def row_codes(network: Network, columns: dict[int, NDArray[Any]], n_rows: int) -> Codes:
+def row_codes(network: Network, columns: Mapping[int, NDArray[Any]], n_rows: int) -> Codes:
     """The rows' codes, -1 where a cell is empty or a node has no column; a single state is never empty."""
     codes = np.full((n_rows, len(network.dag)), EMPTY, dtype=np.int32)
     for node, size in enumerate(network.sizes):
@@ -242,21 +240,26 @@ def shared_out(network: Network, codes: Codes, last: int | None = None, prune: b
     """
     common = _tree_of(network, codes, last, prune)
     entries = common.entries(codes)
-    limit = PATTERN_COST * len(common.nodes)
     shares = []
     single = np.zeros(len(codes), dtype=bool)
-    heavy = np.flatnonzero(entries > max(1.0, limit / max(1, len(codes))))
-    for rows in grouped(codes < 0, heavy):
-        if entries[rows].sum() > limit:
-            tree = _tree_of(network, codes[rows[:1]], last, prune)
-            cost = float(tree.entries(codes[rows[:1]])[0])
-            if cost < entries[rows[0]]:
-                single[rows] = True
-                shares.append(Share(rows, tree if cost <= MAX_ENTRIES else None))
+    for rows in _costly(codes, entries, PATTERN_COST * len(common.nodes)):
+        tree = _tree_of(network, codes[rows[:1]], last, prune)
+        cost = float(tree.entries(codes[rows[:1]])[0])
+        if cost < entries[rows[0]]:
+            single[rows] = True
+            shares.append(Share(rows, tree if cost <= MAX_ENTRIES else None))
     too_large = np.flatnonzero(~single & (entries > MAX_ENTRIES))
     rest = np.flatnonzero(~single & (entries <= MAX_ENTRIES))
     shares += [Share(too_large, None)] if len(too_large) else []
     return [Share(rest, common), *shares] if len(rest) else shares
+
+
+def _costly(codes: Codes, entries: Array, limit: int) -> Iterator[Rows]:
+    """The rows of each pattern of empty cells that costs more than the limit."""
+    if entries.sum() > limit:
+        _, number = patterns(codes < 0)
+        for pattern in np.flatnonzero(np.bincount(number, weights=entries) > limit).tolist():
+            yield np.flatnonzero(number == pattern)
 
 
 def _tree_of(network: Network, codes: Codes, last: int | None, prune: bool) -> JunctionTree:
@@ -280,14 +283,12 @@ def _bearing(network: Network, observed: list[int], empty: set[int], last: int |
     return list(next(part for part in components(network, nodes, fixed) if last in part.variables).nodes)
 
 
-def grouped(empty: Mask, rows: Rows) -> list[Rows]:
-    """The rows grouped by which of their (n, p) cells are empty, in the order of their first rows."""
-    if not len(rows):
-        return []
-    packed = np.packbits(empty[rows], axis=1)
+def patterns(empty: Mask) -> tuple[Rows, Rows]:
+    """The first row of each pattern of empty (n, p) cells, ascending, and the pattern of each row."""
+    packed = np.packbits(empty, axis=1)
     whole = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    by_pattern = np.argsort(inverse.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(inverse.ravel()))[:-1]
-    groups = np.split(rows[by_pattern], ends)
-    return [groups[i] for i in np.argsort(first, kind="stable")]
+    order = np.argsort(first)
+    number = np.empty(len(order), dtype=np.intp)
+    number[order] = np.arange(len(order))
+    return first[order], number[inverse.ravel()]

@@ -164,8 +164,9 @@ class Network:
         """P(target | the row's other columns), one row of the answer per row of data.
 
         Nodes without a column and empty cells are summed out; columns of no node are left out, and values
-        that are no state of their node count as empty, each with a warning. A row whose evidence is impossible in the network gets the target's distribution without evidence,
-        and a warning counts such rows.
+        that are no state of their node count as empty, each with a warning. A row whose evidence is
+        impossible in the network gets the target's distribution without evidence, and a warning counts
+        such rows.
         """
         from bayescout.network import inference
 
@@ -224,8 +225,8 @@ class Network:
         """The log-probability, or log-density, of each row in nats; minus infinity if it is impossible.
 
         Empty cells of a row are summed out, or integrated out: the answer is that of its observed cells. A
-        value that is no state of its node counts as missing, with a warning. A parent configuration that maximum likelihood left undefined counts as uniform;
-        `log_likelihood` counts the rows with one.
+        value that is no state of its node counts as missing, with a warning. A parent configuration that
+        maximum likelihood left undefined counts as uniform; `log_likelihood` counts the rows with one.
         """
         return likelihood.matched_terms(self, self.matched(data))[0]
 
@@ -307,8 +308,8 @@ class Network:
         - `"most-probable"`: the jointly most probable values of a row's empty cells given its other cells,
           which need not be the most probable one by one; for numbers, their mean
         - `"mean"`: of numbers only, the same
-        - `"sample"`: drawn from the joint distribution of the row's empty cells given the others; the same seed
-          gives the same draws, and `n` above 1 a list of n tables, each drawn by itself
+        - `"sample"`: drawn from the joint distribution of the row's empty cells given the others; the same
+          seed gives the same draws, and `n` above 1 a list of n tables, each drawn by itself
 
         The answer has the columns of the data that are nodes, in their order; others are left out, and values
         that are no state of their node count as empty, each with a warning. Nodes without a column are
