@@ -73,6 +73,23 @@ def test_sample_to_standard_output_is_csv():
     assert len(lines) == 4
 
 
+def test_impute_fills_as_python_does(tmp_path):
+    network = bs.load_network("asia")
+    gaps = {name: [None if i % 3 == 1 else cell for i, cell in enumerate(network.sample(6, seed=2).column(name))]
+            for name in ("smoke", "tub", "xray")}  # fmt: skip
+    bs.as_table(gaps, missing="keep", kinds="discrete").save(tmp_path / "gaps.csv")
+    code, out = run("impute", "asia", tmp_path / "gaps.csv", "-o", tmp_path / "whole.csv")
+    assert code == 0
+    assert "6 rows of 3 columns written to" in out
+    states = {name: network.states[network.dag.index(name)] for name in gaps}
+    assert bs.as_table(tmp_path / "whole.csv", states=states).to_dict() == network.impute(gaps).to_dict()
+    code, out = run("impute", "asia", tmp_path / "gaps.csv", "--method", "sample", "--seed", 3)
+    assert code == 0
+    assert out.splitlines()[0] == "smoke,tub,xray"
+    assert len(out.splitlines()) == 7
+    assert run("impute", "asia", tmp_path / "gaps.csv", "--method", "guess")[0] != 0
+
+
 def test_fit_writes_what_python_fits(asia, tmp_path):
     code, out = run("fit", "asia", asia, "-o", tmp_path / "fitted.bif", "--prior", "laplace")
     assert code == 0

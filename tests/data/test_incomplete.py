@@ -266,9 +266,6 @@ def test_rows_are_drawn_with_their_gaps(table, size):
 
 DISCRETE = {"a": ["x", None, "y", "x", "x", "y"], "b": ["u", "v", "u", "u", "v", "v"]}
 NUMBERS = {"a": [0.5, None, 1.5, 2.0, 1.0, 0.1], "b": [0.1, 0.2, 0.5, 0.4, 0.9, 0.3]}
-COMPLETE = [
-    {k: [v or v_ for v, v_ in zip(c, d["b"], strict=True)] for k, c in d.items()} for d in (DISCRETE, NUMBERS)
-]
 DAG = bs.Dag(("a", "b"), ((), (0,)))
 USES = {
     "counts": (DISCRETE, Counts),
@@ -280,13 +277,8 @@ USES = {
     "learning from numbers": (NUMBERS, bs.learn),
     "testing": (DISCRETE, lambda t: bs.learn(t, "pc")),
     "resampling": (DISCRETE, lambda t: bs.bootstrap(t, runs=2)),
-    "fitting": (DISCRETE, lambda t: bs.fit(DAG, t)),
-    "fitting numbers": (NUMBERS, lambda t: bs.fit(DAG, t)),
-    "fitting from a dict": (DISCRETE, lambda t: bs.fit(DAG, DISCRETE, missing="keep")),
-    "likelihood": (DISCRETE, lambda t: bs.fit(DAG, COMPLETE[0]).log_likelihood(t)),
-    "likelihood of numbers": (NUMBERS, lambda t: bs.fit(DAG, COMPLETE[1]).log_likelihood(t)),
-    "predicting": (DISCRETE, lambda t: bs.fit(DAG, COMPLETE[0]).predict(t, "b")),
-    "held out": (DISCRETE, lambda t: bs.held_out(DAG, COMPLETE[0], t)),
+    "fitting, if asked to": (DISCRETE, lambda t: bs.fit(DAG, t, missing="error")),
+    "fitting numbers, if asked to": (NUMBERS, lambda t: bs.fit(DAG, t, missing="error")),
 }
 
 
@@ -295,6 +287,16 @@ def test_what_needs_every_cell_refuses_in_the_same_words(use):
     columns, function = USES[use]
     with pytest.raises(DataError, match=r"missing values in 'a' \(1\) of [56] rows: as_table"):
         function(kept(columns))
+
+
+@pytest.mark.parametrize("columns", [DISCRETE, NUMBERS])
+def test_fitting_and_measuring_take_it(columns):
+    table = kept(columns)
+    model = bs.fit(DAG, table, "laplace" if table.is_discrete else "mle")
+    assert model.equals(bs.fit(DAG, columns, "laplace" if table.is_discrete else "mle"))
+    assert np.isfinite(float(model.log_likelihood(table)))
+    assert len(model.predict(table, "b")) == 6
+    assert bs.held_out(DAG, table, table).rows == 6
 
 
 @pytest.mark.parametrize("columns", [DISCRETE, NUMBERS])

@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 from hypothesis import given
 
-from bayescout.errors import BayescoutWarning, DataError, NetworkError, UnknownNameError
+from bayescout.errors import BayescoutWarning, NetworkError, UnknownNameError
 from bayescout.formats import read_network
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, fit
@@ -116,9 +116,13 @@ def test_a_file_is_data_too(tmp_path):
     assert fit(model, path).equals(fit(model, plain))
 
 
-def test_a_value_outside_the_states_is_refused_with_its_place():
-    with pytest.raises((NetworkError, DataError), match=r"'xray' has the value 'maybe'.* row 1"):
+def test_a_value_outside_the_states_counts_as_missing_and_one_of_another_type_is_refused():
+    with pytest.warns(BayescoutWarning, match=r"count as missing: 'xray' \(1, such as 'maybe'\) of 2 rows"):
         asia().predict({"xray": ["yes", "maybe"]}, "lung")
+    with pytest.raises(
+        NetworkError, match=r"'xray' has the value 1 \(int\) in row 0 .*to the type of the states"
+    ):
+        asia().predict({"xray": [1, 0]}, "lung")
 
 
 def test_a_prediction_needs_a_known_target():

@@ -1,4 +1,4 @@
-"""Commands that make, show and use networks: fit, sample, query, compare, convert, show, networks."""
+"""Commands that make, show and use networks: fit, sample, impute, query, compare, convert, show, networks."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from bayescout.cli.outputs import (
     network_ending,
 )
 from bayescout.cli.terminal import line, say
+from bayescout.data.table import Table
 from bayescout.formats import check_can_hold, format_of, open_network, write_network, write_structure
 from bayescout.formats import networks as shipped
 from bayescout.graph.compare import compare as compare_graphs
@@ -100,6 +101,54 @@ def sample(
         print_json(described if output else {**described, "data": table.to_dict()})
     elif output:
         line(f"{n:,} rows of {len(model.nodes)} columns written to {output}")
+    else:
+        from bayescout.data.write import write_csv
+
+        write_csv(table, sys.stdout.buffer)
+
+
+def impute(
+    network: NetworkArgument,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="The rows to fill: .csv, .tsv, .parquet, .arrow.")
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The data to write: .csv, .tsv, .parquet, .arrow."
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="most-probable: the jointly most probable values of a row's empty cells; sample: drawn from "
+            "their distribution; mean: of numbers."
+        ),
+    ] = "most-probable",
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Fill the empty cells of data with a network; without a file, as csv on standard output."""
+    from bayescout.network.impute import check_method
+
+    check_outputs([Output("--output", output, TABLE_ENDING)], reads=(network, data))
+    check_method(method, 1)
+    model = open_network(network)
+    table = model.impute(data, method=method, seed=seed)
+    assert isinstance(table, Table)  # a list only where several are asked for
+    if output:
+        table.save(output)
+    if json:
+        described = {
+            "network": network,
+            "rows": table.n_rows,
+            "method": method,
+            "seed": seed,
+            "output": output,
+        }
+        print_json(described if output else {**described, "data": table.to_dict()})
+    elif output:
+        line(f"{table.n_rows:,} rows of {table.n_columns} columns written to {output}")
     else:
         from bayescout.data.write import write_csv
 
@@ -203,7 +252,7 @@ def networks(json: Json = False) -> None:
     console().print(grid("Benchmark networks", columns, rows, numbers=5))
 
 
-COMMANDS = (fit, sample, query, compare, convert, show, networks)
+COMMANDS = (fit, sample, impute, query, compare, convert, show, networks)
 
 
 def _show(model: Network, nodes: list[Any]) -> None:

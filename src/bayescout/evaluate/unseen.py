@@ -16,13 +16,13 @@ from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import Network, Tabular, fit
+from bayescout.network.em import available_counts
 from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
 from bayescout.network.incomplete import agreeing
 from bayescout.network.likelihood import LogLikelihood, counted_rows, matched_terms, summed, warn_impossible
 from bayescout.network.node import Mask
 from bayescout.statistics.alignment import aligned_table
-from bayescout.statistics.counts import dense_counts
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +104,7 @@ def fitted_and_held_out(
     model = fit(dag, train, prior, **options)
 
     def never(child: int, _: Tabular) -> Mask:
-        return np.asarray(dense_counts(train, child, dag.parents[child]).sum(axis=1) == 0)
+        return np.asarray(available_counts(train, child, dag.parents[child]).sum(axis=1) == 0)
 
     return _measured(model, test, never, prior, warn)
 

@@ -98,6 +98,38 @@ def lay_out(tree, c, given, starts, axis_of, axes, extents, offsets, strides):
 
 
 @kernel
+def is_observed(tree, c, given):
+    """Return True if no cell of the cluster is empty."""
+    own, separator, separator_begins = tree[0], tree[1], tree[2]
+    least = given[own[c]]
+    for place in range(separator_begins[c], separator_begins[c + 1]):
+        least = min(least, given[separator[place]])
+    return least >= 0
+
+
+@kernel
+def entry_of(tree, family, given):
+    """The place in `work` of the entry of a family whose cells are all there."""
+    member, member_begins, stride, start = tree[7], tree[8], tree[9], tree[11]
+    offset = start[family]
+    for at in range(member_begins[family], member_begins[family + 1]):
+        offset += stride[at] * given[member[at]]
+    return offset
+
+
+@kernel
+def observed_term(tree, c, given, work, starts):
+    """The sum of the factors of a cluster without empty cells; its children's messages are single numbers."""
+    families, family_begins, children, child_begins = tree[3], tree[4], tree[5], tree[6]
+    total = 0.0
+    for place in range(family_begins[c], family_begins[c + 1]):
+        total += work[entry_of(tree, families[place], given)]
+    for place in range(child_begins[c], child_begins[c + 1]):
+        total += work[starts[children[place]]]
+    return total
+
+
+@kernel
 def advance(n_axes, n_factors, extents, index, offsets, strides):
     """Go on to the next values of the separator, the first axis fastest."""
     for axis in range(1, n_axes):
@@ -124,6 +156,12 @@ def collect(tree, given, largest, work, first, starts, scratch):
     position = first
     for c in range(len(own)):
         starts[c] = position
+        if is_observed(tree, c, given):
+            work[position] = observed_term(tree, c, given, work, starts)
+            if separator_begins[c] == separator_begins[c + 1]:
+                total += work[position]
+            position += 1
+            continue
         n_axes, n_factors = lay_out(tree, c, given, starts, axis_of, axes, extents, offsets, strides)
         entries = 1
         for axis in range(1, n_axes):
@@ -143,14 +181,10 @@ def collect(tree, given, largest, work, first, starts, scratch):
 def loose(tree, given, work):
     """The log-probability of the families none of whose cells can be empty."""
     families, family_begins = tree[3], tree[4]
-    member, member_begins, stride, start = tree[7], tree[8], tree[9], tree[11]
     c = len(tree[0])
     total = 0.0
     for place in range(family_begins[c], family_begins[c + 1]):
-        offset = start[families[place]]
-        for at in range(member_begins[families[place]], member_begins[families[place] + 1]):
-            offset += stride[at] * given[member[at]]
-        total += work[offset]
+        total += work[entry_of(tree, families[place], given)]
     return total
 
 
@@ -251,7 +285,7 @@ def expect(tree, codes, weights, work, first, sums, totals):
             continue
         for c in range(len(tree[0]) - 1, -1, -1):
             share_out(tree, c, given, weights[row], work, starts, sums, scratch)
-        count_loose(tree, given, weights[row], sums)
+        count_observed(tree, len(tree[0]), given, weights[row], sums)
 
 
 @kernel
@@ -259,6 +293,13 @@ def share_out(tree, c, given, weight, work, starts, sums, scratch):
     """The expected counts of one cluster, and the probabilities of its children's separators."""
     axis_of, axes, extents, index, offsets, strides, _ = scratch
     separator, separator_begins, children, child_begins, sizes = tree[1], tree[2], tree[5], tree[6], tree[10]
+    is_root = separator_begins[c] == separator_begins[c + 1]
+    if is_observed(tree, c, given):
+        above = weight if is_root else sums[starts[c]]
+        count_observed(tree, c, given, above, sums)
+        for place in range(child_begins[c], child_begins[c + 1]):
+            sums[starts[children[place]]] = above
+        return
     n_axes, n_factors = lay_out(tree, c, given, starts, axis_of, axes, extents, offsets, strides)
     for place in range(child_begins[c], child_begins[c + 1]):
         child = children[place]
@@ -268,7 +309,6 @@ def share_out(tree, c, given, weight, work, starts, sums, scratch):
                 entries *= sizes[separator[at]]
         for entry in range(entries):
             sums[starts[child] + entry] = 0.0
-    is_root = separator_begins[c] == separator_begins[c + 1]
     entries = 1
     for axis in range(1, n_axes):
         index[axis] = 0
@@ -288,16 +328,11 @@ def share_out(tree, c, given, weight, work, starts, sums, scratch):
 
 
 @kernel
-def count_loose(tree, given, weight, sums):
-    """Count the families none of whose cells can be empty."""
+def count_observed(tree, c, given, weight, sums):
+    """Count the families of a cluster, or of the list at the end, whose cells are all there."""
     families, family_begins = tree[3], tree[4]
-    member, member_begins, stride, start = tree[7], tree[8], tree[9], tree[11]
-    c = len(tree[0])
     for place in range(family_begins[c], family_begins[c + 1]):
-        offset = start[families[place]]
-        for at in range(member_begins[families[place]], member_begins[families[place] + 1]):
-            offset += stride[at] * given[member[at]]
-        sums[offset] += weight
+        sums[entry_of(tree, families[place], given)] += weight
 
 
 @kernel

@@ -71,8 +71,8 @@ def warn_unconverged(fitted: Fitted) -> Network:
         change = (fitted.trace[-1] - fitted.trace[-2]) if len(fitted.trace) > 1 else float("inf")
         warnings.warn(
             f"fitting by expectation maximisation has not converged in {len(fitted.trace)} iterations: the "
-            f"last raised the log-likelihood by {change:.3g} nats; a prior such as 'laplace' helps where much "
-            f"is empty",
+            f"last raised the log-likelihood by {change:.3g} nats; a prior such as 'laplace' helps where "
+            f"much is empty",
             BayescoutWarning,
             stacklevel=3,
         )
@@ -156,7 +156,9 @@ class _DiscreteRows:
         empty = (codes < 0).any(axis=1)
         distinct, inverse = np.unique(codes[empty], axis=0, return_inverse=True)
         self.codes: Codes = np.ascontiguousarray(distinct)
-        self.weights: Array = np.bincount(inverse.ravel(), weights=weights[empty], minlength=len(distinct))
+        self.weights = np.bincount(inverse.ravel(), weights=weights[empty], minlength=len(distinct)).astype(
+            np.float64
+        )
         self.whole = _family_counts(network, codes[~empty], weights[~empty])
         self.shares: list[Share] = shared_out(network, self.codes) if len(distinct) else []
 

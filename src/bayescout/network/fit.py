@@ -208,8 +208,8 @@ def available_gaussian(dag: Dag, table: Table) -> Network:
     found = []
     for child, parents in enumerate(dag.parents):
         family = [*parents, child]
-        held = ~np.isnan(table.values[family]).any(axis=0)
-        weights = held.astype(np.float64) if table.weights is None else held * table.weights
+        held = np.asarray(~np.isnan(table.values[family]).any(axis=0))
+        weights = np.where(held, 1.0 if table.weights is None else table.weights, 0.0)
         if (weights > 0).sum() < 2:
             raise DataError(
                 f"fewer than 2 rows have both {dag.nodes[child]!r} and its parents "
@@ -227,7 +227,7 @@ Equation = tuple[float, NDArray[np.float64], float]
 
 
 def _means(values: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    means = values @ share
+    means = np.asarray(values @ share)
     for i, column in enumerate(values):
         if column.min() == column.max():
             means[i] = column[0]  # a rounded mean would make a constant column vary
