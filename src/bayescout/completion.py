@@ -19,8 +19,8 @@ from bayescout.arrays import Bools, Floats, Parents
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning
 from bayescout.graph.dag import Dag
-from bayescout.network import Network, fit
-from bayescout.network.impute import complete
+from bayescout.network import fit
+from bayescout.network.gibbs import Chain
 from bayescout.scores import bind
 from bayescout.search import SEARCHES, Problem
 from bayescout.search.frame.knowledge import Rules
@@ -29,8 +29,11 @@ from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.run import drive
 from bayescout.statistics.pairs import pair_gains
 
-ROUNDS = ("aic", "aic", "bic")
+ROUNDS = ("aic", "aic", "aic", "bic")
 """The score of each graph from which cells are drawn, after the first tree."""
+
+FIRST, NEXT = 5, 3
+"""Sweeps over the empty cells under the first tree, and under each network after it, which goes on from there."""
 
 MOST_PARENTS = 5
 """The most parents in a graph that cells are drawn from."""
@@ -57,18 +60,21 @@ def completed(
     table = table.take(canonical_rows(table))
     rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
     rules = _narrowed(rules)
+    chain = Chain(table, workers)
+    graph: ParentSets = first_tree(table)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BayescoutWarning)  # of fits and draws that are only steps on the way
-        network = fit(Dag(table.names, first_tree(table)), table, **_prior(table), missing="available")
-        drawn = complete(network, table, rng)
-        graph: ParentSets | str = "empty"
+        warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
+        network = fit(Dag(table.names, graph), table, **_prior(table), missing="available")
+        chain.begin(network, rng)
+        chain.sweep(network, rng, FIRST)
+        start: ParentSets | str = "empty"
         for number, score in enumerate(ROUNDS):
+            drawn = chain.completed()
             if until is not None and time.perf_counter() > until:
                 return Completion(drawn, number)
-            graph = _climbed(drawn, score, rules, graph, workers)
-            network = fit(Dag(table.names, graph), drawn, **_prior(table))
-            drawn = complete(network, table, rng)
-    return Completion(drawn, len(ROUNDS))
+            start = _climbed(drawn, score, rules, start, workers)
+            chain.sweep(fit(Dag(table.names, start), drawn, **_prior(table)), rng, NEXT)
+    return Completion(chain.completed(), len(ROUNDS))
 
 
 def _prior(table: Table) -> dict[str, str]:
@@ -138,5 +144,3 @@ def _next(best: Floats, among: Bools) -> int:
     """The column among these with the largest gain; of equals the first."""
     return int(np.argmax(np.where(among, best, -np.inf)))
 
-
-__all__ = ["Completion", "Network", "completed"]
