@@ -1,8 +1,7 @@
-"""Parameters from data: conditional probability tables, or linear regressions."""
+"""Parameters from data: conditional probability tables, linear regressions, or both."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 
 from bayescout.checks import as_plain
 from bayescout.data.absent import require_complete
-from bayescout.data.table import Label, MissingPolicy, Table
+from bayescout.data.table import Kind, Label, MissingPolicy, Table
 from bayescout.errors import (
-    BayescoutWarning,
     DataError,
     GraphError,
     NetworkError,
@@ -23,8 +21,12 @@ from bayescout.errors import (
 )
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
+from bayescout.network import regression
+from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
+from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
+from bayescout.network.node import NodeDistribution
 from bayescout.network.tabular import MAX_PARENTS
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
@@ -35,12 +37,6 @@ PRIORS = ("mle", "laplace", "bdeu")
 
 MAX_TABLE = 2**26
 """The most entries of one conditional probability table (512 MiB of doubles)."""
-
-ROUNDING = 16 * float(np.finfo(np.float64).eps)
-"""Differences below this share of a column's largest value count as rounding."""
-
-LEAST_SIZE, MOST_SIZE = 1e-130, 1e140
-"""Limits for the largest value of a column that varies: outside them its variance is not a float."""
 
 
 def fit(
@@ -63,19 +59,26 @@ def fit(
     Continuous data give a linear-Gaussian network by maximum likelihood: least squares, and the
     mean squared residual as the variance. Parents that determine one another leave the
     coefficients open; the solution of least norm (of standardised parents) is taken, with a warning.
+    A table of both kinds gives a network of both: tables, for which the prior is, and regressions, one per
+    configuration of the discrete parents. A configuration with fewer rows than parameters needs (two more
+    than continuous parents) takes the regression over all rows, with a warning; one without rows is
+    undefined as well. A discrete node with a continuous parent is refused.
     `dag` is a `Dag` or anything with a `.dag`. `states` and `missing` are those of `as_table`; given
-    a discrete network, its states are the declared ones, so that it keeps those absent from these data.
+    a network, its states are the declared ones, so that it keeps those absent from these data.
     Columns that belong to no node are left out, whatever they contain, with a warning.
     """
     graph = as_dag(dag)
     check_prior(prior, ess)
-    if states is None and isinstance(dag, Network) and dag.is_discrete:
-        states = dict(zip(graph.nodes, dag.states, strict=True))
-    table = _table_of(graph, data, states, missing)
+    kinds: dict[Label, Kind] | None = None
+    if states is None and isinstance(dag, Network) and not dag.is_gaussian:
+        own = {label: node.states for label, node in zip(graph.nodes, dag.distributions, strict=True)}
+        states = {label: known for label, known in own.items() if known is not None}
+        kinds = {label: "continuous" for label, known in own.items() if known is None} or None
+    table = _table_of(graph, data, states, kinds, missing)
     if table.is_discrete:
         return fit_discrete(graph, table, prior, ess)
     if not table.is_continuous:
-        raise _mixed(table)
+        return fit_mixed(graph, table, prior, ess)
     if prior != "mle":
         raise SettingError(
             f"prior {prior!r} is for discrete data; continuous data are fitted with {setting('prior', 'mle')}"
@@ -105,25 +108,18 @@ def as_dag(value: Any) -> Dag:
 
 
 def _table_of(
-    dag: Dag, data: Any, states: Mapping[Label, Sequence[Any]] | None, missing: MissingPolicy
+    dag: Dag,
+    data: Any,
+    states: Mapping[Label, Sequence[Any]] | None,
+    kinds: Mapping[Label, Kind] | None,
+    missing: MissingPolicy,
 ) -> Table:
     """The columns of the graph's nodes, in its order, checked."""
-    table = aligned_table(dag, data, states=states, missing=missing)
+    table = aligned_table(dag, data, kinds=kinds, states=states, missing=missing)
     require_complete(table)
     if table.n_rows < 2:
         raise DataError(f"fitting needs at least 2 rows, and the data have {table.n_rows}; add rows")
     return table
-
-
-def _mixed(table: Table) -> NetworkError:
-    discrete = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "discrete"]
-    continuous = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "continuous"]
-    return NetworkError(
-        f"a network is all discrete or all Gaussian, but columns {quoted(discrete, 4)} are discrete and "
-        f"{quoted(continuous, 4)} continuous; "
-        f"{setting('bins', 3)} cuts these into intervals; or declare one kind for all, such as "
-        f"{setting('kinds', 'discrete')}"
-    )
 
 
 # ---- discrete
@@ -176,83 +172,97 @@ def estimate(
 
 def fit_gaussian(dag: Dag, table: Table) -> Network:
     """Regressions of a Gaussian network; the table's columns are the nodes, in order."""
-    _require_range(table)
+    regression.require_range(table)
     share = (
         np.full(table.n_rows, 1.0 / table.n_rows)
         if table.weights is None
         else table.weights / table.total_weight
     )
-    means = table.values @ share
-    for i, column in enumerate(table.values):
-        if column.min() == column.max():
-            means[i] = column[0]  # a rounded mean would make a constant column vary
+    means = regression.centres(table.values, share)
     intercepts, variances, coefficients = np.empty(len(dag)), np.empty(len(dag)), []
     for child, parents in enumerate(dag.parents):
-        weights, variance = _regression(dag, table.values, means, share, child)
+        family = [*parents, child]
+        weights, variances[child], unique = regression.least_squares(
+            table.values[family], means[family], share
+        )
+        if not unique:
+            regression.warn_collinear(dag.nodes[child], [dag.nodes[p] for p in parents])
         coefficients.append(weights)
-        variances[child] = variance
         intercepts[child] = means[child] - float(weights @ means[list(parents)])
-    _warn_determined(dag, table, variances)
+    certain = [label for label, variance in zip(dag.nodes, variances, strict=True) if variance == 0]
+    regression.warn_determined(certain, table.n_rows)
     return GaussianNetwork(dag, intercepts, tuple(coefficients), variances)
 
 
-def _require_range(table: Table) -> None:
-    """Refuse a column whose variance, as a parameter, would not be a float."""
-    for name, column in zip(table.names, table.values, strict=True):
-        low, high = float(column.min()), float(column.max())
-        if low != high and not LEAST_SIZE <= max(-low, high) <= MOST_SIZE:
-            raise DataError(
-                f"column {name!r} goes from {low:g} to {high:g}, and its variance is beyond the numbers a "
-                f"network can hold: rescale the column, to a variance of 1 for instance"
+# ---- mixed
+
+
+def fit_mixed(dag: Dag, table: Table, prior: str, ess: float) -> Network:
+    """Tables and regressions of a table with both kinds; its columns are the nodes, in order.
+
+    The prior is one for tables; regressions are always those of maximum likelihood.
+    """
+    refuse_continuous_parents(dag, table)
+    discrete = [label for label, states in zip(dag.nodes, table.states, strict=True) if states is not None]
+    place = {dag.index(label): i for i, label in enumerate(discrete)}
+    part = Dag(tuple(discrete), tuple(tuple(place[p] for p in dag.parents[node]) for node in place))
+    for child in range(len(dag)):
+        if child not in place:
+            refuse_large(dag, [max(1, int(card)) for card in table.cardinalities], child)
+    regression.require_range(table)
+    tables = fit_discrete(part, table.select(discrete), prior, ess)
+    made: dict[int, NodeDistribution] = dict(zip(place, tables.distributions, strict=True))
+    for child in range(len(dag)):
+        if child not in place:
+            made[child] = _fit_continuous(dag, table, child)
+    certain = [dag.nodes[i] for i, node in made.items() if has_point_mass(node)]
+    regression.warn_determined(certain, table.n_rows)
+    return Network(dag, tuple(made[i] for i in range(len(dag))))
+
+
+def refuse_continuous_parents(dag: Dag, table: Table) -> None:
+    """Refuse a discrete node with a continuous parent, for which there is no table."""
+    for child, parents in enumerate(dag.parents):
+        wrong = [dag.nodes[p] for p in parents if table.states[p] is None]
+        if wrong and table.states[child] is not None:
+            raise NetworkError(
+                f"node {dag.nodes[child]!r} is discrete and its parent {wrong[0]!r} continuous; in a network "
+                f"of both kinds a discrete node has discrete parents only: reverse the arc, leave it out, or "
+                f"cut {wrong[0]!r} into intervals with {setting('bins', 3)}"
             )
 
 
-def _regression(
-    dag: Dag,
-    values: NDArray[np.float64],
-    means: NDArray[np.float64],
-    share: NDArray[np.float64],
-    child: int,
-) -> tuple[NDArray[np.float64], float]:
-    """Coefficients and residual variance of one node.
-
-    Columns are centred, weighted and scaled; the triangular factor of [parents, child] then holds
-    all that least squares needs, without squaring the condition number as X'X would.
-    """
-    columns = [*dag.parents[child], child]
-    rows = (values[columns] - means[columns, None]) * np.sqrt(share)
-    sizes = np.abs(values[columns]).max(axis=1)
-    norms = np.sqrt((rows * rows).sum(axis=1))
-    flat = norms <= ROUNDING * sizes
-    scales = np.where(flat, 1.0, norms)
-    rows[flat] = 0.0
-    triangle = np.asarray(np.linalg.qr((rows / scales[:, None]).T, mode="r"))
-    design, answer = triangle[:, :-1], triangle[:, -1]
-    # The variation that rounding of the raw values can cause, as a share of the scaled column.
-    noise = max(ROUNDING, float(np.where(flat, 0.0, ROUNDING * sizes / scales).max()))
-    weights, _, rank, _ = np.linalg.lstsq(design, answer, rcond=noise)
-    if rank < len(columns) - 1:
-        _warn_collinear(dag, child, [dag.nodes[p] for p in columns[:-1]])
-    residual = float(np.sqrt(((answer - design @ weights) ** 2).sum()))
-    variance = 0.0 if residual <= noise else (residual * scales[-1]) ** 2
-    return weights * scales[-1] / scales[:-1], variance
+def has_point_mass(node: NodeDistribution) -> bool:
+    """Return True if a continuous node has a variance of 0."""
+    if isinstance(node, ConditionalGaussian):
+        return not node.variances.all()
+    return isinstance(node, LinearGaussian) and node.variance == 0
 
 
-def _warn_collinear(dag: Dag, child: int, parents: list[Label]) -> None:
-    warnings.warn(
-        f"the parents {quoted(parents)} of {dag.nodes[child]!r} are collinear or constant in the data, so "
-        f"its coefficients are not unique; those of least norm are taken: remove a redundant parent",
-        BayescoutWarning,
-        stacklevel=2,
+def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
+    """The regression of one node, or one per configuration of its discrete parents."""
+    parents = dag.parents[child]
+    chosen = [place for place, p in enumerate(parents) if table.states[p] is not None]
+    numbers = [dag.nodes[p] for p in parents if table.states[p] is None]
+    values = np.stack([table.array(label) for label in (*numbers, dag.nodes[child])])
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    if not chosen:
+        intercept, found, variance, unique = regression.over_rows(values, np.arange(table.n_rows), weights)
+        if not unique:
+            regression.warn_collinear(dag.nodes[child], numbers)
+        return LinearGaussian(intercept, found, variance)
+    shape = tuple(int(table.cardinalities[parents[place]]) for place in chosen)
+    config = np.zeros(table.n_rows, dtype=np.int64)
+    for place, size in zip(chosen, shape, strict=True):
+        config = config * size + table.array(dag.nodes[parents[place]])
+    fits = regression.conditional_fits(values, config, prod(shape), weights)
+    if fits.loose:
+        regression.warn_collinear(dag.nodes[child], numbers, fits.loose)
+    regression.warn_pooled(dag.nodes[child], len(numbers), fits)
+    return ConditionalGaussian(
+        fits.intercepts.reshape(shape),
+        fits.coefficients.reshape(*shape, len(numbers)),
+        fits.variances.reshape(shape),
+        fits.undefined.reshape(shape),
+        tuple(chosen),
     )
-
-
-def _warn_determined(dag: Dag, table: Table, variances: NDArray[np.float64]) -> None:
-    certain = [label for label, variance in zip(dag.nodes, variances, strict=True) if variance == 0]
-    if certain:
-        warnings.warn(
-            f"{quoted(certain)} {'are' if len(certain) > 1 else 'is'} constant or determined by the parents "
-            f"in {table.n_rows:,} rows, so the variance is 0 and rows have no density",
-            BayescoutWarning,
-            stacklevel=2,
-        )
