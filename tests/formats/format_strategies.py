@@ -8,7 +8,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import (
+    ConditionalGaussian,
+    DiscreteNetwork,
+    GaussianNetwork,
+    LinearGaussian,
+    Network,
+    Tabular,
+)
 
 NASTY = [
     "",
@@ -118,6 +125,36 @@ def gaussian_networks(draw, labels=labels):
     )
 
 
+@st.composite
+def mixed_networks(draw, labels=labels):
+    """Nodes of all three kinds; whatever comes after a continuous node along the arcs is continuous too."""
+    dag = draw(dags(labels).filter(len))
+    states = {}
+    for node in dag.order_indices:
+        if all(parent in states for parent in dag.parents[node]) and draw(st.booleans()):
+            states[node] = tuple(draw(st.lists(labels, min_size=1, max_size=3, unique=True)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    made = []
+    for child, parents in enumerate(dag.parents):
+        shape = tuple(len(states[p]) for p in parents if p in states)
+        mask = np.asarray(rng.random(shape) < draw(st.sampled_from([0.0, 0.3])), dtype=bool)
+        if child in states:
+            size = len(states[child])
+            table = rng.dirichlet(np.ones(size), size=shape)
+            table[mask] = 1 / size
+            made.append(Tabular(states[child], table, mask))
+            continue
+        exponent = draw(st.sampled_from([0.0, 300.0, -300.0]))
+        numbers = [
+            rng.standard_normal(shape) * 10**exponent,
+            rng.standard_normal((*shape, len(parents) - len(shape))),
+            rng.random(shape) * rng.integers(0, 2, shape),
+        ]
+        where = tuple(place for place, p in enumerate(parents) if p in states)
+        made.append(ConditionalGaussian(*numbers, mask, where) if shape else LinearGaussian(*numbers))
+    return Network(dag, made, draw(texts))
+
+
 def typed(label):
     """A label with its type, all the way down; -0.0 is not 0.0."""
     if isinstance(label, tuple):
@@ -132,9 +169,14 @@ def same_dag(one, other):
 
 def same_network(one, other):
     """Equal in every bit and type."""
-    assert type(one) is type(other)
+    assert one.kind == other.kind
+    assert type(one) is type(other) or Network in (type(one), type(other))
     assert one.name == other.name
     same_dag(one.dag, other.dag)
+    if one.kind == "mixed":
+        for mine, theirs in zip(one.distributions, other.distributions, strict=True):
+            same_node(mine, theirs)
+        return
     if isinstance(one, GaussianNetwork):
         assert one.intercepts.tobytes() == other.intercepts.tobytes()
         assert one.variances.tobytes() == other.variances.tobytes()
@@ -143,3 +185,14 @@ def same_network(one, other):
     assert [list(map(typed, s)) for s in one.states] == [list(map(typed, s)) for s in other.states]
     for mine, theirs in zip((*one.tables, *one.undefined), (*other.tables, *other.undefined), strict=True):
         assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
+
+
+def same_node(one, other):
+    assert type(one) is type(other)
+    assert list(map(typed, one.states or ())) == list(map(typed, other.states or ()))
+    for field in ("table", "intercepts", "coefficients", "variances", "undefined"):
+        if hasattr(one, field):
+            mine, theirs = getattr(one, field), getattr(other, field)
+            assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
+    for field in ("intercept", "variance", "discrete"):
+        assert repr(getattr(one, field, None)) == repr(getattr(other, field, None))

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from bayescout.errors import BayescoutError
 from bayescout.formats import FORMATS, bif, dot, modelstring, native_json, structure_file
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import (
+    ConditionalGaussian,
+    DiscreteNetwork,
+    GaussianNetwork,
+    LinearGaussian,
+    Network,
+    Tabular,
+)
 
 GRAPH = Dag(("a", "b c", "d"), ((), (0,), (0, 1)))
 PLAIN = Dag(("a", "b", "d"), ((), (0,), (0, 1)))
@@ -29,6 +36,14 @@ def _discrete(labels):
 TEXTS = _discrete((("<5", "x y"), ("p", "q", 'r"'), ("0", "1")))
 OTHERS = _discrete(((1, "1"), (None, True, 2.5), ((1, 2), "z")))
 GAUSSIAN = GaussianNetwork(GRAPH, np.arange(3.0), (np.zeros(0), np.ones(1), np.ones(2)), np.ones(3))
+MIXED = Network(
+    Dag(("a", "b c", "d"), ((), (), (0, 1))),
+    [
+        Tabular((1, "1"), [0.5, 0.5]),
+        LinearGaussian(1, [], 2),
+        ConditionalGaussian([0, 1], [[1], [-2]], [0, 3], [True, False]),
+    ],
+)
 BENCHMARK = {
     "nodes": ["x", "y"],
     "arcs": [["x", "y"]],
@@ -46,7 +61,7 @@ probability ( b ) { table 0.25, 0.75; }
 DOT = 'strict digraph "x" { rankdir=LR; node [a=b]; a -> b -> "c \\" d" [w=1.5]; // x\n e /* */; b -> -1 }'
 SEEDS = {
     "bif": [bif.write(TEXTS), bif.write(OTHERS), OLD_BIF],
-    "json": [native_json.write(v) for v in (TEXTS, OTHERS, GAUSSIAN, GRAPH)] + [json.dumps(BENCHMARK)],
+    "json": [native_json.write(v) for v in (TEXTS, OTHERS, GAUSSIAN, MIXED, GRAPH)] + [json.dumps(BENCHMARK)],
     "structure": [structure_file.write(GRAPH), "# x\n\na [ ]\nb[a]\r\n"],
     "dot": [dot.write(Dag((1, "x", None), ((), (0,), (1,)))), DOT],
     "modelstring": [modelstring.write(PLAIN), modelstring.write(GRAPH)],

@@ -13,6 +13,7 @@ from format_strategies import (
     discrete_networks,
     gaussian_networks,
     labels,
+    mixed_networks,
     names,
     same_dag,
     same_network,
@@ -57,7 +58,7 @@ def test_bif_reads_the_same_with_comments_between_all_tokens(network):
 
 
 @settings(deadline=None)
-@given(discrete_networks() | gaussian_networks())
+@given(discrete_networks() | gaussian_networks() | mixed_networks())
 def test_json_round_trip(network):
     same_network(native_json.read(native_json.write(network), "x.json"), network)
 

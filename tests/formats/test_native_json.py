@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from format_strategies import dags, discrete_networks, gaussian_networks, same_network
+from format_strategies import dags, discrete_networks, gaussian_networks, mixed_networks, same_network
 from hypothesis import given, settings
 
 from bayescout.errors import CycleError, FormatError
@@ -76,7 +76,7 @@ def satisfies(value, schema):
 
 
 @settings(deadline=None)
-@given(discrete_networks() | gaussian_networks() | dags(min_size=0))
+@given(discrete_networks() | gaussian_networks() | mixed_networks() | dags(min_size=0))
 def test_what_is_written_satisfies_the_schema(value):
     assert satisfies(json.loads(native_json.write(value)), SCHEMA)
 
@@ -145,7 +145,8 @@ BAD = {
     "no format": (changed(["format"], ...), "the document has no 'format'"),
     "format": (changed(["format"], "other"), 'format must be "bayescout"'),
     "version": (changed(["version"], 2), "version is not 1"),
-    "kind": (changed(["kind"], "mixed"), "kind must be one of discrete, gaussian, structure"),
+    "kind": (changed(["kind"], "other"), "kind must be one of discrete, gaussian, mixed, structure"),
+    "no node kind": (changed(["kind"], "mixed"), r"nodes\[0\] has no 'kind'"),
     "kind list": (changed(["kind"], []), "kind must be one of"),
     "name": (changed(["name"], 3), "name must be text"),
     "nodes": (changed(["nodes"], {}), "nodes must be a list"),
@@ -190,6 +191,80 @@ BAD = {
 
 @pytest.mark.parametrize(("document", "words"), BAD.values(), ids=BAD)
 def test_each_error_says_where_and_what(document, words):
+    with pytest.raises(FormatError, match=words) as caught:
+        read(document)
+    assert str(caught.value).startswith("x.json: ")
+
+
+CLG = {
+    "format": "bayescout",
+    "version": 1,
+    "kind": "mixed",
+    "nodes": [
+        {
+            "name": "y",
+            "kind": "conditional-gaussian",
+            "parents": ["v", "b", "u", "a"],
+            "intercepts": [1, 2, 3, 4, 5, 6],
+            "coefficients": [[10 * i, i] for i in range(1, 7)],
+            "variances": [0, 1, 2, 3, 4, 5],
+            "undefined": [4],
+        },
+        {"name": "a", "kind": "discrete", "parents": [], "states": [0, 1], "table": [[0.5, 0.5]]},
+        {"name": "u", "kind": "gaussian", "parents": [], "intercept": 0, "coefficients": [], "variance": 1},
+        {"name": "b", "kind": "discrete", "parents": [], "states": [0, 1, 2], "table": [[0.5, 0.25, 0.25]]},
+        {"name": "v", "kind": "gaussian", "parents": ["u"], "intercept": 0}
+        | {"coefficients": [2], "variance": 1},
+    ],
+}
+
+
+def test_regressions_follow_the_parents_listed_and_axes_the_graph():
+    """y lists v, b, u, a; the graph has a, u, b, v, so rows move from (b, a) to (a, b)."""
+    network = read(CLG)
+    assert satisfies(CLG, SCHEMA)
+    assert network.dag.parents[0] == (1, 2, 3, 4)
+    node = network.distributions[0]
+    assert node.discrete == (0, 2)
+    for a in range(2):
+        for b in range(3):
+            row = 2 * b + a
+            assert node.intercepts[a, b] == row + 1
+            assert node.coefficients[a, b].tolist() == [row + 1, 10 * (row + 1)]
+            assert node.variances[a, b] == row
+            assert node.undefined[a, b] == (row == 4)
+
+
+def clg(way, value):
+    document = copy.deepcopy(CLG)
+    *parts, last = way
+    part = document
+    for step in parts:
+        part = part[step]
+    part[last] = value
+    return document
+
+
+BAD_CLG = {
+    "kind": (clg(["nodes", 2, "kind"], "poisson"), r"nodes\[2\].kind must be one of discrete, gauss"),
+    "list": (clg(["nodes", 2, "kind"], []), r"nodes\[2\].kind must be one of"),
+    "parent": (clg(["nodes", 1, "parents"], ["u"]), r"nodes\[1\].parents\[0\] is continuous, and a discrete"),
+    "discrete parent": (clg(["nodes", 2, "parents"], ["a"]), r"nodes\[2\].coefficients must be a list of 1"),
+    "rows": (clg(["nodes", 0, "coefficients"], [[1, 2]]), r"nodes\[0\].coefficients has 1 rows; .* for 6"),
+    "row": (clg(["nodes", 0, "coefficients", 3], [1]), r"nodes\[0\].coefficients\[3\] must be a list of 2"),
+    "intercepts": (clg(["nodes", 0, "intercepts"], [1]), r"nodes\[0\].intercepts must be a list of 6"),
+    "variances": (clg(["nodes", 0, "variances", 1], -1), "'y' has a negative variance, -1"),
+    "undefined": (clg(["nodes", 0, "undefined"], [6]), r"nodes\[0\].undefined\[0\] must be .* 0 to 5"),
+    "no parents": (
+        clg(["nodes", 0], {"name": "y", "kind": "conditional-gaussian", "parents": []}
+            | {"intercepts": [1], "coefficients": [[]], "variances": [1]}),
+        "has none; make it a LinearGaussian",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "words"), BAD_CLG.values(), ids=BAD_CLG)
+def test_each_error_of_a_mixed_network_says_where_and_what(document, words):
     with pytest.raises(FormatError, match=words) as caught:
         read(document)
     assert str(caught.value).startswith("x.json: ")

@@ -25,7 +25,14 @@ from bayescout.formats import (
 )
 from bayescout.formats.text import decode
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import (
+    ConditionalGaussian,
+    DiscreteNetwork,
+    GaussianNetwork,
+    LinearGaussian,
+    Network,
+    Tabular,
+)
 from tests.fuzz.damage import damaged_bytes, damaged_text
 from tests.fuzz.same import check_no_nan, parts
 from tests.fuzz.target import Target, hold, must, written
@@ -48,6 +55,15 @@ TEXTS = _discrete((("<5", "x y"), ("p", "q", 'r"'), ("0", "1")))
 OTHERS = _discrete(((1, "1"), (None, True, 2.5), ((1, 2), "z")))
 GAUSSIAN = GaussianNetwork(
     GRAPH, np.arange(3.0), (np.zeros(0), np.ones(1), np.array([-2.5, 1e-7])), np.array([1.0, 0.5, 4.0])
+)
+
+MIXED = Network(
+    Dag(("a", "b c", "d"), ((), (), (0, 1))),
+    (
+        Tabular(("no", "yes"), [0.25, 0.75]),
+        LinearGaussian(1, [], 2),
+        ConditionalGaussian([0, 1], [[1], [-2]], [0, 3], [True, False]),
+    ),
 )
 
 OLD_BIF = """network "x" { property "a; b" ; } // c
@@ -209,6 +225,7 @@ QUESTIONS = {
         '"a" |',
     ),
     "gaussian": ("b c | a=1.5", "d | a=1, b c=-2e3", "a, d"),
+    "mixed": ("a | d=1.5", "d | a=no, b c=-2e3", "a, d", "b c | d=2", "a, b c, d | a=yes"),
 }
 QUESTION_WORDS = (
     "|",
@@ -234,17 +251,19 @@ Question = tuple[str, str]
 
 
 def _draw_question(rng: Random) -> Question:
-    kind = rng.choice(("discrete", "discrete", "gaussian"))
+    kind = rng.choice(("discrete", "discrete", "gaussian", "mixed"))
     return kind, damaged_text(rng, QUESTIONS[kind], QUESTION_WORDS).decode("utf-8", "surrogateescape")
 
 
 def _check_question(asked: Question, folder: Path) -> None:
     """A question is answered with probabilities, or with finite moments."""
     kind, text = asked
-    network = GAUSSIAN if kind == "gaussian" else ASKED
+    network = {"gaussian": GAUSSIAN, "mixed": MIXED}.get(kind, ASKED)
     answer, again = network.query(text), must("asked twice", lambda: network.query(text))
     hold("the same question has the same answer", repr(answer.to_dict()) == repr(again.to_dict()))
-    if kind == "discrete":
+    if kind == "mixed":
+        hold("moments and probabilities are finite", "nan" not in repr(answer.to_dict()), answer.to_dict())
+    elif kind == "discrete":
         total = sum(answer.to_dict().values())
         hold("probabilities add up to one", abs(total - 1) < 1e-9, total)
     else:
@@ -257,7 +276,7 @@ def _questions() -> list[Question]:
     return [(kind, text) for kind, texts in QUESTIONS.items() for text in texts]
 
 
-JSON_SEEDS = tuple(native_json.write(value) for value in (TEXTS, OTHERS, GAUSSIAN, GRAPH))
+JSON_SEEDS = tuple(native_json.write(value) for value in (TEXTS, OTHERS, GAUSSIAN, MIXED, GRAPH))
 FORMAT_TARGETS = (
     _text_target("bif", 16, (bif.write(TEXTS), bif.write(OTHERS), OLD_BIF), BIF_WORDS),
     _text_target("json", 16, JSON_SEEDS),

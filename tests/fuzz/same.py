@@ -6,9 +6,11 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork
+from bayescout.network import Network
 from tests.fuzz.target import hold
 
 
@@ -23,14 +25,11 @@ def parts(value: Any) -> Any:
     """A graph or a network as values that can be compared."""
     if isinstance(value, Dag):
         return "graph", typed(value.nodes), value.parents
-    numbers = (
-        (*value.tables, *value.undefined)
-        if isinstance(value, DiscreteNetwork)
-        else (value.intercepts, *value.coefficients, value.variances)
-    )
-    states = typed(value.states) if isinstance(value, DiscreteNetwork) else ()
+    numbers = _numbers(value)
+    states = typed(tuple(node.states or () for node in value.distributions))
+    kinds = tuple((node.kind, getattr(node, "discrete", ())) for node in value.distributions)
     return (
-        type(value), value.name, parts(value.dag), states,
+        value.kind, kinds, value.name, parts(value.dag), states,
         tuple((array.dtype, array.shape, array.tobytes()) for array in numbers),
     )  # fmt: skip
 
@@ -38,12 +37,19 @@ def parts(value: Any) -> Any:
 def check_no_nan(value: Any) -> None:
     if isinstance(value, Dag):
         return
-    numbers = (
-        value.tables
-        if isinstance(value, DiscreteNetwork)
-        else (value.intercepts, *value.coefficients, value.variances)
-    )
-    hold("numbers of a network are finite", all(bool((array * 0 == 0).all()) for array in numbers))
+    finite = all(bool((array * 0 == 0).all()) for array in _numbers(value))
+    hold("numbers of a network are finite", finite)
+
+
+def _numbers(network: Network) -> list[Any]:
+    """The parameters of all nodes, and the masks of what is undefined."""
+    fields = ("table", "intercept", "intercepts", "coefficients", "variance", "variances", "undefined")
+    return [
+        np.asarray(getattr(node, field))
+        for node in network.distributions
+        for field in fields
+        if hasattr(node, field)
+    ]
 
 
 def cells(table: Table) -> Any:

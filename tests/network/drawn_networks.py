@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 
 from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, GaussianNetwork
+from bayescout.network import (
+    ConditionalGaussian,
+    DiscreteNetwork,
+    GaussianNetwork,
+    LinearGaussian,
+    Network,
+    Tabular,
+)
 
 
 @st.composite
@@ -66,3 +73,52 @@ def continuous_table(names, columns, weights=None):
     values = np.array(columns, dtype=float)
     none = np.empty((0, values.shape[1]), dtype=np.uint8)
     return Table(tuple(names), (None,) * len(names), none, values, weights)
+
+
+@st.composite
+def mixed_networks(draw, most=6, degenerate=False):
+    """Discrete and continuous nodes in any order of the list; some tables have zeros, some nodes no noise."""
+    n = draw(st.integers(2, most))
+    order = draw(st.permutations(range(n)))
+    n_discrete = draw(st.integers(1, n - 1))
+    discrete = set(order[:n_discrete])
+    parents = [()] * n
+    for place, node in enumerate(order):
+        before = [v for v in order[:place] if node not in discrete or v in discrete]
+        parents[node] = tuple(draw(st.sets(st.sampled_from(before), max_size=3))) if before else ()
+    dag = Dag(tuple(f"n{i}" for i in range(n)), tuple(parents))
+    sizes = {node: draw(st.integers(1, 3)) for node in discrete}
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    high = draw(st.sampled_from([2, 1000]))
+    noises = draw(st.sampled_from([(0.0, 1.0), (0.0,)])) if degenerate else (0.1, 1.0, 2.0)
+    return Network(dag, [_mixed_node(dag, node, sizes, rng, high, noises) for node in range(n)])
+
+
+def _mixed_node(dag, node, sizes, rng, high, noises):
+    own = dag.parents[node]
+    shape = tuple(sizes[p] for p in own if p in sizes)
+    k = len(own) - len(shape)
+    if node in sizes:
+        cells = rng.integers(0, high, size=(*shape, sizes[node])).astype(float)
+        cells[cells.sum(axis=-1) == 0] = 1.0
+        return Tabular(tuple(f"v{i}" for i in range(sizes[node])), cells / cells.sum(axis=-1, keepdims=True))
+    numbers = (
+        rng.integers(-2, 3, shape).astype(float),
+        rng.integers(-2, 3, (*shape, k)).astype(float),
+        rng.choice(noises, shape),
+    )
+    if not shape:
+        return LinearGaussian(*numbers)
+    return ConditionalGaussian(*numbers, discrete=tuple(i for i, p in enumerate(own) if p in sizes))
+
+
+@st.composite
+def mixed_observations(draw, network, most=4):
+    """{label: state or number} for some nodes."""
+    nodes = draw(st.lists(st.integers(0, len(network.dag) - 1), unique=True, max_size=most))
+    found = {}
+    for node in nodes:
+        states = network.distributions[node].states
+        value = st.integers(-4, 4).map(float) if states is None else st.sampled_from(states)
+        found[network.nodes[node]] = draw(value)
+    return found

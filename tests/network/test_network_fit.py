@@ -98,10 +98,10 @@ def test_settings_are_refused_before_the_data_are_read():
             fit(Dag.empty("a"), object(), "bdeu", ess=ess)
 
 
-def test_mixed_kinds_are_refused_with_the_columns_and_the_way_out():
+def test_a_continuous_parent_of_a_discrete_node_is_refused_with_the_ways_out():
     table = as_table({"a": ["x", "y", "x"], "b": [1.5, 2.5, 0.5]})
-    with pytest.raises(NetworkError, match=r"'a' are discrete and 'b' continuous; discretise"):
-        fit(Dag.empty("ab"), table)
+    with pytest.raises(NetworkError, match=r"'a' is discrete .* 'b' continuous; .* reverse .* bins=3"):
+        fit(Dag.from_arcs([("b", "a")], "ab"), table)
 
 
 def test_one_row_and_no_weight_are_refused():

@@ -73,3 +73,59 @@ def gaussian_conditional(network, targets, evidence):
     rest = np.linalg.inv(precision[:k, :k])
     shift = np.array([evidence[node] - mean[node] for node in e])
     return mean[t] - rest @ precision[:k, k:] @ shift, rest
+
+
+# ---- mixed networks
+
+
+def configurations(network):
+    """{node: code} of every configuration of all discrete nodes, with its probability."""
+    nodes = [i for i, one in enumerate(network.distributions) if one.states is not None]
+    for codes in product(*(range(len(network.distributions[i].states)) for i in nodes)):
+        found = dict(zip(nodes, codes, strict=True))
+        tables = {i: network.distributions[i].table for i in nodes}
+        p = prod(float(tables[i][tuple(found[v] for v in (*network.dag.parents[i], i))]) for i in nodes)
+        yield found, p
+
+
+def continuous_part(network, codes):
+    """Nodes, mean and covariance of all continuous nodes given a state of every discrete one."""
+    nodes = [i for i, one in enumerate(network.distributions) if one.states is None]
+    p = len(nodes)
+    arcs, start, noise = np.zeros((p, p)), np.zeros(p), np.zeros(p)
+    for row, i in enumerate(nodes):
+        one, parents = network.distributions[i], network.dag.parents[i]
+        numbers = [v for v in parents if v not in codes]
+        if hasattr(one, "intercepts"):
+            at = tuple(codes[v] for v in parents if v in codes)
+            start[row], noise[row], weights = one.intercepts[at], one.variances[at], one.coefficients[at]
+        else:
+            start[row], noise[row], weights = one.intercept, one.variance, one.coefficients
+        for v, weight in zip(numbers, weights, strict=True):
+            arcs[row, nodes.index(v)] = weight
+    spread = np.linalg.inv(np.eye(p) - arcs)
+    return nodes, spread @ start, spread @ np.diag(noise) @ spread.T
+
+
+def mixed_posterior(network, evidence):
+    """[(codes, P(codes, evidence), nodes, mean, covariance)]: the continuous nodes given codes and evidence.
+
+    By the inverse of the covariance matrix of the evidence, one configuration of all discrete nodes after
+    the other; `evidence` is {node: code or number}.
+    """
+    from scipy.stats import multivariate_normal
+
+    found = []
+    for codes, p in configurations(network):
+        if p == 0 or any(codes[v] != value for v, value in evidence.items() if v in codes):
+            continue
+        nodes, mean, covariance = continuous_part(network, codes)
+        e = [row for row, i in enumerate(nodes) if i in evidence]
+        off = np.array([evidence[nodes[row]] - mean[row] for row in e])
+        if e:
+            within = covariance[np.ix_(e, e)]
+            p *= multivariate_normal(np.zeros(len(e)), within).pdf(off)
+            gain = covariance[:, e] @ np.linalg.inv(within)
+            mean, covariance = mean + gain @ off, covariance - gain @ covariance[e, :]
+        found.append((codes, p, nodes, mean, covariance))
+    return found

@@ -211,7 +211,7 @@ def write_learned(dag: Dag, table: Table | None, output: str, prior: str) -> Non
     if table is None or format_of(output).holds == "structure":
         write_structure(dag, output)
     else:
-        write_network(fit(dag, table, prior=prior if table.is_discrete else "mle"), output)
+        write_network(fit(dag, table, prior="mle" if table.is_continuous else prior), output)
 
 
 def _gap(result: Any, seconds: float, progress: bool, last: LastSteps) -> Any:

@@ -29,7 +29,7 @@ from bayescout.formats import check_can_hold, format_of, open_network, write_net
 from bayescout.formats import networks as shipped
 from bayescout.graph.compare import compare as compare_graphs
 from bayescout.graph.dag import Dag
-from bayescout.network import Network
+from bayescout.network import GaussianMixture, MixedDistribution, Network
 from bayescout.network import fit as fit_network
 from bayescout.network.fit import check_prior
 
@@ -287,17 +287,40 @@ def _described(model: Network) -> dict[str, Any]:
         "arcs": [list(arc) for arc in model.dag.arcs()],
         "parameters": model.n_parameters,
     }
-    if model.is_discrete:
+    if not model.is_gaussian:
         described["undefined_rows"] = model.n_undefined
     return described
 
 
 def _answer(answer: Any) -> dict[str, Any]:
-    """An answer as JSON."""
+    """An answer as JSON; of an estimate also its standard error."""
+    error = {"error": answer.error} if getattr(answer, "error", 0) else {}
+    head = {"variables": list(answer.variables), **error}
+    if isinstance(answer, MixedDistribution):
+        names = list(map(str, answer.discrete.variables))
+        return head | {
+            "answer": [
+                {"states": dict(zip(names, states, strict=True)), "probability": p}
+                | {"given": None if found is None else found.to_dict() | _components(found)}
+                for states, p, found in answer.rows()
+            ]
+        }
+    if isinstance(answer, GaussianMixture):
+        return head | {"answer": answer.to_dict()} | _components(answer)
     if hasattr(answer, "probabilities"):
         rows = [
             {"states": dict(zip(map(str, answer.variables), states, strict=True)), "probability": p}
             for states, p in answer.rows()
         ]
-        return {"variables": list(answer.variables), "answer": rows}
-    return {"variables": list(answer.variables), "answer": answer.to_dict()}
+        return head | {"answer": rows}
+    return head | {"answer": answer.to_dict()}
+
+
+def _components(answer: GaussianMixture) -> dict[str, Any]:
+    """The normal distributions of a mixture as JSON, the heaviest first."""
+    return {
+        "components": [
+            {"weight": weight, "means": one.means.tolist(), "covariance": one.covariance.tolist()}
+            for weight, one in answer.components
+        ]
+    }

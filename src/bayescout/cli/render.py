@@ -13,7 +13,8 @@ from rich.text import Text
 
 from bayescout.errors import printable
 from bayescout.graph.compare import Comparison
-from bayescout.network import Distribution, GaussianDistribution, Network
+from bayescout.network import Cpt, GaussianDistribution, GaussianMixture, MixedDistribution, Network
+from bayescout.network.distribution import Answer
 from bayescout.network.node import Parameters
 
 PLAIN_WIDTH = 10_000
@@ -48,22 +49,28 @@ def probability(value: float | None) -> str:
     return f"{value:.4f}" if value == 0 or value >= 0.00005 else f"{value:.1e}"
 
 
+def figure(value: float | None) -> str:
+    """Six digits, or a mark for none."""
+    return "---" if value is None else f"{value:.6g}"
+
+
 def parameter_grids(found: Parameters, width: int) -> list[Group]:
     """The parameters of one node, one row per parent configuration; in several tables if they are wide."""
     labels = [printable(label) for label in found.columns[: found.leading]]
     states = found.columns[found.leading :]
     rows = [([printable(v) for v in row[: found.leading]], row[found.leading :]) for row in found.lines()]
     left = sum(max([len(label), *(len(row[i]) for row, _ in rows)]) + 3 for i, label in enumerate(labels))
-    each = max(6, *(len(printable(state)) for state in states)) + 3
+    is_table = isinstance(found, Cpt)
+    cell = probability if is_table else figure
+    each = max(6 if is_table else 12, *(len(printable(state)) for state in states)) + 3
     fit = max(1, (width - left) // each)
     grids = []
     for begin in range(0, len(states), fit):
         some = slice(begin, begin + fit)
         names = [str(state) for state in states[some]]
-        lines = [[*row, *(probability(p) for p in numbers[some])] for row, numbers in rows]
-        part = (
-            f"{found.title}, states {begin + 1} to {begin + len(names)}" if fit < len(states) else found.title
-        )
+        lines = [[*row, *(cell(p) for p in numbers[some])] for row, numbers in rows]
+        what = f"{'states' if is_table else 'columns'} {begin + 1} to {begin + len(names)}"
+        part = f"{found.title}, {what}" if fit < len(states) else found.title
         grids.append(grid(part, [*labels, *names], lines, numbers=len(names)))
     return grids
 
@@ -77,9 +84,14 @@ def equations_grid(network: Network, nodes: Sequence[Any]) -> Group:
     return grid("Linear-Gaussian equations", ["node", "mean", "variance"], rows, numbers=1)
 
 
-def answer_grid(answer: Distribution | GaussianDistribution, title: str) -> Group:
+def answer_grid(answer: Answer, title: str) -> Group:
     """The answer of a query."""
-    if isinstance(answer, GaussianDistribution):
+    error = getattr(answer, "error", 0.0)
+    if error:
+        title += f", estimated with a standard error of at most {error:.2g}"
+    if isinstance(answer, MixedDistribution):
+        return _mixed_grid(answer, title)
+    if isinstance(answer, GaussianDistribution | GaussianMixture):
         rows = [
             (name, f"{part['mean']:.6g}", f"{part['variance']:.6g}", f"{part['variance'] ** 0.5:.6g}")
             for name, part in answer.to_dict().items()
@@ -87,6 +99,17 @@ def answer_grid(answer: Distribution | GaussianDistribution, title: str) -> Grou
         return grid(title, ["node", "mean", "variance", "deviation"], rows, numbers=3)
     columns = [*(str(v) for v in answer.variables), "probability"]
     return grid(title, columns, [(*states, probability(p)) for states, p in answer.rows()], numbers=1)
+
+
+def _mixed_grid(answer: MixedDistribution, title: str) -> Group:
+    """One line per state of the discrete variables and per continuous variable."""
+    rows = []
+    for states, p, found in answer.rows():
+        for name, part in {} if found is None else found.to_dict().items():
+            figures = (probability(p), name, f"{part['mean']:.6g}", f"{part['variance']:.6g}")
+            rows.append((*states, *figures))
+    columns = [*(str(v) for v in answer.discrete.variables), "probability", "node", "mean", "variance"]
+    return grid(title, columns, rows, numbers=2)
 
 
 def comparison_grids(found: Comparison) -> list[Group]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from bayescout.data.encode import as_table
-from bayescout.data.table import States, Table
+from bayescout.data.table import Kind, States, Table
 from bayescout.errors import DataError, NetworkError, SettingError
 from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
-from bayescout.network import Network, Tabular, fit
+from bayescout.network import ConditionalGaussian, Network, Tabular, fit
 from bayescout.network.em import available_counts
 from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
@@ -90,10 +90,18 @@ def held_out(structure: Any, train: Any, test: Any, prior: str | None = None, **
     if train is None:
         return _own_parameters(structure, test)
     dag = as_dag(structure)
-    states = getattr(structure, "states", None)
-    declared = None if states is None else dict(zip(dag.nodes, states, strict=True))
+    declared = _declared(structure, dag)
     known, new = _both(dag, train, test, declared)
     return fitted_and_held_out(dag, known, new, prior, warn=True, **options)
+
+
+def _declared(structure: Any, dag: Dag) -> dict[Label, States] | None:
+    """The states that a network has for its discrete nodes."""
+    if isinstance(structure, Network):
+        pairs = zip(dag.nodes, structure.distributions, strict=True)
+        return {label: node.states for label, node in pairs if node.states is not None} or None
+    states = getattr(structure, "states", None)
+    return None if states is None else dict(zip(dag.nodes, states, strict=True))
 
 
 def fitted_and_held_out(
@@ -103,7 +111,9 @@ def fitted_and_held_out(
     prior = prior or default_prior(train)
     model = fit(dag, train, prior, **options)
 
-    def never(child: int, _: Tabular) -> Mask:
+    def never(child: int, node: Tabular | ConditionalGaussian) -> Mask:
+        if isinstance(node, ConditionalGaussian):
+            return node.undefined.ravel()
         return np.asarray(available_counts(train, child, dag.parents[child]).sum(axis=1) == 0)
 
     return _measured(model, test, never, prior, warn)
@@ -111,13 +121,13 @@ def fitted_and_held_out(
 
 def default_prior(table: Table) -> str:
     """The default prior: one under which no row is impossible, if there is a choice."""
-    return "laplace" if table.is_discrete else "mle"
+    return "mle" if table.is_continuous else "laplace"
 
 
 def check_prior(prior: str, table: Table) -> None:
     """Refuse, before any work, a prior that `fit` would refuse."""
     check_known(prior)
-    if prior != "mle" and not table.is_discrete:
+    if prior != "mle" and table.is_continuous:
         raise SettingError(f"prior {prior!r} is for discrete data; leave it out for continuous data")
 
 
@@ -131,17 +141,22 @@ def _own_parameters(structure: Any, test: Any) -> HeldOut:
 
 
 def _measured(
-    model: Network, test: Any, never: Callable[[int, Tabular], Mask], prior: str | None, warn: bool
+    model: Network,
+    test: Any,
+    never: Callable[[int, Tabular | ConditionalGaussian], Mask],
+    prior: str | None,
+    warn: bool,
 ) -> HeldOut:
-    """Measure the test rows; `never` marks a discrete node's parent configurations not seen in training."""
+    """Measure the test rows; `never` marks the parent configurations of a node not seen in training."""
     matched = model.matched(test)
     rows, _ = matched_terms(model, matched)
     used = counted_rows(rows, matched.weights)
     any_unseen = np.zeros(len(rows), dtype=bool)
     unseen: dict[Label, int] = {}
     for i, node in enumerate(model.distributions):
-        if isinstance(node, Tabular) and (mask := never(i, node)).any():
-            given = [matched.columns[parent] for parent in model.dag.parents[i]]
+        if isinstance(node, Tabular | ConditionalGaussian) and (mask := never(i, node)).any():
+            parents = [p for p in model.dag.parents[i] if model.distributions[p].states is not None]
+            given = [matched.columns[parent] for parent in parents]
             met = np.broadcast_to(agreeing(mask.reshape(node.undefined.shape), given), len(rows)) & used
             any_unseen |= met
             if met.any():
@@ -157,11 +172,14 @@ def _measured(
 
 def _both(dag: Dag, train: Any, test: Any, states: Mapping[Label, Any] | None) -> tuple[Table, Table]:
     """Both data as tables of the nodes' columns, in order, with the same kinds and the same states."""
-    known = aligned_table(dag, train, states=states)
+    kinds: dict[Label, Kind] | None = None
+    if states is not None:
+        kinds = {label: "continuous" for label in dag.nodes if label not in states} or None
+    known = aligned_table(dag, train, kinds=kinds, states=states)
     if isinstance(test, Table) and states is None:
         new = aligned_table(dag, test)
     else:
-        kinds = None if states is not None else dict(zip(known.names, known.kinds, strict=True))
+        kinds = kinds if states is not None else dict(zip(known.names, known.kinds, strict=True))
         new = aligned_table(dag, test, kinds=kinds, states=states)
     if known.kinds != new.kinds:
         name = next(n for n, a, b in zip(known.names, known.kinds, new.kinds, strict=True) if a != b)
@@ -169,7 +187,7 @@ def _both(dag: Dag, train: Any, test: Any, states: Mapping[Label, Any] | None) -
             f"column {name!r} is {known.kinds[known.index(name)]} in the training data and "
             f"{new.kinds[new.index(name)]} in the test data; declare its kind with as_table"
         )
-    if states is not None or not known.is_discrete:
+    if states is not None or known.is_continuous:
         return known, new
     union = {
         name: _together(name, own, other)

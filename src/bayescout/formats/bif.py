@@ -353,7 +353,7 @@ def _decoded(value: Any, key: str, at: int, source: Source) -> Label:
 def write(network: object) -> str:
     """The BIF text of a discrete network; a network that BIF cannot hold is refused."""
     if not isinstance(network, Network) or not network.is_discrete:
-        raise FormatError("BIF holds discrete networks only; write a Gaussian network as .json")
+        raise FormatError("BIF holds discrete networks only; write one with continuous nodes as .json")
     if not len(network.dag):
         raise FormatError("a network without nodes cannot be written as BIF; write it as .json")
     return "".join(_chunks(network))

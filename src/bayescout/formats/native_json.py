@@ -1,11 +1,13 @@
-"""The library's own JSON, for networks of either kind and for structures.
+"""The library's own JSON, for networks of every kind and for structures.
 
     {"format": "bayescout", "version": 1, "kind": "discrete", "name": "...", "nodes": [
       {"name": "rain", "parents": [], "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
 A discrete node has one row of its table per configuration of its parents, the last
 parent fastest, and lists in `undefined` the rows that had no data; a Gaussian one has an
-intercept, one coefficient per parent and a variance. Numbers are written so that they are
+intercept, one coefficient per parent and a variance. In a network of kind "mixed" each node has a
+"kind" of its own, and a "conditional-gaussian" one has intercepts, coefficients and variances, one
+of each per configuration of its discrete parents. Numbers are written so that they are
 read back exactly. `network.schema.json`, beside this file, is the full description; labels
 that are not text are written as described in `labels.py`.
 """
@@ -20,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.table import States
 from bayescout.errors import BayescoutError, FormatError
 from bayescout.formats import linear_gaussian_json
 from bayescout.formats.json_document import Part, load
@@ -27,7 +30,15 @@ from bayescout.formats.labels import encode_label
 from bayescout.formats.text import check_number_of_nodes, cycles_of
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
-from bayescout.network import DiscreteNetwork, GaussianNetwork, LinearGaussian, Network, Tabular
+from bayescout.network import (
+    ConditionalGaussian,
+    DiscreteNetwork,
+    GaussianNetwork,
+    LinearGaussian,
+    Network,
+    NodeDistribution,
+    Tabular,
+)
 from bayescout.network.tabular import MAX_PARENTS, too_many_parents
 
 Built = TypeVar("Built")
@@ -51,6 +62,7 @@ def read(text: str, path: str) -> Network | Dag:
     readers: dict[str, Callable[[list[Part], str, str], Network | Dag]] = {
         "discrete": _read_discrete,
         "gaussian": _read_gaussian,
+        "mixed": _read_mixed,
         "structure": _read_structure,
     }
     if not isinstance(kind.value, str) or kind.value not in readers:
@@ -86,21 +98,40 @@ def _read_structure(nodes: list[Part], name: str, path: str) -> Dag:
 
 def _read_discrete(nodes: list[Part], name: str, path: str) -> Network:
     dag, parents = _graph(nodes, path)
-    states = tuple(node.get("states").labels() for node in nodes)
-    for node, labels in zip(nodes, states, strict=True):
-        if not labels:
-            node.get("states").fail("must list at least one state")
+    states = [_read_states(node) for node in nodes]
     tables, masks = [], []
-    for label, node, own, given in zip(dag.nodes, nodes, states, parents, strict=True):
-        if len(given) > MAX_PARENTS:
-            raise FormatError(too_many_parents(label, len(given)), path)
-        shape = tuple(len(states[parent]) for parent in given)
-        axes = np.argsort(given, kind="stable").tolist()
-        table = _read_table(node, math.prod(shape), len(own)).reshape(*shape, len(own))
-        tables.append(np.array(table.transpose(*axes, len(axes)), order="C"))
-        mask = _read_undefined(node, math.prod(shape)).reshape(shape)
-        masks.append(np.array(mask.transpose(axes), order="C"))
+    for node, own, given in zip(nodes, states, parents, strict=True):
+        table, mask = _read_tabular(node, own, given, [states[parent] for parent in given])
+        tables.append(table)
+        masks.append(mask)
     return _checked(lambda: DiscreteNetwork(dag, states, tuple(tables), tuple(masks), name), path)
+
+
+def _read_states(node: Part) -> States:
+    states = node.get("states").labels()
+    if not states:
+        node.get("states").fail("must list at least one state")
+    return states
+
+
+def _read_tabular(
+    node: Part, own: States, given: list[int], states: list[States]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The table and its mask, with the axes of the parents as in the graph."""
+    _refuse_parents(node, len(given))
+    shape = tuple(len(of_parent) for of_parent in states)
+    axes = np.argsort(given, kind="stable").tolist()
+    table = _read_table(node, math.prod(shape), len(own)).reshape(*shape, len(own))
+    mask = _read_undefined(node, math.prod(shape)).reshape(shape)
+    return (
+        np.array(table.transpose(*axes, len(axes)), order="C"),
+        np.array(mask.transpose(axes), order="C"),
+    )
+
+
+def _refuse_parents(node: Part, count: int) -> None:
+    if count > MAX_PARENTS:
+        raise FormatError(too_many_parents(node.get("name").label(), count), node.file)
 
 
 def _read_table(node: Part, rows: int, states: int) -> NDArray[np.float64]:
@@ -131,10 +162,75 @@ def _read_gaussian(nodes: list[Part], name: str, path: str) -> Network:
     return _checked(lambda: GaussianNetwork(dag, intercepts, tuple(coefficients), variances, name), path)
 
 
+def _read_mixed(nodes: list[Part], name: str, path: str) -> Network:
+    """A network in which each node says its kind."""
+    dag, parents = _graph(nodes, path)
+    for node in nodes:
+        if node.get("kind").value not in tuple(MEMBERS):
+            node.get("kind").fail(f"must be one of {', '.join(MEMBERS)}")
+    kinds = [node.value["kind"] for node in nodes]
+    states = [
+        _read_states(node) if kind == Tabular.kind else None for node, kind in zip(nodes, kinds, strict=True)
+    ]
+
+    def build() -> Network:
+        made = [_read_node(node, given, states) for node, given in zip(nodes, parents, strict=True)]
+        return Network(dag, tuple(made), name)
+
+    return _checked(build, path)
+
+
+def _read_node(node: Part, given: list[int], states: list[States | None]) -> NodeDistribution:
+    """One node of a mixed network; `given` are its parents in the order the file gives them."""
+    kind, of_parents = node.value["kind"], [states[parent] for parent in given]
+    if kind == Tabular.kind:
+        if None in of_parents:
+            place = of_parents.index(None)
+            Part(node.value["parents"][place], node.file, node.get("parents"), place).fail(
+                "is continuous, and a discrete node has discrete parents only"
+            )
+        known = [own for own in of_parents if own is not None]
+        return Tabular(_read_states(node), *_read_tabular(node, _read_states(node), given, known))
+    numbers = [parent for parent, own in zip(given, of_parents, strict=True) if own is None]
+    if kind == LinearGaussian.kind:
+        weights = np.array(node.get("coefficients").numbers(len(given)), dtype=np.float64)
+        own = weights[np.argsort(given, kind="stable")]
+        return LinearGaussian(node.get("intercept").number(), own, node.get("variance").number())
+    chosen = [parent for parent, own in zip(given, of_parents, strict=True) if own is not None]
+    _refuse_parents(node, len(chosen))
+    shape = tuple(len(own) for own in of_parents if own is not None)
+    return _read_conditional(node, shape, (chosen, numbers), sorted(given))
+
+
+def _read_conditional(
+    node: Part, shape: tuple[int, ...], parents: tuple[list[int], list[int]], ordered: list[int]
+) -> ConditionalGaussian:
+    """Regressions with the axes of the discrete parents, and the coefficients, as in the graph."""
+    chosen, numbers = parents
+    rows = math.prod(shape)
+    axes = np.argsort(chosen, kind="stable").tolist()
+    weights = node.get("coefficients")
+    if weights.length() != rows:
+        weights.fail(f"has {weights.length()} rows; the parents' states ask for {rows}")
+    found = np.array([row.numbers(len(numbers)) for row in weights.items()], dtype=np.float64)
+    coefficients = found.reshape(*shape, len(numbers))[..., np.argsort(numbers, kind="stable")]
+    arrays = [np.array(node.get(key).numbers(rows)).reshape(shape) for key in ("intercepts", "variances")]
+    mask = _read_undefined(node, rows).reshape(shape)
+    return ConditionalGaussian(
+        arrays[0].transpose(axes),
+        coefficients.transpose(*axes, len(axes)),
+        arrays[1].transpose(axes),
+        mask.transpose(axes),
+        tuple(ordered.index(parent) for parent in sorted(chosen)),
+    )
+
+
 def _checked(build: Callable[[], Built], path: str) -> Built:
     """Build a network; errors of its constructor name the file."""
     try:
         return build()
+    except FormatError:
+        raise
     except BayescoutError as error:
         raise FormatError(str(error), path) from None
 
@@ -168,14 +264,16 @@ def _structure_nodes(dag: Dag) -> list[dict[str, Any]]:
 
 def _network_nodes(network: Network) -> list[dict[str, Any]]:
     """The nodes with their parameters; kinds that no reader would know are refused."""
-    if network.kind not in MEMBERS:
-        raise FormatError(
-            f"a network of kind {network.kind!r} cannot be kept in a file, only one whose nodes are all "
-            f"{' or all '.join(MEMBERS)}; pickle it, or write its graph alone"
-        )
     nodes = _structure_nodes(network.dag)
-    for node, distribution in zip(nodes, network.distributions, strict=True):
-        node |= MEMBERS[network.kind](distribution)
+    for label, node, distribution in zip(network.nodes, nodes, network.distributions, strict=True):
+        if distribution.kind not in MEMBERS:
+            raise FormatError(
+                f"node {label!r} is of the kind {distribution.kind!r}, which cannot be kept in a file, only "
+                f"{', '.join(MEMBERS)}; pickle the network, or write its graph alone"
+            )
+        if network.kind == "mixed":
+            node["kind"] = distribution.kind
+        node |= MEMBERS[distribution.kind](distribution)
     return nodes
 
 
@@ -194,8 +292,20 @@ def _linear_gaussian_members(node: LinearGaussian) -> dict[str, Any]:
     return {"intercept": node.intercept, "coefficients": coefficients, "variance": node.variance}
 
 
+def _conditional_members(node: ConditionalGaussian) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "intercepts": node.intercepts.ravel().tolist(),
+        "coefficients": node.by_configuration.tolist(),
+        "variances": node.variances.ravel().tolist(),
+    }
+    if node.undefined.any():
+        members["undefined"] = np.flatnonzero(node.undefined).tolist()
+    return members
+
+
 MEMBERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     Tabular.kind: _tabular_members,
     LinearGaussian.kind: _linear_gaussian_members,
+    ConditionalGaussian.kind: _conditional_members,
 }
-"""The members that a file keeps of a node, by the kind of the network; `read` has the reader of each kind."""
+"""The members that a file keeps of a node, by its kind; `read` has the reader of each kind."""

@@ -162,8 +162,7 @@ def _without_arcs(dag: Dag, states: Sequence[States | None]) -> Network | None:
         else Tabular(own, np.full(len(own), 1 / len(own)))
         for own in states
     ]
-    network = Network(dag, tuple(made))
-    return None if network.kind == "mixed" else network
+    return Network(dag, tuple(made))
 
 
 # ---- names and paths that users type

@@ -154,7 +154,7 @@ def sum_product(factors: Sequence[Factor], order: Sequence[int], keep: Scope) ->
 def _sum_product_linear(factors: Sequence[Factor], order: Sequence[int], keep: Scope) -> Array:
     left = list(factors)
     for variable in order:
-        used, left = _split(left, variable)
+        used, left = split(left, variable)
         product = multiply(used)
         left.append(_sum_out(product, variable))
     return rescaled(_over(multiply(left), keep)).values
@@ -163,12 +163,12 @@ def _sum_product_linear(factors: Sequence[Factor], order: Sequence[int], keep: S
 def _sum_product_log(factors: Sequence[Factor], order: Sequence[int], keep: Scope) -> Array:
     left = [in_logs(factor) for factor in factors]
     for variable in order:
-        used, left = _split(left, variable)
+        used, left = split(left, variable)
         total = add(used)
         axis = total.scope.index(variable)
-        left.append(Factor(_without(total.scope, variable), _log_sum(total.values, axis), 0.0))
+        left.append(Factor(without(total.scope, variable), log_sum(total.values, axis), 0.0))
     values = _over(add(left), keep).values
-    peak = values.max(axis=_own_axes(keep), keepdims=True)
+    peak = values.max(axis=own_axes(keep), keepdims=True)
     return np.exp(values - np.where(np.isfinite(peak), peak, 0.0))
 
 
@@ -181,11 +181,11 @@ def max_product(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, in
     left = [in_logs(factor) for factor in factors]
     kept: list[Factor] = []
     for variable in order:
-        used, left = _split(left, variable)
+        used, left = split(left, variable)
         total = add(used)
         kept.append(total)
         axis = total.scope.index(variable)
-        left.append(Factor(_without(total.scope, variable), total.values.max(axis=axis), 0.0))
+        left.append(Factor(without(total.scope, variable), total.values.max(axis=axis), 0.0))
     if not np.isfinite(add(left).values):
         return None
     chosen: dict[int, int] = {}
@@ -205,7 +205,7 @@ def calibrate(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, Arra
     """
     clusters, messages, left = [], [], list(factors)
     for variable in order:
-        used, left = _split(left, variable)
+        used, left = split(left, variable)
         cluster = rescaled(multiply(used))
         message = rescaled(_sum_out(cluster, variable))
         clusters.append(cluster)
@@ -241,26 +241,26 @@ def multiply(factors: Sequence[Factor]) -> Factor:
         floor = sum(factor.floor for factor in factors)
         if floor < LOWEST_LOG:
             raise UnderflowRisk
-    scope, shape = _union(factors)
+    scope, shape = union(factors)
     values = np.ones(shape)
     for factor in factors:
-        values *= _aligned(factor, scope)
+        values *= aligned(factor, scope)
     return Factor(scope, values, floor)
 
 
 def add(factors: Sequence[Factor]) -> Factor:
     """The sum over the union of the scopes: a product of factors held as logarithms."""
-    scope, shape = _union(factors)
+    scope, shape = union(factors)
     values = np.zeros(shape)
     for factor in factors:
-        values += _aligned(factor, scope)
+        values += aligned(factor, scope)
     return Factor(scope, values, 0.0)
 
 
 def rescaled(factor: Factor) -> Factor:
     """The factor with its largest entry (per batch row) scaled to one, and its floor measured."""
     values = factor.values
-    peak = values.max(axis=_own_axes(factor.scope), keepdims=True)
+    peak = values.max(axis=own_axes(factor.scope), keepdims=True)
     values = values / np.where(peak > 0, peak, 1.0)
     positive = values[values > 0]
     floor = float(np.log(positive.min())) if positive.size else 0.0
@@ -275,10 +275,10 @@ def in_logs(factor: Factor) -> Factor:
 def _sum_out(factor: Factor, variable: int) -> Factor:
     axis = factor.scope.index(variable)
     summed = np.asarray(factor.values.sum(axis=axis))
-    return Factor(_without(factor.scope, variable), summed, factor.floor)
+    return Factor(without(factor.scope, variable), summed, factor.floor)
 
 
-def _log_sum(values: Array, axis: int) -> Array:
+def log_sum(values: Array, axis: int) -> Array:
     """log of the sum of exponentials along an axis, exact if every term is minus infinity."""
     peak = values.max(axis=axis, keepdims=True)
     shift = np.where(np.isfinite(peak), peak, 0.0)
@@ -287,13 +287,13 @@ def _log_sum(values: Array, axis: int) -> Array:
     return total + shift.squeeze(axis=axis)
 
 
-def _split(factors: Sequence[Factor], variable: int) -> tuple[list[Factor], list[Factor]]:
+def split(factors: Sequence[Factor], variable: int) -> tuple[list[Factor], list[Factor]]:
     """The factors that mention the variable, and the others."""
     used = [factor for factor in factors if variable in factor.scope]
     return used, [factor for factor in factors if variable not in factor.scope]
 
 
-def _union(factors: Sequence[Factor]) -> tuple[Scope, tuple[int, ...]]:
+def union(factors: Sequence[Factor]) -> tuple[Scope, tuple[int, ...]]:
     sizes: dict[int, int] = {}
     for factor in factors:
         sizes.update(zip(factor.scope, factor.values.shape, strict=True))
@@ -301,7 +301,7 @@ def _union(factors: Sequence[Factor]) -> tuple[Scope, tuple[int, ...]]:
     return scope, tuple(sizes[v] for v in scope)
 
 
-def _aligned(factor: Factor, scope: Scope) -> Array:
+def aligned(factor: Factor, scope: Scope) -> Array:
     """The factor's values with an axis of length one per variable of `scope` that it lacks."""
     if factor.scope == scope:
         return factor.values
@@ -316,9 +316,9 @@ def _over(factor: Factor, keep: Scope) -> Factor:
     return factor
 
 
-def _own_axes(scope: Scope) -> tuple[int, ...]:
+def own_axes(scope: Scope) -> tuple[int, ...]:
     return tuple(axis for axis, variable in enumerate(scope) if variable != BATCH)
 
 
-def _without(scope: Scope, variable: int) -> Scope:
+def without(scope: Scope, variable: int) -> Scope:
     return tuple(v for v in scope if v != variable)

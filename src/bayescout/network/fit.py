@@ -1,4 +1,4 @@
-"""Parameters from data: conditional probability tables, or linear regressions."""
+"""Parameters from data: conditional probability tables, linear regressions, or both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayescout.checks import as_plain, require_choice
 from bayescout.data.absent import require_complete
-from bayescout.data.table import Label, Table
+from bayescout.data.table import Kind, Label, Table
 from bayescout.errors import (
     BayescoutWarning,
     DataError,
@@ -23,10 +23,20 @@ from bayescout.errors import (
 )
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
+from bayescout.network import regression
+from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.constructors import GaussianNetwork
-from bayescout.network.em import available_discrete, discrete_network, em_discrete, warn_unconverged
+from bayescout.network.em import (
+    available_discrete,
+    discrete_network,
+    em_discrete,
+    warn_unconverged,
+)
 from bayescout.network.em_gaussian import em_gaussian
+from bayescout.network.gibbs import Chain
+from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
+from bayescout.network.node import NodeDistribution
 from bayescout.network.tabular import MAX_PARENTS
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
@@ -38,14 +48,8 @@ PRIORS = ("mle", "laplace", "bdeu")
 MAX_TABLE = 2**26
 """The most entries of one conditional probability table (512 MiB of doubles)."""
 
-ROUNDING = 16 * float(np.finfo(np.float64).eps)
-"""Differences below this share of a column's largest value count as rounding."""
-
 MISSING = ("em", "available", "drop", "state", "error", "keep")
 """The ways to fit from data with missing cells; "keep" is "em" by its name as a policy of tables."""
-
-LEAST_SIZE, MOST_SIZE = 1e-130, 1e140
-"""Limits for the largest value of a column that varies: outside them its variance is not a float."""
 
 
 def fit(
@@ -68,8 +72,12 @@ def fit(
     Continuous data give a linear-Gaussian network by maximum likelihood: least squares, and the
     mean squared residual as the variance. Parents that determine one another leave the
     coefficients open; the solution of least norm (of standardised parents) is taken, with a warning.
+    A table of both kinds gives a network of both: tables, for which the prior is, and regressions, one per
+    configuration of the discrete parents. A configuration with fewer rows than parameters needs (two more
+    than continuous parents) takes the regression over all rows, with a warning; one without rows is
+    undefined as well. A discrete node with a continuous parent is refused.
     `dag` is a `Dag` or anything with a `.dag`. `states` are those of `as_table`; given
-    a discrete network, its states are the declared ones, so that it keeps those absent from these data.
+    a network, its states are the declared ones, so that it keeps those absent from these data.
     Columns that belong to no node are left out, whatever they contain, with a warning.
 
     Of data with missing cells, `missing` says how they are fitted:
@@ -84,18 +92,26 @@ def fit(
     graph = as_dag(dag)
     check_prior(prior, ess)
     require_choice("missing", missing, MISSING)
-    if states is None and isinstance(dag, Network) and dag.is_discrete:
-        states = dict(zip(graph.nodes, dag.states, strict=True))
-    table = _table_of(graph, data, states, missing)
-    if not table.is_discrete and not table.is_continuous:
-        raise _mixed(table)
-    if not table.is_discrete and prior != "mle":
+    kinds: dict[Label, Kind] | None = None
+    if states is None and isinstance(dag, Network) and not dag.is_gaussian:
+        own = {label: node.states for label, node in zip(graph.nodes, dag.distributions, strict=True)}
+        states = {label: known for label, known in own.items() if known is not None}
+        kinds = {label: "continuous" for label, known in own.items() if known is None} or None
+    table = _table_of(graph, data, states, kinds, missing)
+    if table.is_continuous and prior != "mle":
         raise SettingError(
             f"prior {prior!r} is for discrete data; continuous data are fitted with {setting('prior', 'mle')}"
         )
     if table.has_missing:
         return fit_incomplete(graph, table, prior, ess, missing)
-    return fit_discrete(graph, table, prior, ess) if table.is_discrete else fit_gaussian(graph, table)
+    return fit_complete(graph, table, prior, ess)
+
+
+def fit_complete(dag: Dag, table: Table, prior: str, ess: float) -> Network:
+    """Parameters from a table without missing cells; its columns are the nodes, in order."""
+    if table.is_discrete:
+        return fit_discrete(dag, table, prior, ess)
+    return fit_gaussian(dag, table) if table.is_continuous else fit_mixed(dag, table, prior, ess)
 
 
 def fit_incomplete(dag: Dag, table: Table, prior: str, ess: float, missing: str) -> Network:
@@ -106,10 +122,13 @@ def fit_incomplete(dag: Dag, table: Table, prior: str, ess: float, missing: str)
             return available_discrete(dag, table, prior, ess)
         return warn_unconverged(em_discrete(dag, table, prior, ess))
     if missing == "available":
-        return available_gaussian(dag, table)
-    _require_range(table)
+        return fit_mixed(dag, table, prior, ess)
+    if not table.is_continuous:
+        return sampled_em(dag, table, prior, ess)
+    regression.require_range(table)
     model = warn_unconverged(em_gaussian(dag, table))
-    _warn_determined(dag, table, model.variances)
+    certain = [label for label, variance in zip(dag.nodes, model.variances, strict=True) if variance == 0]
+    regression.warn_determined(certain, table.n_rows)
     return model
 
 
@@ -134,26 +153,21 @@ def as_dag(value: Any) -> Dag:
     return found
 
 
-def _table_of(dag: Dag, data: Any, states: Mapping[Label, Sequence[Any]] | None, missing: str) -> Table:
+def _table_of(
+    dag: Dag,
+    data: Any,
+    states: Mapping[Label, Sequence[Any]] | None,
+    kinds: Mapping[Label, Kind] | None,
+    missing: str,
+) -> Table:
     """The columns of the graph's nodes, in its order, checked."""
     keeps = missing in ("em", "available", "keep")
-    table = aligned_table(dag, data, states=states, missing="keep" if keeps else missing)
+    table = aligned_table(dag, data, kinds=kinds, states=states, missing="keep" if keeps else missing)
     if not keeps:
         require_complete(table)
     if table.n_rows < 2:
         raise DataError(f"fitting needs at least 2 rows, and the data have {table.n_rows}; add rows")
     return table
-
-
-def _mixed(table: Table) -> NetworkError:
-    discrete = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "discrete"]
-    continuous = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == "continuous"]
-    return NetworkError(
-        f"a network is all discrete or all Gaussian, but columns {quoted(discrete, 4)} are discrete and "
-        f"{quoted(continuous, 4)} continuous; "
-        f"{setting('bins', 3)} cuts these into intervals; or declare one kind for all, such as "
-        f"{setting('kinds', 'discrete')}"
-    )
 
 
 # ---- discrete
@@ -191,125 +205,158 @@ def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
 
 def fit_gaussian(dag: Dag, table: Table) -> Network:
     """Regressions of a Gaussian network; the table's columns are the nodes, in order."""
-    _require_range(table)
+    regression.require_range(table)
     share = (
         np.full(table.n_rows, 1.0 / table.n_rows)
         if table.weights is None
         else table.weights / table.total_weight
     )
-    means = _means(table.values, share)
-    found = [_equation(dag, table.values, means, share, child) for child in range(len(dag))]
-    return _gaussian_network(dag, table, found)
-
-
-def available_gaussian(dag: Dag, table: Table) -> Network:
-    """Each regression of a Gaussian network from the rows where the node and its parents are there."""
-    _require_range(table)
-    found = []
+    means = regression.centres(table.values, share)
+    intercepts, variances, coefficients = np.empty(len(dag)), np.empty(len(dag)), []
     for child, parents in enumerate(dag.parents):
         family = [*parents, child]
-        held = np.asarray(~np.isnan(table.values[family]).any(axis=0))
-        weights = np.where(held, 1.0 if table.weights is None else table.weights, 0.0)
-        if (weights > 0).sum() < 2:
-            raise DataError(
-                f"fewer than 2 rows have both {dag.nodes[child]!r} and its parents "
-                f"{quoted([dag.nodes[v] for v in parents])}; {setting('missing', 'em')} uses the others too"
-            )
-        values, share = table.values[:, held], weights[held] / weights.sum()
-        means = np.zeros(len(dag))
-        means[family] = _means(values[family], share)
-        found.append(_equation(dag, values, means, share, child))
-    return _gaussian_network(dag, table, found)
+        weights, variances[child], unique = regression.least_squares(
+            table.values[family], means[family], share
+        )
+        if not unique:
+            regression.warn_collinear(dag.nodes[child], [dag.nodes[p] for p in parents])
+        coefficients.append(weights)
+        intercepts[child] = means[child] - float(weights @ means[list(parents)])
+    certain = [label for label, variance in zip(dag.nodes, variances, strict=True) if variance == 0]
+    regression.warn_determined(certain, table.n_rows)
+    return GaussianNetwork(dag, intercepts, tuple(coefficients), variances)
 
 
-Equation = tuple[float, NDArray[np.float64], float]
-"""The intercept, the coefficients and the variance of a node."""
+# ---- mixed
 
 
-def _means(values: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    means = np.asarray(values @ share)
-    for i, column in enumerate(values):
-        if column.min() == column.max():
-            means[i] = column[0]  # a rounded mean would make a constant column vary
-    return means
+def fit_mixed(dag: Dag, table: Table, prior: str, ess: float) -> Network:
+    """Tables and regressions of a table with both kinds; its columns are the nodes, in order.
 
-
-def _equation(
-    dag: Dag,
-    values: NDArray[np.float64],
-    means: NDArray[np.float64],
-    share: NDArray[np.float64],
-    child: int,
-) -> Equation:
-    weights, variance = _regression(dag, values, means, share, child)
-    return means[child] - float(weights @ means[list(dag.parents[child])]), weights, variance
-
-
-def _gaussian_network(dag: Dag, table: Table, found: Sequence[Equation]) -> Network:
-    variances = np.array([variance for _, _, variance in found])
-    _warn_determined(dag, table, variances)
-    intercepts = np.array([intercept for intercept, _, _ in found])
-    return GaussianNetwork(dag, intercepts, tuple(weights for _, weights, _ in found), variances)
-
-
-def _require_range(table: Table) -> None:
-    """Refuse a column whose variance, as a parameter, would not be a float."""
-    for name, column in zip(table.names, table.values, strict=True):
-        there = column[~np.isnan(column)] if table.has_missing else column
-        low, high = float(there.min(initial=np.inf)), float(there.max(initial=-np.inf))
-        if low < high and not LEAST_SIZE <= max(-low, high) <= MOST_SIZE:
-            raise DataError(
-                f"column {name!r} goes from {low:g} to {high:g}, and its variance is beyond the numbers a "
-                f"network can hold: rescale the column, to a variance of 1 for instance"
-            )
-
-
-def _regression(
-    dag: Dag,
-    values: NDArray[np.float64],
-    means: NDArray[np.float64],
-    share: NDArray[np.float64],
-    child: int,
-) -> tuple[NDArray[np.float64], float]:
-    """Coefficients and residual variance of one node.
-
-    Columns are centred, weighted and scaled; the triangular factor of [parents, child] then holds
-    all that least squares needs, without squaring the condition number as X'X would.
+    The prior is one for tables; regressions are always those of maximum likelihood. Where cells are missing,
+    each family is estimated from the rows in which it is complete.
     """
-    columns = [*dag.parents[child], child]
-    rows = (values[columns] - means[columns, None]) * np.sqrt(share)
-    sizes = np.abs(values[columns]).max(axis=1)
-    norms = np.sqrt((rows * rows).sum(axis=1))
-    flat = norms <= ROUNDING * sizes
-    scales = np.where(flat, 1.0, norms)
-    rows[flat] = 0.0
-    triangle = np.asarray(np.linalg.qr((rows / scales[:, None]).T, mode="r"))
-    design, answer = triangle[:, :-1], triangle[:, -1]
-    # The variation that rounding of the raw values can cause, as a share of the scaled column.
-    noise = max(ROUNDING, float(np.where(flat, 0.0, ROUNDING * sizes / scales).max()))
-    weights, _, rank, _ = np.linalg.lstsq(design, answer, rcond=noise)
-    if rank < len(columns) - 1:
-        _warn_collinear(dag, child, [dag.nodes[p] for p in columns[:-1]])
-    residual = float(np.sqrt(((answer - design @ weights) ** 2).sum()))
-    variance = 0.0 if residual <= noise else (residual * scales[-1]) ** 2
-    return weights * scales[-1] / scales[:-1], variance
+    refuse_continuous_parents(dag, table)
+    discrete = [label for label, states in zip(dag.nodes, table.states, strict=True) if states is not None]
+    place = {dag.index(label): i for i, label in enumerate(discrete)}
+    part = Dag(tuple(discrete), tuple(tuple(place[p] for p in dag.parents[node]) for node in place))
+    for child in range(len(dag)):
+        if child not in place:
+            refuse_large(dag, [max(1, int(card)) for card in table.cardinalities], child)
+    regression.require_range(table)
+    made: dict[int, NodeDistribution] = {}
+    if discrete:
+        tables = (available_discrete if table.has_missing else fit_discrete)(
+            part, table.select(discrete), prior, ess
+        )
+        made = dict(zip(place, tables.distributions, strict=True))
+    for child in range(len(dag)):
+        if child not in place:
+            made[child] = _fit_continuous(dag, table, child)
+    certain = [dag.nodes[i] for i, node in made.items() if has_point_mass(node)]
+    regression.warn_determined(certain, table.n_rows)
+    return Network(dag, tuple(made[i] for i in range(len(dag))))
 
 
-def _warn_collinear(dag: Dag, child: int, parents: list[Label]) -> None:
-    warnings.warn(
-        f"the parents {quoted(parents)} of {dag.nodes[child]!r} are collinear or constant in the data, so "
-        f"its coefficients are not unique; those of least norm are taken: remove a redundant parent",
-        BayescoutWarning,
-        stacklevel=2,
+def refuse_continuous_parents(dag: Dag, table: Table) -> None:
+    """Refuse a discrete node with a continuous parent, for which there is no table."""
+    for child, parents in enumerate(dag.parents):
+        wrong = [dag.nodes[p] for p in parents if table.states[p] is None]
+        if wrong and table.states[child] is not None:
+            raise NetworkError(
+                f"node {dag.nodes[child]!r} is discrete and its parent {wrong[0]!r} continuous; in a network "
+                f"of both kinds a discrete node has discrete parents only: reverse the arc, leave it out, or "
+                f"cut {wrong[0]!r} into intervals with {setting('bins', 3)}"
+            )
+
+
+def has_point_mass(node: NodeDistribution) -> bool:
+    """Return True if a continuous node has a variance of 0."""
+    if isinstance(node, ConditionalGaussian):
+        return not node.variances.all()
+    return isinstance(node, LinearGaussian) and node.variance == 0
+
+
+def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
+    """The regression of one node, or one per configuration of its discrete parents."""
+    parents = dag.parents[child]
+    chosen = [place for place, p in enumerate(parents) if table.states[p] is not None]
+    numbers = [dag.nodes[p] for p in parents if table.states[p] is None]
+    table = _whole_rows(table, [*(dag.nodes[p] for p in parents), dag.nodes[child]])
+    values = np.stack([table.array(label) for label in (*numbers, dag.nodes[child])])
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    if not chosen:
+        intercept, found, variance, unique = regression.over_rows(values, np.arange(table.n_rows), weights)
+        if not unique:
+            regression.warn_collinear(dag.nodes[child], numbers)
+        return LinearGaussian(intercept, found, variance)
+    shape = tuple(int(table.cardinalities[parents[place]]) for place in chosen)
+    config = np.zeros(table.n_rows, dtype=np.int64)
+    for place, size in zip(chosen, shape, strict=True):
+        config = config * size + table.array(dag.nodes[parents[place]])
+    fits = regression.conditional_fits(values, config, prod(shape), weights)
+    if fits.loose:
+        regression.warn_collinear(dag.nodes[child], numbers, fits.loose)
+    regression.warn_pooled(dag.nodes[child], len(numbers), fits)
+    return ConditionalGaussian(
+        fits.intercepts.reshape(shape),
+        fits.coefficients.reshape(*shape, len(numbers)),
+        fits.variances.reshape(shape),
+        fits.undefined.reshape(shape),
+        tuple(chosen),
     )
 
 
-def _warn_determined(dag: Dag, table: Table, variances: NDArray[np.float64]) -> None:
-    certain = [label for label, variance in zip(dag.nodes, variances, strict=True) if variance == 0]
-    if certain:
-        warnings.warn(
-            f"{quoted(certain)} {'are' if len(certain) > 1 else 'is'} constant or determined by the parents "
-            f"in {table.n_rows:,} rows, so the variance is 0 and rows have no density",
-            BayescoutWarning,
-            stacklevel=2,
+def _whole_rows(table: Table, family: Sequence[Label]) -> Table:
+    """The rows of the family's columns in which no cell is missing."""
+    if not table.has_missing:
+        return table
+    own = table.select(family)
+    own = own.take(~np.any([own.missing_cells(name) for name in family], axis=0))
+    if own.n_rows < 2 or own.total_weight == 0:
+        raise DataError(
+            f"fewer than 2 rows have both {family[-1]!r} and its parents {quoted(family[:-1])}; "
+            f"{setting('missing', 'em')} uses the others too"
         )
+    return own
+
+
+# ---- missing cells in tables of both kinds
+
+SAMPLED_ROUNDS, SAMPLED_DRAWS, SAMPLED_SWEEPS = 20, 10, 3
+"""Rounds of drawing and fitting; the draws of the last, which are fitted together; and sweeps before each."""
+
+
+def sampled_em(dag: Dag, table: Table, prior: str, ess: float) -> Network:
+    """Expectation maximisation whose expectations are draws: Gibbs sampling, with seed 0.
+
+    The expectation of a row's cells of both kinds is a sum over all states of its discrete ones, often too
+    many. Each round draws the missing cells under the network so far and fits it anew; the last fit is of
+    several draws together.
+    """
+    rng, chain = np.random.default_rng(0), Chain(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
+        network = fit_mixed(dag, table, prior, ess)
+        chain.begin(network, rng)
+        for _ in range(SAMPLED_ROUNDS):
+            chain.sweep(network, rng, SAMPLED_SWEEPS)
+            network = fit_mixed(dag, chain.completed(), prior, ess)
+    drawn = []
+    for _ in range(SAMPLED_DRAWS):
+        chain.sweep(network, rng, SAMPLED_SWEEPS)
+        drawn.append(chain.completed())
+    return fit_mixed(dag, _stacked(drawn), prior, ess)
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    """The tables under one another, each row with its share of the weight."""
+    first = tables[0]
+    weights = np.ones(first.n_rows) if first.weights is None else first.weights
+    return Table(
+        first.names,
+        first.states,
+        np.concatenate([table.codes for table in tables], axis=1),
+        np.concatenate([table.values for table in tables], axis=1),
+        np.tile(weights / len(tables), len(tables)),
+    )

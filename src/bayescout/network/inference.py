@@ -129,15 +129,20 @@ def meets_undefined(network: Network, node: int, evidence: Codes) -> bool:
 
 
 def warn_undefined(network: Network, nodes: Iterable[int], what: str) -> None:
-    """Give one warning that names the nodes whose undefined rows are involved."""
-    names = [network.dag.nodes[node] for node in nodes]
-    if names:
-        warnings.warn(
-            f"{what} uses parent configurations of {quoted(names, 5)} that the data never showed; they are "
-            f"taken as uniform: fit with prior='laplace' to estimate them",
-            BayescoutWarning,
-            stacklevel=2,
-        )
+    """Give one warning for each kind of nodes, which names those whose undefined rows are involved."""
+    involved = list(nodes)
+    for is_discrete, taken in (
+        (True, "taken as uniform: fit with prior='laplace' to estimate them"),
+        (False, "given the regression over all rows: merge states, or take parents away"),
+    ):
+        own = [n for n in involved if (network.distributions[n].states is not None) == is_discrete]
+        if own:
+            warnings.warn(
+                f"{what} uses parent configurations of {quoted([network.dag.nodes[n] for n in own], 5)} that "
+                f"the data never showed; they are {taken}",
+                BayescoutWarning,
+                stacklevel=2,
+            )
 
 
 def planned(network: Network, part: Component, evidence: Codes, keep: Scope) -> Plan:
@@ -345,7 +350,7 @@ def predict(
     part = next(p for p in components(network, nodes, fixed) if target in p.variables)
     family = {v for node in part.nodes for v in (*network.dag.parents[node], node)}
     bearing = [v for v in sorted(family) if v in columns]
-    first, inverse = _distinct([columns[v] for v in bearing], [network.sizes[v] for v in bearing], n_rows)
+    first, inverse = distinct([columns[v] for v in bearing], [network.sizes[v] for v in bearing], n_rows)
     rows = {v: columns[v][first].astype(np.intp) for v in bearing}
     constants = {v: code for v, code in fixed.items() if v not in columns}
     undefined = [n for n in part.nodes if meets_undefined(network, n, {**constants, **rows})]
@@ -373,7 +378,7 @@ def normalised(
     return (answers / totals)[inverse], impossible_rows[inverse]
 
 
-def _distinct(
+def distinct(
     columns: Sequence[NDArray[Any]], sizes: Sequence[int], n_rows: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first row of each distinct combination, and for each row the number of its combination."""

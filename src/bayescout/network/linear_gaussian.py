@@ -47,7 +47,8 @@ class LinearGaussian(NodeDistribution):
         if discrete is not None:
             raise NetworkError(
                 f"node {label!r} is linear in its parents, and its parent {discrete!r} is discrete; a linear "
-                f"Gaussian node has continuous parents only: discretise {label!r}, or leave the arc out"
+                f"Gaussian node has continuous parents only: make it a ConditionalGaussian, discretise "
+                f"{label!r}, or leave the arc out"
             )
         if self.coefficients.shape != (len(given),):
             raise NetworkError(
@@ -60,13 +61,7 @@ class LinearGaussian(NodeDistribution):
 
     def encode(self, label: Label, value: Any, is_text: bool = False) -> float:
         """The value as a finite number."""
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number):
-            raise NetworkError(f"node {label!r} needs a finite number, not {value!r}")
-        return number
+        return finite_number(label, value)
 
     def sampler(self) -> Draw:
         return self._draw
@@ -103,6 +98,17 @@ class LinearGaussian(NodeDistribution):
     def parameters(self, label: Label, given: Mapping[Label, NodeDistribution]) -> Regression:
         weights = tuple(self.coefficients.tolist())
         return Regression(label, tuple(given), self.intercept, weights, self.variance)
+
+
+def finite_number(label: Label, value: Any) -> float:
+    """The value observed of a continuous node as a number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise NetworkError(f"node {label!r} needs a finite number, not {value!r}")
+    return number
 
 
 @dataclass(frozen=True)

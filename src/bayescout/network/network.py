@@ -16,8 +16,9 @@ from bayescout.errors import NetworkError, WrongKindError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size, quoted
 from bayescout.network import likelihood, sampling
+from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.cpt import Cpt
-from bayescout.network.distribution import Distribution, GaussianDistribution
+from bayescout.network.distribution import Answer
 from bayescout.network.encode import Matched, match_evidence, match_nodes
 from bayescout.network.likelihood import LogLikelihood
 from bayescout.network.linear_gaussian import LinearGaussian
@@ -36,9 +37,10 @@ class Network:
     """A DAG with the distribution of each node given its parents.
 
     distributions  one per node, in the order of `dag.nodes`: `Tabular` for a discrete node,
-                   `LinearGaussian` for a continuous one, or another `NodeDistribution`
+                   `LinearGaussian` for a continuous one, `ConditionalGaussian` for one with discrete
+                   parents, or another `NodeDistribution`
 
-    Sampling and likelihoods work for nodes of any kind. Exact inference, and parameters by name, need
+    Sampling and likelihoods work for nodes of any kind, inference for these three. Parameters by name need
     every node to be a table (`is_discrete`) or every node a regression (`is_gaussian`).
     `DiscreteNetwork` and `GaussianNetwork` make such networks from arrays.
     """
@@ -81,6 +83,12 @@ class Network:
     @property
     def is_gaussian(self) -> bool:
         return self.kind == LinearGaussian.kind
+
+    @property
+    def is_mixed(self) -> bool:
+        """True if discrete and continuous nodes are together, all of kinds that inference knows."""
+        known = (Tabular, LinearGaussian, ConditionalGaussian)
+        return self.kind == "mixed" and all(isinstance(one, known) for one in self.distributions)
 
     @property
     def n_parameters(self) -> int:
@@ -141,20 +149,31 @@ class Network:
         return tuple(node.log_floor for node in self._all(Tabular))
 
     def cpt(self, node: Label) -> Cpt:
-        """The table of one node, for display: `print(model.cpt("lung"))`."""
+        """The table of one discrete node, for display: `print(model.cpt("lung"))`."""
         i = self.dag.index(node)
+        found = self.distributions[i]
+        if self.kind == "mixed" and isinstance(found, Tabular):
+            return found.parameters(node, self._given(i))
         return self._all(Tabular)[i].parameters(node, self._given(i))
 
-    def marginals(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Distribution]:
-        """P(node | evidence) of every node, all in one pass."""
-        from bayescout.network import inference
+    def marginals(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
+        """The distribution of every node of a discrete or mixed network given the evidence."""
+        from bayescout.network import inference, mixed_inference
 
-        return inference.all_marginals(self, self._observed(evidence))
+        if self.is_mixed:
+            return dict(mixed_inference.all_marginals(self, self._observed(evidence)))
+        return dict(inference.all_marginals(self, self._observed(evidence)))
 
     def most_probable(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
-        """The complete assignment of largest probability that agrees with the evidence."""
-        from bayescout.network import inference
+        """The complete assignment of largest probability that agrees with the evidence.
 
+        In a mixed network: the most probable states of all discrete nodes together, whatever the others
+        are, and the means of the continuous ones given these and the evidence.
+        """
+        from bayescout.network import inference, mixed_inference
+
+        if self.is_mixed:
+            return mixed_inference.most_probable(self, self._observed(evidence))
         codes = inference.most_probable(self, self._observed(evidence))
         return {
             label: states[code] for label, states, code in zip(self.nodes, self.states, codes, strict=True)
@@ -168,9 +187,16 @@ class Network:
         impossible in the network gets the target's distribution without evidence, and a warning counts
         such rows.
         """
-        from bayescout.network import inference
+        from bayescout.network import inference, mixed_inference
 
         node = self.dag.index(target)
+        if self.is_mixed and self.distributions[node].states is None:
+            raise WrongKindError(
+                f"node {target!r} is continuous and has no probabilities of states: predict() gives its "
+                f"mean, query() its distribution"
+            )
+        if self.is_mixed:
+            return mixed_inference.predict_proba(self, node, self.matched(data, node))
         return inference.predict_rows(self, node, self.matched(data, node))
 
     # ---- of Gaussian networks
@@ -191,8 +217,12 @@ class Network:
         return tuple(node.coefficients for node in self._all(LinearGaussian))
 
     def equation(self, node: Label) -> str:
-        """`y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`."""
+        """`y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`; with discrete parents one line per configuration of these."""
         i = self.dag.index(node)
+        if self.is_mixed and self.distributions[i].states is not None:
+            raise WrongKindError(f"node {node!r} is discrete and has no equation: cpt() shows its table")
+        if self.is_mixed:
+            return str(self.parameters(node))
         return str(self._all(LinearGaussian)[i].parameters(node, self._given(i)))
 
     def joint(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -263,11 +293,13 @@ class Network:
 
     # ---- questions
 
-    def query(
-        self, targets: Any, evidence: Mapping[Label, Any] | None = None
-    ) -> Distribution | GaussianDistribution:
+    def query(self, targets: Any, evidence: Mapping[Label, Any] | None = None) -> Answer:
         """The distribution of the targets given the evidence, exactly.
 
+        A `Distribution` of discrete targets; a `GaussianDistribution` of those of a Gaussian network; in a
+        mixed network a `GaussianMixture` of continuous targets and a `MixedDistribution` of both kinds. If a
+        mixed network has too many discrete configurations to sum over, the answer is an estimate from
+        samples, always the same: a warning says so, and `answer.error` how far it may be off.
         `targets` is a label, a list of labels, or text: `model.query("lung | smoke=yes, xray=no")`,
         `model.query("y | x=1.5, z=0")`. In text, labels and states are matched as they print; a name with a
         comma, bar or equals sign goes in double quotes. Impossible evidence is refused.
@@ -281,8 +313,10 @@ class Network:
             from bayescout.network import conditioning
 
             return conditioning.answer(self, nodes, values)
-        from bayescout.network import inference
+        from bayescout.network import inference, mixed_inference
 
+        if self.is_mixed:
+            return mixed_inference.answer(self, nodes, values)
         return inference.answer(self, nodes, values)
 
     def predict(self, data: Any, target: Label) -> Any:
@@ -297,7 +331,11 @@ class Network:
             from bayescout.network import conditioning
 
             return conditioning.predict_rows(self, node, self.matched(data, node))
-        states = self.states[node]
+        states = self.distributions[node].states if self.is_mixed else self.states[node]
+        if states is None:
+            from bayescout.network import mixed_inference
+
+            return mixed_inference.predict_means(self, node, self.matched(data, node))
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
 
     def impute(
@@ -347,13 +385,18 @@ class Network:
         """Size, parameters and undefined rows in a few lines."""
         kind = "Gaussian" if self.is_gaussian else self.kind
         lines = [f"{printable(self.name) or f'{kind} network'}: {graph_size(len(self.dag), self.dag.n_arcs)}"]
-        if self.is_discrete:
-            low, high = min(self.sizes, default=0), max(self.sizes, default=0)
+        sizes = [len(one.states) for one in self.distributions if one.states is not None]
+        if not self.is_gaussian:
+            low, high = min(sizes, default=0), max(sizes, default=0)
             lines.append(f"  states        {low}{f' to {high}' if high > low else ''} a node")
+        if self.kind == "mixed":
+            lines[-1] = f"  discrete      {counted(len(sizes), 'node')}, {lines[-1].split(maxsplit=1)[1]}"
+            lines.append(f"  continuous    {counted(len(self.dag) - len(sizes), 'node')}")
         lines.append(f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}")
         lines.append(f"  parameters    {self.n_parameters:,}")
-        if self.is_discrete:
-            lines.append(f"  undefined     {self.n_undefined:,} rows of the tables")
+        if not self.is_gaussian:
+            where = "rows of the tables" if self.is_discrete else "parent configurations"
+            lines.append(f"  undefined     {self.n_undefined:,} {where}")
         return "\n".join(lines)
 
     def plot(self, cpts: bool = False, truth: Any = None, strengths: Any = None) -> Any:

@@ -1,8 +1,9 @@
-"""Random networks: a random graph with random tables, or a random linear structural model."""
+"""Random networks: a random graph with random tables, a random linear structural model, or both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from numbers import Integral
 from typing import Any, Literal
 
@@ -14,9 +15,13 @@ from bayescout.data.table import MAX_STATES, Label
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import random_dag
+from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
 from bayescout.network.fit import as_dag, is_number, refuse_large
+from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
+from bayescout.network.node import NodeDistribution
+from bayescout.network.tabular import Tabular
 
 PARAMETERS = 1
 """Added to the seed's entropy, so that parameters and graph use unrelated random numbers."""
@@ -28,7 +33,7 @@ def random_network(
     density: float | None = None,
     states: int | Sequence[int] = 2,
     max_parents: int | None = None,
-    kind: Literal["discrete", "gaussian"] = "discrete",
+    kind: Literal["discrete", "gaussian", "mixed"] = "discrete",
     concentration: float | None = None,
     coefficients: tuple[float, float] = (-1.0, 1.0),
     variances: float | tuple[float, float] = 1.0,
@@ -39,21 +44,28 @@ def random_network(
 
     nodes, arcs, density, max_parents
                    of the graph to draw: see `random_dag`; 5 nodes by default
-    states         of a discrete network: their number, a (low, high) pair to draw each node's number
+    kind           of a mixed network the first half of the nodes, in topological order, is discrete
+                   (one more than half if their number is odd), the rest continuous
+    states         of discrete nodes: their number, a (low, high) pair to draw each node's number
                    from, both included, or a list with one number per node. They are labelled s0, s1, ...
     concentration  None: each row of a table is uniform numbers divided by their sum; a number:
                    each row is a symmetric Dirichlet draw (1 is uniform over distributions, less is
                    more deterministic)
-    coefficients   of a Gaussian network: uniform in this range; intercepts are 0
+    coefficients   of continuous nodes: uniform in this range; intercepts are 0 or, given discrete parents,
+                   drawn from the same range for each configuration
     variances      of the noise: one number for all, or a range to draw from
     """
     rng = generator(seed, PARAMETERS)
+    if concentration is not None and not (is_number(concentration) and concentration > 0):
+        raise SettingError(f"concentration must be a positive number or None, not {concentration!r}")
     graph = _graph(dag, seed, nodes=nodes, arcs=arcs, density=density, max_parents=max_parents)
     if kind == "discrete":
         return _discrete(graph, states, concentration, rng)
     if kind == "gaussian":
         return _gaussian(graph, coefficients, variances, rng)
-    raise SettingError(f"unknown kind {kind!r}; choose discrete or gaussian")
+    if kind == "mixed":
+        return _mixed(graph, states, concentration, (coefficients, variances), rng)
+    raise SettingError(f"unknown kind {kind!r}; choose discrete, gaussian or mixed")
 
 
 def _graph(dag: Any, seed: int, **settings: Any) -> Dag:
@@ -71,8 +83,6 @@ def _graph(dag: Any, seed: int, **settings: Any) -> Dag:
 def _discrete(
     dag: Dag, states: int | Sequence[int], concentration: float | None, rng: np.random.Generator
 ) -> Network:
-    if concentration is not None and not (is_number(concentration) and concentration > 0):
-        raise SettingError(f"concentration must be a positive number or None, not {concentration!r}")
     sizes = _sizes(len(dag), states, rng)
     for child in range(len(dag)):
         refuse_large(dag, sizes, child)
@@ -124,10 +134,44 @@ def _gaussian(
     rng: np.random.Generator,
 ) -> Network:
     weights = tuple(_uniform("coefficients", coefficients, len(parents), rng) for parents in dag.parents)
-    noise = _uniform("variances", variances, len(dag), rng)
+    noise = _noise(variances, len(dag), rng)
+    return GaussianNetwork(dag, np.zeros(len(dag)), weights, noise)
+
+
+def _mixed(
+    dag: Dag, states: int | Sequence[int], concentration: float | None, ranges: Any, rng: np.random.Generator
+) -> Network:
+    """Tables for the first half of a topological order, regressions for the rest."""
+    sizes = _sizes(len(dag), states, rng)
+    coefficients, variances = ranges
+    discrete = set(dag.order_indices[: (len(dag) + 1) // 2])
+    cards = [size if node in discrete else 1 for node, size in enumerate(sizes)]
+    made: list[NodeDistribution] = []
+    for child, parents in enumerate(dag.parents):
+        refuse_large(dag, cards, child)
+        shape = tuple(sizes[p] for p in parents if p in discrete)
+        if child in discrete:
+            labels = tuple(f"s{k}" for k in range(sizes[child]))
+            made.append(Tabular(labels, _table(list(shape), sizes[child], concentration, rng)))
+            continue
+        q, k = prod(shape), len(parents) - len(shape)
+        weights = _uniform("coefficients", coefficients, q * k, rng)
+        noise = _noise(variances, q, rng)
+        if not shape:
+            made.append(LinearGaussian(0.0, weights, noise[0]))
+            continue
+        where = tuple(place for place, p in enumerate(parents) if p in discrete)
+        starts = _uniform("coefficients", coefficients, q, rng).reshape(shape)
+        arrays = (starts, weights.reshape(*shape, k), noise.reshape(shape))
+        made.append(ConditionalGaussian(*arrays, discrete=where))
+    return Network(dag, tuple(made))
+
+
+def _noise(variances: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    noise = _uniform("variances", variances, n, rng)
     if (noise < 0).any():
         raise SettingError(f"variances must not be negative, not {variances!r}")
-    return GaussianNetwork(dag, np.zeros(len(dag)), weights, noise)
+    return noise
 
 
 def _uniform(name: str, limits: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

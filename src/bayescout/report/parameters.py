@@ -9,7 +9,7 @@ from itertools import islice
 
 from bayescout.errors import BayescoutError, BayescoutWarning, GraphError, NetworkError
 from bayescout.graph.labels import check_same_nodes, counted
-from bayescout.network import Network, Regression
+from bayescout.network import Network, Regression, Regressions
 from bayescout.network.node import Parameters
 from bayescout.report.wording import probability, short, shown, text
 from bayescout.result import Result
@@ -93,22 +93,27 @@ def _table(found: Parameters, node: object, parents: Sequence[object], room: int
     title = short(text(node)) or repr(node)
     title = f"P({title} | {', '.join(given)})" if given else f"P({title})"
     leading, states = found.columns[: found.leading], found.columns[found.leading :]
+    is_table = not isinstance(found, Regressions)
+    what = "states" if is_table else "numbers"
+    if not is_table:
+        own = short(text(node)) or repr(node)
+        title = f"{own}, one regression per configuration of {', '.join(shown(leading))}"
     heads = shown(states)[:MOST_STATES]
     columns = [*shown(leading), *heads]
     n_rows = min(found.n_rows, MOST_ROWS)
-    call = f"model.cpt({short(repr(node))})"
+    call = f"model.{'cpt' if is_table else 'parameters'}({short(repr(node))})"
     if n_rows * len(columns) > room:
-        note = f"{found.n_rows:,} rows by {len(states):,} states; the page is full: {call} shows it."
+        note = f"{found.n_rows:,} rows by {len(states):,} {what}; the page is full: {call} shows it."
         return NodeParameters(title, note=note)
     rows = []
     for line in islice(found.lines(), n_rows):
         numbers = line[found.leading :][: len(heads)]
-        said = ["---" if p is None else probability(p) for p in numbers]
+        said = ["---" if p is None else probability(p) if is_table else f"{p:.6g}" for p in numbers]
         rows.append([*(short(text(value)) for value in line[: found.leading]), *said])
     note = ""
     if n_rows < found.n_rows or len(heads) < len(states):
         note = (
-            f"{n_rows:,} of {found.n_rows:,} rows and {len(heads)} of {len(states):,} states are shown; "
+            f"{n_rows:,} of {found.n_rows:,} rows and {len(heads)} of {len(states):,} {what} are shown; "
             f"{call} has all."
         )
     return NodeParameters(title, columns, rows, range(len(leading), len(columns)), note)
