@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints
-from bayescout.data.table import Table
+from bayescout.data.table import Table, narrowest
+from bayescout.statistics.counts import Counts
 
 ROWS = 4096
 """Rows whose indicators are in memory at a time."""
@@ -76,7 +77,7 @@ class _Sums:
     """Sums over the rows in which both of two cells are there.
 
     begins   (d,) the first state of each discrete column among all states
-    counts   (s, s) rows that have two states
+    counts   (s, s) rows that have two states of different columns
     there    (c, c) rows that have two numbers
     firsts   (c, c) sum of the first number
     squares  (c, c) sum of its square
@@ -101,22 +102,18 @@ class _Sums:
         values = _standardised(table.values, weights)
         here = ~np.isnan(values)
         numbers = np.where(here, values, 0.0)
-        counts = np.zeros((states, states))
         groups = np.zeros((3, states, len(values)))
-        for begin in range(0, table.n_rows if states else 0, ROWS):
+        for begin in range(0, table.n_rows if states and len(values) else 0, ROWS):
             some = slice(begin, begin + ROWS)
-            shown = _indicators(table.codes[:, some], cards, ends - cards)
-            weighted = shown * weights[some]
-            counts += weighted @ shown.T
-            if len(values):
-                groups[0] += weighted @ here[:, some].T.astype(np.float64)
-                groups[1] += _product(weighted, numbers[:, some])
-                groups[2] += _product(weighted, np.square(numbers[:, some]))
+            shown = _indicators(table.codes[:, some], cards, ends - cards) * weights[some]
+            groups[0] += _product(shown, here[:, some].astype(np.float64))
+            groups[1] += _product(shown, numbers[:, some])
+            groups[2] += _product(shown, np.square(numbers[:, some]))
         there, weighted = here.astype(np.float64), numbers * weights
         return cls(
             ends - cards,
-            counts,
-            (there * weights) @ there.T,
+            _pair_counts(table, ends - cards),
+            _product(there * weights, there),
             _product(weighted, there),
             _product(weighted * numbers, there),
             _product(weighted, numbers),
@@ -156,6 +153,30 @@ class _Sums:
         overall = square - np.square(total) / np.maximum(rows, 1e-300)
         share = np.divide(inside, overall, out=np.ones_like(inside), where=overall > 0)
         return -np.log(np.clip(share, LEAST_SHARE, 1.0)) / 2, rows
+
+
+def _pair_counts(table: Table, begins: Ints) -> Floats:
+    """(states, states) rows that have two states, for all states of all discrete columns."""
+    names = [name for name, states in zip(table.names, table.states, strict=True) if states is not None]
+    cards = table.cardinalities[table.cardinalities > 0].tolist()
+    found = np.zeros((sum(cards), sum(cards)))
+    if len(names) < 2:
+        return found
+    counts = Counts(_with_states(table.select(names)))
+    for child in range(1, len(names)):
+        batch = counts.extensions(child, (), np.arange(child))
+        own = slice(begins[child], begins[child] + cards[child])
+        for other in range(child):
+            shown = batch.table(other)[: cards[other], : cards[child]]
+            found[begins[other] : begins[other] + cards[other], own] = shown
+    return found + found.T
+
+
+def _with_states(table: Table) -> Table:
+    """The table with one more, last state in each column, for its missing cells."""
+    states = tuple((*(of_column or ()), None) for of_column in table.states)
+    widest = max(len(of_column) for of_column in states)
+    return Table(table.names, states, table.codes.astype(narrowest(widest)), table.values, table.weights)
 
 
 def _indicators(codes: NDArray[Any], cards: Ints, begins: Ints) -> Floats:
