@@ -143,4 +143,3 @@ def first_tree(table: Table) -> tuple[Parents, ...]:
 def _next(best: Floats, among: Bools) -> int:
     """The column among these with the largest gain; of equals the first."""
     return int(np.argmax(np.where(among, best, -np.inf)))
-

@@ -173,7 +173,7 @@ class _Terms:
         return pull / precision, 1 / precision
 
     def _regression(self, node: int, given: Cells) -> tuple[Array, Array, dict[int, Any]]:
-        """For each row the mean and variance of a continuous node, and its parents' weights by their place."""
+        """The mean and variance of a continuous node in each row, and its parents' weights by their place."""
         distribution = self.network.distributions[node]
         if isinstance(distribution, LinearGaussian):
             means, variances = np.asarray(distribution.intercept), np.asarray(distribution.variance)
@@ -193,5 +193,6 @@ class _Terms:
 
 
 def _least_variance(column: NDArray[Any]) -> float:
-    spread = float(np.var(column))
-    return FLOOR * spread if 0 < spread < math.inf else float(np.finfo(np.float64).tiny)
+    """A small share of the column's variance, or of its squares if it is constant."""
+    spread = float(np.var(column)) or float(np.mean(np.square(column)))
+    return FLOOR * spread if 0 < spread < math.inf else FLOOR
