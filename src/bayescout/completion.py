@@ -33,7 +33,7 @@ ROUNDS = ("aic", "aic", "aic", "bic")
 """The score of each graph from which cells are drawn, after the first tree."""
 
 FIRST, NEXT = 5, 3
-"""Sweeps over the empty cells under the first tree, and under each network after it, which goes on from there."""
+"""Sweeps over the empty cells under the first tree, and under each network after it."""
 
 MOST_PARENTS = 5
 """The most parents in a graph that cells are drawn from."""

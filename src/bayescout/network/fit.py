@@ -8,7 +8,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescout.checks import as_plain, require_choice
 from bayescout.data.absent import require_complete
