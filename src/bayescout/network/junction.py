@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.network.elimination import Scope, plan
+from bayescout.network.inference import ancestral, components
 from bayescout.network.node import Array, Mask
 
 if TYPE_CHECKING:
@@ -295,8 +296,6 @@ def _tree_of(network: Network, codes: Codes, last: int | None, prune: bool) -> J
 
 def _bearing(network: Network, observed: list[int], empty: set[int], last: int | None) -> list[int]:
     """The nodes whose tables affect the likelihood, or the posterior of `last`."""
-    from bayescout.network.inference import ancestral, components
-
     if last is None:
         return ancestral(network, observed)
     nodes = ancestral(network, [*observed, last])
