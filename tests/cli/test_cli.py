@@ -75,8 +75,10 @@ def test_sample_to_standard_output_is_csv():
 
 def test_impute_fills_as_python_does(tmp_path):
     network = bs.load_network("asia")
-    gaps = {name: [None if i % 3 == 1 else cell for i, cell in enumerate(network.sample(6, seed=2).column(name))]
-            for name in ("smoke", "tub", "xray")}  # fmt: skip
+    cells = network.sample(6, seed=2).to_dict()
+    gaps = {
+        name: [*cells[name][:1], None, *cells[name][2:4], None, "no"] for name in ("smoke", "tub", "xray")
+    }
     bs.as_table(gaps, missing="keep", kinds="discrete").save(tmp_path / "gaps.csv")
     code, out = run("impute", "asia", tmp_path / "gaps.csv", "-o", tmp_path / "whole.csv")
     assert code == 0

@@ -19,8 +19,8 @@ from bayescout.network import ConditionalGaussian, Network, Tabular, fit
 from bayescout.network.em import available_counts
 from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
-from bayescout.network.incomplete import agreeing
-from bayescout.network.likelihood import LogLikelihood, counted_rows, matched_terms, summed, warn_impossible
+from bayescout.network.incomplete import agreeing, matched_terms
+from bayescout.network.likelihood import LogLikelihood, counted_rows, summed, warn_impossible
 from bayescout.network.node import Mask
 from bayescout.statistics.alignment import aligned_table
 

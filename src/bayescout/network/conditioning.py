@@ -121,24 +121,21 @@ def predict_rows(network: Network, target: int, matched: Matched) -> Array:
     A row whose values contradict one another is predicted from the combinations that can vary, and a warning
     counts such rows.
     """
-    means, wrong = np.empty(matched.n_rows), np.zeros(matched.n_rows, dtype=bool)
-    whole = np.arange(matched.n_rows) if matched.empty is None else np.flatnonzero(~matched.empty)
-    if len(whole):
-        means[whole], wrong[whole] = predict(network, target, matched.rows(whole))
-    if matched.empty is not None:
-        from bayescout.network import incomplete
+    means, wrong = predict(network, target, matched.columns)
+    warn_contradictions(network, target, wrong)
+    return means
 
-        gaps = np.flatnonzero(matched.empty)
-        means[gaps], wrong[gaps] = incomplete.predict_means(network, target, matched.rows(gaps))
+
+def warn_contradictions(network: Network, target: int, wrong: NDArray[np.bool_]) -> None:
+    """Warn of the rows whose values contradict one another."""
     if wrong.any():
         warnings.warn(
-            f"{int(wrong.sum()):,} of {matched.n_rows:,} rows have density zero in the network, the "
+            f"{int(wrong.sum()):,} of {len(wrong):,} rows have density zero in the network, the "
             f"first is row {int(np.argmax(wrong))} (counting from 0); {network.nodes[target]!r} is predicted "
             f"there from what can vary",
             BayescoutWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return means
 
 
 def predict(
@@ -146,5 +143,5 @@ def predict(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The mean of the target for each row of complete evidence, and a mask of the impossible rows."""
     found = condition(network, (target,), list(columns))
-    evidence = np.stack(list(columns.values())) if columns else np.empty((0, 0))
+    evidence = np.stack(list(columns.values()))
     return found.mean(evidence)[0], found.contradicts(evidence)

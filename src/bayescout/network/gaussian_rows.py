@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bayescout.errors import NetworkError
 from bayescout.network import conditioning
 from bayescout.network.junction import Rows, patterns
+from bayescout.network.likelihood import row_terms
 from bayescout.network.node import Array
 
 if TYPE_CHECKING:
@@ -145,8 +146,6 @@ def log_likelihoods(network: Network, values: Array) -> Array:
 
     log p(x_o) = log p(x_o, x_m) at the mean of the empty cells, less log N at its own mean.
     """
-    from bayescout.network.likelihood import row_terms
-
     row_terms(
         network, {node: np.empty(0) for node in range(len(network.dag))}
     )  # refuses a node without noise

@@ -166,7 +166,7 @@ def gibbs(network: Network, codes: Codes, rng: np.random.Generator, draws: int) 
     made = np.empty((draws, *codes.shape), dtype=np.int32)
     for draw in range(draws):
         for _ in range(SWEEPS):
-            sweep(tree.arrays, nearby, begins, order, codes, tree.logs, rng.random(gaps), state)
+            sweep(tree.flat, nearby, begins, order, codes, tree.logs, rng.random(gaps), state)
         made[draw] = state
     return made
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import TooLargeError, WrongKindError
-from bayescout.network import conditioning, gaussian_rows, inference
+from bayescout.network import conditioning, gaussian_rows, inference, likelihood
 from bayescout.network.encode import Matched
 from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, patterns, row_codes, shared_out
 from bayescout.network.node import Array, Mask
@@ -35,6 +35,17 @@ def by_kind(network: Network, discrete: Callable[[], Answer], gaussian: Callable
         f"rows with empty cells need a network whose nodes are all discrete or all gaussian, and this one is "
         f"{network.kind}; leave out rows with empty cells, or fill them first"
     )
+
+
+def matched_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
+    """As `likelihood.row_terms`; the empty cells of a row are summed out, or integrated out."""
+    if matched.empty is None:
+        return likelihood.row_terms(network, matched.columns)
+    whole, gaps = np.flatnonzero(~matched.empty), np.flatnonzero(matched.empty)
+    total, unseen = np.empty(matched.n_rows), np.empty(matched.n_rows, dtype=bool)
+    total[whole], unseen[whole] = likelihood.row_terms(network, matched.rows(whole))
+    total[gaps], unseen[gaps] = row_terms(network, matched.rows(gaps), len(gaps))
+    return total, unseen
 
 
 def row_terms(network: Network, columns: Columns, n_rows: int) -> tuple[Array, Mask]:
@@ -91,6 +102,13 @@ def agreeing(mask: Mask, given: Sequence[NDArray[Any]]) -> Mask:
     return np.asarray(mask[tuple(given)])
 
 
+def predict_rows(network: Network, target: int, matched: Matched) -> Array:
+    """As `inference.predict_rows`, of rows some of which have empty cells."""
+    answers, impossible = predict(network, target, matched)
+    inference.warn_impossible(network, target, impossible)
+    return answers
+
+
 def predict(network: Network, target: int, matched: Matched) -> tuple[Array, Mask]:
     """As `inference.predict`; the empty cells of each row are summed out."""
     assert matched.empty is not None
@@ -131,6 +149,18 @@ def too_large(network: Network, codes: Codes, rows: Rows, what: str) -> TooLarge
 
 
 # ---- Gaussian
+
+
+def predict_mean_rows(network: Network, target: int, matched: Matched) -> Array:
+    """As `conditioning.predict_rows`, of rows some of which have empty cells."""
+    assert matched.empty is not None
+    gaps, whole = np.flatnonzero(matched.empty), np.flatnonzero(~matched.empty)
+    means, wrong = np.empty(matched.n_rows), np.empty(matched.n_rows, dtype=bool)
+    if len(whole):
+        means[whole], wrong[whole] = conditioning.predict(network, target, matched.rows(whole))
+    means[gaps], wrong[gaps] = predict_means(network, target, matched.rows(gaps))
+    conditioning.warn_contradictions(network, target, wrong)
+    return means
 
 
 def predict_means(network: Network, target: int, columns: Columns) -> tuple[Array, Mask]:

@@ -319,21 +319,21 @@ BATCH_ENTRIES = 2**21
 
 def predict_rows(network: Network, target: int, matched: Matched) -> Array:
     """P(target | the row's evidence) for each row, (n, r), with a warning if evidence is impossible."""
-    if matched.empty is None:
-        answers, impossible = predict(network, target, matched.columns, matched.n_rows)
-    else:
-        from bayescout.network import incomplete
+    answers, impossible = predict(network, target, matched.columns, matched.n_rows)
+    warn_impossible(network, target, impossible)
+    return answers
 
-        answers, impossible = incomplete.predict(network, target, matched)
+
+def warn_impossible(network: Network, target: int, impossible: NDArray[np.bool_]) -> None:
+    """Warn of the rows whose evidence is impossible."""
     if impossible.any():
         warnings.warn(
-            f"{int(impossible.sum()):,} of {matched.n_rows:,} rows have evidence of probability zero, "
+            f"{int(impossible.sum()):,} of {len(impossible):,} rows have evidence of probability zero, "
             f"the first is row {int(np.argmax(impossible))} (counting from 0); {network.nodes[target]!r} is "
             f"predicted there without evidence: fit with prior='laplace' to leave nothing impossible",
             BayescoutWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return answers
 
 
 def predict(

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.network.elimination import Scope, plan
+from bayescout.network.inference import ancestral, components
 from bayescout.network.node import Array, Mask
 
 if TYPE_CHECKING:
@@ -43,13 +45,15 @@ class JunctionTree:
 
     nodes   the nodes whose tables are in the tree
     order   the variables that may be empty, as they are eliminated
-    arrays  the tree as kernels take it (`kernels.junction`)
+    flat    the tree as kernels take it (`kernels.junction`)
+    starts  where each node's table begins in `logs`
     logs    the logarithms of the nodes' tables, end to end
     """
 
     nodes: tuple[int, ...]
     order: tuple[int, ...]
-    arrays: tuple[NDArray[np.int64], ...]
+    flat: NDArray[np.int64]
+    starts: tuple[int, ...]
     logs: Array
 
     def with_tables(self, tables: Sequence[Array]) -> JunctionTree:
@@ -61,7 +65,7 @@ class JunctionTree:
         from bayescout.kernels.junction import row_entries
 
         found = np.empty(len(codes))
-        row_entries(self.arrays, codes, found)
+        row_entries(self.flat, codes, found)
         return found
 
     def likelihoods(self, codes: Codes) -> Array:
@@ -70,7 +74,7 @@ class JunctionTree:
 
         totals = np.empty(len(codes))
         for rows in _chunks(codes):
-            likelihoods(self.arrays, codes[rows], self._work(codes[rows]), len(self.logs), totals[rows])
+            likelihoods(self.flat, codes[rows], self._work(codes[rows]), len(self.logs), totals[rows])
         return totals
 
     def posteriors(self, codes: Codes, states: int) -> tuple[Array, Array]:
@@ -80,7 +84,7 @@ class JunctionTree:
         totals, answers = np.empty(len(codes)), np.empty((len(codes), states))
         for rows in _chunks(codes):
             work = self._work(codes[rows])
-            posteriors(self.arrays, codes[rows], work, len(self.logs), totals[rows], answers[rows])
+            posteriors(self.flat, codes[rows], work, len(self.logs), totals[rows], answers[rows])
         return answers, totals
 
     def expected_counts(self, codes: Codes, weights: Array) -> tuple[Array, Array]:
@@ -94,16 +98,15 @@ class JunctionTree:
         for rows in _chunks(codes):
             work = self._work(codes[rows])
             sums = np.zeros(len(work))
-            expect(self.arrays, codes[rows], weights[rows], work, len(self.logs), sums, totals[rows])
+            expect(self.flat, codes[rows], weights[rows], work, len(self.logs), sums, totals[rows])
             counts += sums[: len(counts)]
         return counts, totals
 
     def by_node(self, laid_out: Array, network: Network) -> dict[int, Array]:
         """What is laid out as `logs`, as one table per node in the tree."""
-        begins = self.arrays[11]
         return {
             node: laid_out[begin : begin + network.tables[node].size].reshape(network.tables[node].shape)
-            for node, begin in zip(self.nodes, begins.tolist(), strict=True)
+            for node, begin in zip(self.nodes, self.starts, strict=True)
         }
 
     def filled(self, codes: Codes, uniform: Array | None) -> tuple[Codes, Array]:
@@ -123,7 +126,7 @@ class JunctionTree:
         for rows in _chunks(codes):
             some = np.ascontiguousarray(numbers[:, ends[rows.start] : ends[rows.stop]])
             work, part = self._work(codes[rows]), np.empty((draws, *codes[rows].shape), dtype=np.int32)
-            fill(self.arrays, codes[rows], uniform is None, some, work, len(self.logs), totals[rows], part)
+            fill(self.flat, codes[rows], uniform is None, some, work, len(self.logs), totals[rows], part)
             made[:, rows] = part
         return made, totals
 
@@ -160,19 +163,39 @@ def junction_tree(
     position = {variable: c for c, variable in enumerate(order)}
     separators, parents = _clusters(order, position, scopes)
     home = [min((position[v] for v in scope), default=len(order)) for scope in scopes]
-    clusters = range(len(order) + 1)
-    starts = np.cumsum([0, *(network.tables[node].size for node in chosen)])[:-1]
-    arrays = (
-        np.array(order, dtype=np.int64),
+    starts = tuple(accumulate((network.tables[node].size for node in chosen), initial=0))[:-1]
+    inside = _listed(home, len(order) + 1)
+    children = _listed(parents, len(order))
+    parts = (
+        order,
         *_joined(separators),
-        *_joined([[f for f, c in enumerate(home) if c == cluster] for cluster in clusters]),
-        *_joined([[c for c, above in enumerate(parents) if above == cluster] for cluster in clusters]),
+        *_joined(inside),
+        *_joined(children),
         *_joined(families),
         _joined([_strides(network.tables[node].shape) for node in chosen])[0],
-        np.array(network.sizes, dtype=np.int64),
-        starts.astype(np.int64),
+        network.sizes,
+        starts,
     )
-    return JunctionTree(chosen, order, arrays, _logs(chosen, network.tables))
+    widest = 1 + max(map(len, separators), default=0)
+    factors = max((len(a) + len(b) for a, b in zip(inside, children, strict=False)), default=0)
+    limits = (len(order), widest, factors, max(network.sizes, default=1))
+    return JunctionTree(chosen, order, _flat(parts, limits), starts, _logs(chosen, network.tables))
+
+
+def _flat(parts: Sequence[Sequence[int]], limits: Sequence[int]) -> NDArray[np.int64]:
+    """The places of the parts, the limits, and the parts, in one array."""
+    header = len(parts) + len(limits)
+    places = header + np.cumsum([0, *map(len, parts)])[:-1]
+    return np.array([*places.tolist(), *limits, *(value for part in parts for value in part)], dtype=np.int64)
+
+
+def _listed(owners: Sequence[int], n: int) -> list[list[int]]:
+    """For each of n owners the positions that name it."""
+    found: list[list[int]] = [[] for _ in range(n)]
+    for position, owner in enumerate(owners):
+        if owner >= 0:
+            found[owner].append(position)
+    return found
 
 
 def _clusters(
@@ -194,10 +217,9 @@ def _clusters(
     return separators, parents
 
 
-def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _joined(lists: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """Lists end to end, and where each begins."""
-    begins = np.cumsum([0, *map(len, lists)]).astype(np.int64)
-    return np.array([value for one in lists for value in one], dtype=np.int64), begins
+    return [value for one in lists for value in one], list(accumulate(map(len, lists), initial=0))
 
 
 def _strides(shape: tuple[int, ...]) -> list[int]:
@@ -274,8 +296,6 @@ def _tree_of(network: Network, codes: Codes, last: int | None, prune: bool) -> J
 
 def _bearing(network: Network, observed: list[int], empty: set[int], last: int | None) -> list[int]:
     """The nodes whose tables affect the likelihood, or the posterior of `last`."""
-    from bayescout.network.inference import ancestral, components
-
     if last is None:
         return ancestral(network, observed)
     nodes = ancestral(network, [*observed, last])

@@ -70,19 +70,6 @@ def summed(rows: Array, weights: Array | None, unseen: Mask) -> LogLikelihood:
     )
 
 
-def matched_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
-    """As `row_terms`; the empty cells of a row are summed out, or integrated out."""
-    if matched.empty is None:
-        return row_terms(network, matched.columns)
-    from bayescout.network import incomplete
-
-    whole, gaps = np.flatnonzero(~matched.empty), np.flatnonzero(matched.empty)
-    total, unseen = np.empty(matched.n_rows), np.empty(matched.n_rows, dtype=bool)
-    total[whole], unseen[whole] = row_terms(network, matched.rows(whole))
-    total[gaps], unseen[gaps] = incomplete.row_terms(network, matched.rows(gaps), len(gaps))
-    return total, unseen
-
-
 def row_terms(network: Network, columns: Mapping[int, NDArray[Any]]) -> tuple[Array, Mask]:
     """The log-density of each complete row, and a mask of rows with parents' values that have no estimate."""
     n_rows = len(columns[0]) if columns else 0

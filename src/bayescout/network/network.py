@@ -187,7 +187,7 @@ class Network:
         impossible in the network gets the target's distribution without evidence, and a warning counts
         such rows.
         """
-        from bayescout.network import inference, mixed_inference
+        from bayescout.network import incomplete, inference, mixed_inference
 
         node = self.dag.index(target)
         if self.is_mixed and self.distributions[node].states is None:
@@ -195,9 +195,11 @@ class Network:
                 f"node {target!r} is continuous and has no probabilities of states: predict() gives its "
                 f"mean, query() its distribution"
             )
+        matched = self.matched(data, node)
         if self.is_mixed:
-            return mixed_inference.predict_proba(self, node, self.matched(data, node))
-        return inference.predict_rows(self, node, self.matched(data, node))
+            return incomplete.by_pattern(mixed_inference.predict_proba, self, node, matched)
+        answer = inference.predict_rows if matched.empty is None else incomplete.predict_rows
+        return answer(self, node, matched)
 
     # ---- of Gaussian networks
 
@@ -258,7 +260,7 @@ class Network:
         value that is no state of its node counts as missing, with a warning. A parent configuration that
         maximum likelihood left undefined counts as uniform; `log_likelihood` counts the rows with one.
         """
-        return likelihood.matched_terms(self, self.matched(data))[0]
+        return self._row_terms(self.matched(data))[0]
 
     def log_likelihood(self, data: Any) -> LogLikelihood:
         """The log-likelihood of the data in nats, rows weighted, with unseen and impossible rows counted.
@@ -266,9 +268,16 @@ class Network:
         Empty cells are summed out row by row, as in `row_log_likelihood`.
         """
         matched = self.matched(data)
-        rows, unseen = likelihood.matched_terms(self, matched)
+        rows, unseen = self._row_terms(matched)
         likelihood.warn_impossible(self, matched, rows)
         return likelihood.summed(rows, matched.weights, unseen)
+
+    def _row_terms(self, matched: Matched) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        if matched.empty is None:
+            return likelihood.row_terms(self, matched.columns)
+        from bayescout.network import incomplete
+
+        return incomplete.matched_terms(self, matched)
 
     def matched(self, data: Any, target: int | None = None) -> Matched:
         """The codes or numbers of every node's column, or of every column there is except the target's.
@@ -328,14 +337,16 @@ class Network:
         """
         node = self.dag.index(target)
         if self.is_gaussian:
-            from bayescout.network import conditioning
+            from bayescout.network import conditioning, incomplete
 
-            return conditioning.predict_rows(self, node, self.matched(data, node))
+            matched = self.matched(data, node)
+            answer = conditioning.predict_rows if matched.empty is None else incomplete.predict_mean_rows
+            return answer(self, node, matched)
         states = self.distributions[node].states if self.is_mixed else self.states[node]
         if states is None:
-            from bayescout.network import mixed_inference
+            from bayescout.network import incomplete, mixed_inference
 
-            return mixed_inference.predict_means(self, node, self.matched(data, node))
+            return incomplete.by_pattern(mixed_inference.predict_means, self, node, self.matched(data, node))
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
 
     def impute(
