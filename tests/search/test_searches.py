@@ -132,7 +132,7 @@ def test_graphs_are_acyclic_and_keep_the_knowledge(name, data):
 @settings(max_examples=8)
 @given(data=st.data())
 def test_graphs_of_mixed_tables_are_legal_and_keep_the_knowledge(name, data):
-    """Under a conditional Gaussian score a discrete variable has discrete parents only; else anything goes."""
+    """Under a conditional Gaussian score a discrete variable has discrete parents only; not under dg."""
     rows = data.draw(st.sampled_from([30, 250]))
     table = mixed(seed=data.draw(st.integers(0, 5)), rows=rows, states=data.draw(st.integers(2, 3)))
     score = data.draw(st.sampled_from(["bic", "cg-aic", "dg-bic"]))

@@ -22,6 +22,7 @@ def scatter_rows(rows, strata, weights, sizes, totals, scatters):
     scatters  (q, v, v) float64  overwritten
     """
     n, v = rows.shape
+    weighted = weights.shape[0] > 0
     means = np.zeros((sizes.shape[0], v))
     centred = np.empty(v)
     sizes[:] = 0
@@ -29,22 +30,26 @@ def scatter_rows(rows, strata, weights, sizes, totals, scatters):
     scatters[:] = 0.0
     for row in range(n):
         stratum = strata[row]
-        weight = weights[row] if weights.shape[0] else 1.0
+        weight = weights[row] if weighted else 1.0
         sizes[stratum] += 1
         totals[stratum] += weight
+        mean = means[stratum]
         for i in range(v):
-            means[stratum, i] += weight * rows[row, i]
+            mean[i] += weight * rows[row, i]
     for stratum in range(sizes.shape[0]):
         if totals[stratum] > 0.0:
             means[stratum] /= totals[stratum]
     for row in range(n):
         stratum = strata[row]
-        weight = weights[row] if weights.shape[0] else 1.0
+        weight = weights[row] if weighted else 1.0
+        mean = means[stratum]
         for i in range(v):
-            centred[i] = rows[row, i] - means[stratum, i]
+            centred[i] = rows[row, i] - mean[i]
+        for i in range(v):
             value = weight * centred[i]
+            products = scatters[stratum, i]
             for j in range(i + 1):
-                scatters[stratum, i, j] += value * centred[j]
+                products[j] += value * centred[j]
     for stratum in range(sizes.shape[0]):
         for i in range(v):
             for j in range(i):

@@ -97,8 +97,8 @@ class Formula:
         made = engine(table, kind, self.scatter_prior(table.n_columns))
         if made.kind != kind:
             raise SettingError(
-                f"the engine made {made.kind} statistics, and {type(self).__name__} needs {kind} ones of this "
-                f"table: use {setting('engine', 'memory')}, or another score"
+                f"the engine made {made.kind} statistics, and {type(self).__name__} needs {kind} ones of "
+                f"this table: use {setting('engine', 'memory')}, or another score"
             )
         return made
 

@@ -87,7 +87,10 @@ class FamilyBlocks:
 
 
 class DegenerateGaussian:
-    """Degenerate Gaussian statistics of a table of any kind, in memory."""
+    """Degenerate Gaussian statistics of a table of any kind, in memory.
+
+    widths  (p,) int64   the columns of each variable
+    """
 
     kind: Kind = "degenerate"
     batches_all = True
@@ -101,16 +104,13 @@ class DegenerateGaussian:
         self.starts: Ints = blocks.starts
         self.scales: Floats = blocks.scales
         self.matrix: Floats = blocks.matrix
+        self.widths: Ints = np.diff(self.starts)
+        self._sizes: list[int] = self.widths.tolist()
         self._floors = np.full(len(self.matrix), RESIDUAL_FLOOR)
 
     @property
     def n_variables(self) -> int:
         return len(self.scales)
-
-    @property
-    def widths(self) -> Ints:
-        """The columns of each variable."""
-        return np.diff(self.starts)
 
     def cells(self, child: int, parents: Sequence[int]) -> int:
         """The cells of a regression: it takes hardly any memory."""
@@ -155,7 +155,7 @@ class DegenerateGaussian:
         raise NotImplementedError  # no regression is too large
 
     def _columns(self, variables: Parents) -> int:
-        return int(self.widths[list(variables)].sum())
+        return sum([self._sizes[v] for v in variables])
 
     def _batch(self, log_dets: Floats, children: Ints, given: Ints) -> FamilyBlocks:
         scales, widths = self.scales[children], self.widths[children]

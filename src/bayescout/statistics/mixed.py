@@ -87,13 +87,13 @@ class MixedFamilies:
 
     likelihoods  (k,) maximised log-likelihoods; -inf for a discrete child with a continuous parent
     sizes        (k,) free parameters
-    discrete     (k,) True for a discrete child
-    grid         to which likelihoods of discrete children are rounded
+    fine         (k,) True if there is a discrete variable in the family
+    grid         of the discrete statistics: finer than that of regressions, since parameters may be many
     """
 
     likelihoods: Floats
     sizes: Floats
-    discrete: Bools
+    fine: Bools
     grid: Grid
     total: float
     n_variables: int
@@ -111,7 +111,7 @@ class MixedFamilies:
 
     def rounded(self, value: float) -> Floats:
         """The constant on the grid of each family."""
-        return np.where(self.discrete, self.grid.round(value), on_grid(np.float64(value)))
+        return np.where(self.fine, self.grid.round(value), on_grid(np.float64(value)))
 
 
 class ConditionalGaussian:
@@ -175,7 +175,8 @@ class ConditionalGaussian:
                 where = [i for i, _ in some]
                 found: Any = statistics.many([family for _, family in some])
                 likelihoods[where], sizes[where] = found.log_likelihoods(), found.parameters()
-        return self._batch(likelihoods, sizes, self.is_discrete[[child for child, _ in families]])
+        fine = [bool(self.is_discrete[[child, *parents]].any()) for child, parents in families]
+        return self._batch(likelihoods, sizes, np.array(fine))
 
     def extensions(self, child: int, parents: Parents, candidates: Ints) -> MixedFamilies:
         """The statistics of (child, parents + candidate) for each candidate."""
@@ -188,7 +189,7 @@ class ConditionalGaussian:
             likelihoods[by_table], sizes[by_table] = found.log_likelihoods(), found.parameters()
         if not own:
             self._extend_regressions(child, (discrete, continuous), candidates, likelihoods, sizes)
-        return self._batch(likelihoods, sizes, np.full(len(candidates), own))
+        return self._batch(likelihoods, sizes, by_table | own | bool(discrete))
 
     def all_extensions(self, families: Sequence[Family]) -> MixedFamilies:
         raise NotImplementedError
@@ -324,8 +325,8 @@ class ConditionalGaussian:
                 numbers, distinct = numbers.astype(np.int64), len(found)
         return numbers, distinct
 
-    def _batch(self, likelihoods: Floats, sizes: Floats, discrete: Bools) -> MixedFamilies:
-        return MixedFamilies(likelihoods, sizes, discrete, self.counts.grid, self.total, self.n_variables)
+    def _batch(self, likelihoods: Floats, sizes: Floats, fine: Bools) -> MixedFamilies:
+        return MixedFamilies(likelihoods, sizes, fine, self.counts.grid, self.total, self.n_variables)
 
     def _place(self, variable: int) -> int:
         return int(self._places[variable])
