@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -56,11 +57,14 @@ class Explanation:
         tested = "".join(f"; {one.told(', '.join(map(str, one.given)))}" for one in self.tests)
         if not self.present:
             worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
-            known = " and the knowledge forbids it" if self.forbidden else ""
+            known = " and the knowledge forbids it" if self.forbidden and self.add != -math.inf else ""
             return printable(f"{arc} is not in the graph{known}; adding it {worth}{tested}")
         kind = "compelled" if self.compelled else "reversible"
         turned = f"would close the cycle {path}" if path else f"{self.reverse:+.3f}"
-        turned += " (forbidden by the knowledge)" if self.forbidden else ""
+        if self.reverse == -math.inf:
+            turned += " (the model of the score cannot have it)"
+        elif self.forbidden:
+            turned += " (forbidden by the knowledge)"
         kind += ", required by the knowledge" if self.required else ""
         return printable(
             f"{arc} is in the graph ({kind} in its class); "

@@ -172,10 +172,11 @@ def candidate_sets(
     from bayescout.search.parent_sets.enumeration import candidate_sets as enumerated
 
     table = as_table(data)
-    rules = (knowledge or Knowledge()).compile(table.names)
+    rules = (knowledge or Knowledge()).compile(table.names)  # checked before any work
     if max_parents is not None and (isinstance(max_parents, bool) or max_parents < 0):
         raise SettingError(f"max_parents must be a whole number of at least 0, not {max_parents!r}")
-    found = enumerated(Problem(bind(score, table, workers), rules), max_parents)
+    scorer = bind(score, table, workers)
+    found = enumerated(Problem(scorer, rules.within(scorer.legal, table.names)), max_parents)
     return ScoredSets(
         table.names,
         tuple(

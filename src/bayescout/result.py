@@ -11,6 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayescout.data.files import atomic_write
 from bayescout.data.table import Table
 from bayescout.errors import FormatError, SettingError
@@ -76,6 +78,8 @@ class Result:
     dependencies the tests of independence that the search made, if it made any
     own_score    if the time was over before the search had got as far as greedy climbing from the start:
                  the best score that it had met itself. `dag` is then the graph of that climb
+    one_way      the arcs of `dag`, by position, whose reverse the score's model cannot have: those from a
+                 discrete to a continuous variable in a conditional Gaussian network
     """
 
     dag: Dag
@@ -90,6 +94,7 @@ class Result:
     found_class: Pdag | None = None
     dependencies: DependencyRecord | None = None
     own_score: float | None = None
+    one_way: tuple[tuple[int, int], ...] = ()
     table: Table | None = field(default=None, repr=False)
     scores: Scorer | None = field(default=None, repr=False)
 
@@ -113,6 +118,7 @@ class Result:
         top = tuple(Scored(score, labelled_graph(graph, table.names, names)) for score, graph in run.top)
         place = {name: i for i, name in enumerate(names)}
         moved = [place[name] for name in table.names]
+        one_way = _one_way(top[0].dag, scorer.legal, table.names)
         edges, tests = run.answer.found_class(), run.answer.dependencies()
         return cls(
             dag=top[0].dag,
@@ -127,6 +133,7 @@ class Result:
             found_class=None if edges is None else _labelled_class(edges, moved, names),
             dependencies=None if tests is None else tests.labelled(table.names.__getitem__),
             own_score=run.own_score,
+            one_way=one_way,
             table=table,
             scores=scorer,
         )
@@ -171,15 +178,22 @@ class Result:
 
     @cached_property
     def _rules(self) -> Rules:
-        """The knowledge in positions of the graph's nodes."""
-        return self.settings.knowledge.compile(self.dag.nodes)
+        """The knowledge and what the score's model rules out, in positions of the graph's nodes."""
+        rules = self.settings.knowledge.compile(self.dag.nodes)
+        legal = np.ones((len(self.dag), len(self.dag)), dtype=bool)
+        for parent, child in self.one_way:
+            legal[child, parent] = False
+        if self.scores is not None and self.scores.legal is not None and self.table is not None:
+            places = [self.table.index(node) for node in self.dag.nodes]
+            legal &= self.scores.legal[np.ix_(places, places)]
+        return rules.within(legal, self.dag.nodes)
 
     @cached_property
     def cpdag(self) -> Pdag:
-        """The equivalence class, with every edge directed that the knowledge directs."""
-        known = self.settings.knowledge
+        """The equivalence class, with every edge directed that the knowledge or the score's model directs."""
+        free_of_rules = self.settings.knowledge.is_empty and not self.one_way
         found = self.found_class or self.dag.cpdag()
-        if known.is_empty or not found.undirected:
+        if free_of_rules or not found.undirected:
             return found
         rules = self._rules
         fixed = set()
@@ -309,6 +323,7 @@ class Result:
             "settings": self.settings.to_json(),
             "bound": self.bound,
             "own_score": self.own_score,
+            "one_way": self.one_way,
             "class": _class_to_json(self.found_class),
             "dependencies": _tests_to_json(self.dependencies),
         }
@@ -345,6 +360,7 @@ class Result:
                 settings=Settings.from_json(document["settings"]),
                 bound=saved.bound,
                 own_score=saved.own_score,
+                one_way=saved.one_way,
                 found_class=None if found is None else Pdag(nodes, found.directed, found.undirected),
                 dependencies=None if tests is None else tests.labelled(decode_label),
             )
@@ -364,6 +380,16 @@ def labelled_graph(parents: ParentSets, columns: Sequence[Label], names: Sequenc
     for child, own in enumerate(parents):
         sets[moved[child]] = tuple(moved[parent] for parent in own)
     return Dag(tuple(names), tuple(sets))
+
+
+def _one_way(dag: Dag, legal: Any, columns: Sequence[Label]) -> tuple[tuple[int, int], ...]:
+    """The arcs of a graph whose reverse is not legal; `legal` is in positions of the columns."""
+    if legal is None:
+        return ()
+    place = {name: i for i, name in enumerate(columns)}
+    at = [place[node] for node in dag.nodes]
+    arcs = ((parent, child) for child, own in enumerate(dag.parents) for parent in own)
+    return tuple((parent, child) for parent, child in arcs if not legal[at[child], at[parent]])
 
 
 def _labelled_class(edges: Edges, moved: Sequence[int], names: Sequence[Label]) -> Pdag:

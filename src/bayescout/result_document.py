@@ -46,5 +46,6 @@ class SavedResult(Struct, rename={"found_class": "class"}):
     settings: SavedSettings
     bound: float | None
     own_score: float | None = None
+    one_way: Pairs = ()
     found_class: SavedClass | None = None
     dependencies: DependencyRecord | None = None

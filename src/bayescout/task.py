@@ -17,7 +17,7 @@ from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
 from bayescout.graph.dag import Dag
 from bayescout.result import Result
 from bayescout.result_settings import LISTED, Settings
-from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, bind, formula_named
+from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, Scorer, bind, formula_named
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
 from bayescout.search.frame import watch
 from bayescout.search.frame.canonical import canonical_order
@@ -87,8 +87,9 @@ class Task:
 
         clock = time.perf_counter() - watch.compiling_seconds()
         table = _canonical(given, chosen)
-        rules = _rules(knowledge, table, listed)
+        _rules(knowledge, table, listed)  # checked before any work
         scorer = bind(chosen, table, workers, engine)
+        rules = _rules(knowledge, table, listed, scorer)
         problem = Problem(scorer, rules, _start(start, table, rules))
         searching = Named.of(method, SEARCHES)
         scoring = Named(LISTED, None) if listed is not None else Named.of(chosen, SCORES)
@@ -107,7 +108,7 @@ class Task:
 
     def rules(self, knowledge: Knowledge) -> Rules:
         """Other knowledge as rules of this task's problem."""
-        return _rules(knowledge, self.table, self.listed)
+        return _rules(knowledge, self.table, self.listed, self.problem.scorer)
 
     def checkpoint(self, path: str | PathLike[str]) -> Checkpoint:
         """The file to which a run of this task is saved, and from which it is resumed."""
@@ -141,8 +142,13 @@ def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
     return data
 
 
-def _rules(knowledge: Knowledge, table: Table, listed: ScoredSets | None) -> Rules:
+def _rules(
+    knowledge: Knowledge, table: Table, listed: ScoredSets | None, scorer: Scorer | None = None
+) -> Rules:
+    """The knowledge in positions of the table, with the arcs that the score's model cannot have forbidden."""
     rules = knowledge.compile(table.names)
+    if scorer is not None:
+        rules = rules.within(scorer.legal, table.names)
     return rules if listed is None else narrowed(rules, listed)
 
 

@@ -312,8 +312,8 @@ def test_python_is_told_of_calls_again_after_a_command(awkward):
 def test_kinds_are_said_of_all_columns_and_of_one(awkward):
     """What is said of one column wins, wherever it stands."""
     one = ["--kind", "B=discrete", "--kind", "continuous"]
-    with pytest.raises(BayescoutError, match="mixes discrete and continuous"):
-        run("learn", awkward / "whole.csv", *one)
+    with pytest.raises(BayescoutError, match=r"column 'B' is discrete"):
+        run("learn", awkward / "whole.csv", *one, "--score", "bge")
     for wrong, said in (
         ("nothing", "such as age=continuous"),
         ("C=discrete", "unknown name 'C'"),

@@ -27,6 +27,7 @@ TWINS = {
     "refining": "search/test_refinement.py::test_depth_first_finds_exactly_the_undominated_sets",
     "regression": "kernels/test_regression_kernels.py::test_families_and_extensions_are_least_squares",
     "separation": "search/test_imap.py::test_coverage_is_d_connection",
+    "strata": "kernels/test_strata_kernels.py::test_scatters_and_what_they_explain",
     "subsets": "search/test_candidates.py::test_all_subsets_at_once",
     "trees": "search/test_boss.py::test_trees_answer_what_growing_and_shrinking_anew_does",
 }

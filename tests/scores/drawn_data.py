@@ -43,6 +43,52 @@ def discrete_tables(draw, min_variables=1, max_variables=5, max_states=4, max_ro
     return table_of(codes, cards)
 
 
+def mixed_table(codes, cards, columns, weights=None):
+    """A table of discrete columns "d0", "d1", ... followed by continuous ones "x0", "x1", ..."""
+    codes = np.ascontiguousarray(codes, dtype=np.uint8)
+    columns = np.ascontiguousarray(columns, dtype=np.float64)
+    names = [f"d{i}" for i in range(len(codes))] + [f"x{i}" for i in range(len(columns))]
+    states = [tuple(range(r)) for r in cards] + [None] * len(columns)
+    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+    return Table(tuple(names), tuple(states), codes, columns, weights)
+
+
+@st.composite
+def mixed_tables(draw, max_rows=80, max_discrete=3, max_continuous=3, weighted=False):
+    """Columns of both kinds, in any order: slopes, means and spreads differ between the states.
+
+    Rare states, states that never occur, single-state columns and a column that is constant in some state.
+    """
+    d, c = draw(st.integers(1, max_discrete)), draw(st.integers(1, max_continuous))
+    n = draw(st.integers(4, max_rows))
+    cards = draw(st.lists(st.integers(1, 4), min_size=d, max_size=d))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    skew = draw(st.sampled_from([1.0, 4.0]))
+    codes = np.array([np.minimum((rng.random(n) ** skew * r).astype(int), r - 1) for r in cards])
+    columns = rng.normal(size=(c, n))
+    for i in range(c):
+        own, other = codes[rng.integers(d)], codes[rng.integers(d)]
+        columns[i] = columns[i] * (1 + own) + 2 * rng.normal() * other
+        if i:
+            columns[i] += columns[i - 1] * rng.normal(size=4)[own]
+        if draw(st.integers(0, 4)) == 0:
+            columns[i, own == 0] = 3.5
+    columns *= 10.0 ** rng.integers(-3, 4, (c, 1))
+    columns[:, 0] += np.abs(columns).max(axis=1) + 1  # no column is constant
+    weights = rng.integers(1, 4, n) if weighted and draw(st.booleans()) else None
+    table = mixed_table(codes, cards, columns, weights)
+    return table.select([table.names[i] for i in rng.permutation(d + c)])
+
+
+@st.composite
+def legal_families(draw, table, max_parents=4):
+    """A child and parents such as a conditional Gaussian network may have."""
+    child, parents = draw(families(table.n_columns, max_parents))
+    if table.states[child] is not None:
+        parents = tuple(p for p in parents if table.states[p] is not None)
+    return child, parents
+
+
 @st.composite
 def families(draw, n_variables, max_parents=4):
     """A child and a set of parents."""

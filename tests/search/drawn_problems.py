@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
 from bayescout.scores import bind
 from bayescout.search import Knowledge, Problem
-from tests.scores.drawn_data import continuous_table, table_of
+from tests.scores.drawn_data import continuous_table, mixed_table, table_of
 
 
 def entangled(n_variables=6, rows=300, seed=0, states=2, noise=0.15):
@@ -29,6 +31,26 @@ def gaussian(n_variables=5, rows=200, seed=0):
             if rng.random() < 0.5:
                 columns[child] += rng.uniform(0.5, 1.0) * columns[parent]
     return continuous_table(columns)
+
+
+def mixed(discrete=3, continuous=3, rows=250, seed=0, states=2):
+    """Noisy copies of one discrete variable, and a linear chain whose means and slopes depend on them.
+
+    The kinds alternate, and every arc between them looks good in both directions.
+    """
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(0, states, rows)
+    codes = np.array(
+        [np.where(rng.random(rows) < 0.25, rng.integers(0, states, rows), hidden) for _ in range(discrete)]
+    )
+    columns = rng.normal(size=(continuous, rows))
+    for i in range(continuous):
+        own = codes[i % discrete]
+        columns[i] += 1.5 * own
+        if i:
+            columns[i] += (0.5 + own) * columns[i - 1]
+    table = mixed_table(codes, [states] * discrete, columns)
+    return table.select([table.names[i] for i in rng.permutation(table.n_columns)])
 
 
 @st.composite
@@ -54,21 +76,36 @@ def knowledge_for(draw, names, ordered=False):
 
 
 def problem_of(table, score="bic", knowledge=None, start="empty", workers=None):
-    rules = (knowledge or Knowledge()).compile(table.names)
-    return Problem(bind(score, table, workers), rules, start)
+    scorer = bind(score, table, workers)
+    rules = (knowledge or Knowledge()).compile(table.names).within(scorer.legal, table.names)
+    return Problem(scorer, rules, start)
 
 
 @st.composite
-def problems(draw, rows=(6, 40, 300), continuous=("bic", "bge")):
-    """A table, discrete or continuous, short or long, with knowledge, and a score for it."""
+def problems(draw, rows=(6, 40, 300), continuous=("bic", "bge"), both=("bic", "dg-bic")):
+    """A table, discrete, continuous or mixed, short or long, with knowledge, and a score for it."""
     n, seed, length = draw(st.integers(1, 6)), draw(st.integers(0, 1000)), draw(st.sampled_from(rows))
-    if draw(st.booleans()):
+    kind = draw(st.sampled_from(["discrete", "continuous", "mixed"]))
+    if kind == "discrete":
         table = entangled(n, length, seed, states=draw(st.integers(2, 3)))
         scores = ("bic", "aic", "k2", "bdeu")
-    else:
+    elif kind == "continuous" or n == 1:
         table, scores = gaussian(n, length, seed), continuous
+    else:
+        discrete = draw(st.integers(1, n - 1))
+        table, scores = mixed(discrete, n - discrete, length, seed, draw(st.integers(2, 3))), both
+    score = draw(st.sampled_from(scores))
     knowledge = draw(knowledge_for(table.names)) if n >= 4 and draw(st.booleans()) else Knowledge()
-    return problem_of(table, draw(st.sampled_from(scores)), knowledge)
+    return problem_of(table, score, legal_knowledge(table, score, knowledge))
+
+
+def legal_knowledge(table, score, knowledge):
+    """The knowledge without required arcs that the score's model cannot have."""
+    if score.startswith("dg") or all(states is None for states in table.states):
+        return knowledge
+    kinds = dict(zip(table.names, table.kinds, strict=True))
+    fine = [(a, b) for a, b in knowledge.required if (kinds[a], kinds[b]) != ("continuous", "discrete")]
+    return replace(knowledge, required=tuple(fine))
 
 
 def degenerate_tables():

@@ -39,7 +39,14 @@ from tests.reference.graphs import arcs_of, is_acyclic
 from tests.reference.moves import ADD, REMOVE, REVERSE
 from tests.reference.moves import after as after_move
 from tests.scores.drawn_data import table_of
-from tests.search.drawn_problems import entangled, gaussian, knowledge_for, problem_of
+from tests.search.drawn_problems import (
+    entangled,
+    gaussian,
+    knowledge_for,
+    legal_knowledge,
+    mixed,
+    problem_of,
+)
 
 QUICK = {
     "annealing": Annealing(sweeps=8),
@@ -122,7 +129,78 @@ def test_graphs_are_acyclic_and_keep_the_knowledge(name, data):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-@pytest.mark.parametrize("table", [entangled(seed=3), gaussian(seed=3)], ids=["discrete", "gaussian"])
+@settings(max_examples=8)
+@given(data=st.data())
+def test_graphs_of_mixed_tables_are_legal_and_keep_the_knowledge(name, data):
+    """Under a conditional Gaussian score a discrete variable has discrete parents only; not under dg."""
+    rows = data.draw(st.sampled_from([30, 250]))
+    table = mixed(seed=data.draw(st.integers(0, 5)), rows=rows, states=data.draw(st.integers(2, 3)))
+    score = data.draw(st.sampled_from(["bic", "cg-aic", "dg-bic"]))
+    knowledge = legal_knowledge(table, score, data.draw(knowledge_for(table.names, ordered=name == "k2")))
+    start = data.draw(st.sampled_from(["empty", "random"]))
+    result = bs.learn(table, quick(name), score, knowledge, start=start, seed=1, top=5)
+    kinds = dict(zip(table.names, table.kinds, strict=True))
+    for dag in [result.dag, *(entry.dag for entry in result.top)]:
+        assert len(dag.order()) == len(table.names)
+        assert keeps(dag, knowledge)
+        illegal = [(a, b) for a, b in dag.arcs() if (kinds[a], kinds[b]) == ("continuous", "discrete")]
+        assert score == "dg-bic" or not illegal
+    for parent, child in result.dag.arcs():
+        assert result.cpdag.compelled(parent, child) or result.cpdag.reversible(parent, child)
+        if score != "dg-bic" and kinds[parent] != kinds[child]:
+            assert result.cpdag.compelled(parent, child)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("score", [None, "dg-bic"])
+def test_columns_rows_and_states_of_mixed_tables_do_not_matter(name, score):
+    table = mixed(3, 4, 300, seed=5, states=3)
+    rng = np.random.default_rng(0)
+    order = Knowledge(order=tuple(sorted(table.names))) if name == "k2" else None
+    expected = bs.learn(table, quick(name), score, order, seed=3)
+    moved = table.take(rng.permutation(table.n_rows)).select(
+        [table.names[i] for i in rng.permutation(table.n_columns)]
+    )
+    turned = [rng.permutation(3)[codes] for codes in moved.codes]
+    moved = bs.Table(moved.names, moved.states, np.array(turned, dtype=np.uint8), moved.values)
+    found = bs.learn(moved, quick(name), score, order, seed=3, workers=3)
+    assert found.score == pytest.approx(expected.score, abs=1e-6)
+    assert set(found.dag.arcs()) == set(expected.dag.arcs())
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_resumed_run_on_a_mixed_table_is_the_run_that_was_never_stopped(name, tmp_path):
+    table = mixed(2, 3, 150, seed=4)
+    options = {"knowledge": order_if_needed(name, table), "seed": 5, "top": 3}
+    whole = bs.learn(table, quick(name), **options)
+    path = tmp_path / "run.json"
+    bs.learn(table, quick(name), **options, max_steps=max(1, len(whole.trace) // 2), checkpoint=path)
+    assert untimed(bs.learn(table, quick(name), **options, checkpoint=path)) == untimed(whole)
+
+
+def test_knowledge_that_a_conditional_gaussian_network_cannot_keep_is_refused_with_the_ways_out():
+    table = mixed(seed=1)
+    kinds = dict(zip(table.names, table.kinds, strict=True))
+    backwards = Knowledge(required=[("x0", "d0")])
+    assert (kinds["x0"], kinds["d0"]) == ("continuous", "discrete")
+    said = r"requires 'x0' -> 'd0'.*require 'd0' -> 'x0'.*discretise\(data, bins=3\).*score='dg-bic'"
+    for call in (
+        lambda: bs.learn(table, knowledge=backwards),
+        lambda: bs.candidate_sets(table, knowledge=backwards),
+        lambda: bs.Session(table).change_knowledge(backwards),
+    ):
+        with pytest.raises(KnowledgeError, match=said):
+            call()
+    assert ("x0", "d0") in bs.learn(table, score="dg-bic", knowledge=backwards).dag.arcs()
+    start = bs.Dag.from_arcs([("x0", "d0")], nodes=table.names)
+    with pytest.raises(GraphError, match="x0 -> d0"):
+        bs.learn(table, start=start)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize(
+    "table", [entangled(seed=3), gaussian(seed=3), mixed(seed=3)], ids=["discrete", "gaussian", "mixed"]
+)
 def test_score_trace_and_top_agree_with_fresh_scores(name, table):
     result = bs.learn(table, quick(name), knowledge=order_if_needed(name, table), seed=2, top=4)
     assert result.score == pytest.approx(bs.score(result.dag, table, "bic"), abs=1e-6)

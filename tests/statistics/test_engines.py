@@ -51,7 +51,7 @@ class ChunkedCounts(DiscreteStatistics):
         return np.array(rows, dtype=np.int64 if self.whole else np.float64)
 
 
-DISCRETE = [name for name in SCORES if name != "bge"]
+DISCRETE = [name for name in SCORES if name != "bge" and not name.startswith("dg-")]
 
 
 @pytest.mark.parametrize("name", DISCRETE)
@@ -67,6 +67,18 @@ def test_every_score_is_the_same_to_the_bit_from_chunks(name, weights):
     assert mine.extensions(0, (1,), candidates).tolist() == theirs.extensions(0, (1,), candidates).tolist()
     assert mine.statistics.counted > 0
     assert mine.kernel is None
+
+
+def test_an_engine_that_makes_other_statistics_than_asked_for_is_refused():
+    """An engine that looks at no kind would else give the discrete score under the name of another."""
+
+    def careless(table, kind, prior=None):
+        return ChunkedCounts(table, "discrete", prior)
+
+    table = entangled(4, 60, 1)
+    assert bind("bic", table, engine=careless).local(0, (1,)) == bind("bic", table).local(0, (1,))
+    with pytest.raises(SettingError, match=r"made discrete statistics, and DgBic needs degenerate"):
+        bind("dg-bic", table, engine=careless)
 
 
 @pytest.mark.parametrize("name", SEARCHES)

@@ -71,7 +71,9 @@ def scores(json: Json = False) -> None:
         rows.append(
             {
                 "name": name,
-                "data": {"both": "discrete, Gaussian", "continuous": "Gaussian"}.get(made.kinds, made.kinds),
+                "data": {"both": "discrete, Gaussian, mixed", "continuous": "Gaussian"}.get(
+                    made.kinds, made.kinds
+                ),
                 "equivalent": made.equivalent,
                 "settings": settings,
                 "summary": (formula.__doc__ or "").splitlines()[0],

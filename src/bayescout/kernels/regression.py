@@ -113,3 +113,111 @@ def regress_all_extensions(matrix, members, bounds, floors, out):
     for f in range(bounds.shape[0] - 1):
         family = members[bounds[f] : bounds[f + 1]]
         regress_extensions(matrix, family, everyone, floors, out[f * p : (f + 1) * p])
+
+
+@kernel
+def _append_blocks(matrix, starts, variables, floors, lower, use, used):
+    """Append the columns of variables to a Cholesky factor, skipping those that earlier ones determine.
+
+    Returns the number of columns used, and the sum of the logarithms of their residuals.
+    """
+    log_det = 0.0
+    for variable in variables:
+        for column in range(starts[variable], starts[variable + 1]):
+            residual = _solve_row(matrix, column, lower, use, used, lower[used])
+            if residual > floors[column]:
+                lower[used, used] = math.sqrt(residual)
+                use[used] = column
+                used += 1
+                log_det += math.log(residual)
+            else:
+                log_det += math.log(floors[column])
+    return used, log_det
+
+
+@kernel
+def _columns_of(starts, variables):
+    columns = 0
+    for variable in variables:
+        columns += starts[variable + 1] - starts[variable]
+    return columns
+
+
+@kernel
+def regress_blocks(matrix, starts, members, bounds, floors, out):
+    """The log-determinant of each child's columns given the columns of its parents.
+
+    matrix   (m, m) float64   a correlation matrix; a variable has one column or several
+    starts   (p + 1,) int64   the first column of each variable
+    members  flat int64       [parents..., child] of one family after the other
+    bounds   (k + 1,) int64
+    floors   (m,) float64     the least residual of each column
+    out      (k,) float64     overwritten
+    """
+    for f in range(bounds.shape[0] - 1):
+        family = members[bounds[f] : bounds[f + 1]]
+        columns = _columns_of(starts, family)
+        lower = np.empty((columns + 1, columns + 1), dtype=np.float64)
+        use = np.empty(columns, dtype=np.int64)
+        used, _ = _append_blocks(matrix, starts, family[:-1], floors, lower, use, 0)
+        _, out[f] = _append_blocks(matrix, starts, family[-1:], floors, lower, use, used)
+
+
+@kernel
+def extend_blocks(matrix, starts, family, candidates, floors, out):
+    """The same as regress_blocks for (child, parents + candidate), factorising the parents once.
+
+    family      (k,) int64      [parents..., child]
+    candidates  (c,) int64
+    out         (c,) float64    overwritten
+    """
+    child = family[-1]
+    begin, width = starts[child], starts[child + 1] - starts[child]
+    most = 0
+    for candidate in candidates:
+        most = max(most, starts[candidate + 1] - starts[candidate])
+    size = _columns_of(starts, family) + most
+    lower = np.empty((size + 1, size + 1), dtype=np.float64)
+    use = np.empty(size, dtype=np.int64)
+    used, _ = _append_blocks(matrix, starts, family[:-1], floors, lower, use, 0)
+    rows = np.empty((width, size + 1), dtype=np.float64)
+    residuals = np.empty(width, dtype=np.float64)
+    for i in range(width):
+        residuals[i] = _solve_row(matrix, begin + i, lower, use, used, rows[i])
+    for c in range(candidates.shape[0]):
+        more, _ = _append_blocks(matrix, starts, candidates[c : c + 1], floors, lower, use, used)
+        log_det = 0.0
+        for i in range(width):
+            residual = residuals[i]
+            row = lower[more]
+            row[:used] = rows[i, :used]
+            for j in range(used, more):
+                value = matrix[use[j], begin + i]
+                for t in range(j):
+                    value -= lower[j, t] * row[t]
+                value /= lower[j, j]
+                row[j] = value
+                residual -= value * value
+            if residual > floors[begin + i]:
+                lower[more, more] = math.sqrt(residual)
+                use[more] = begin + i
+                more += 1
+                log_det += math.log(residual)
+            else:
+                log_det += math.log(floors[begin + i])
+        out[c] = log_det
+
+
+@kernel
+def extend_all_blocks(matrix, starts, members, bounds, floors, out):
+    """The same as extend_blocks with every variable as a candidate, for one family after the other.
+
+    members  flat int64         [parents..., child] of each family
+    bounds   (k + 1,) int64
+    out      (k * p,) float64   overwritten; meaningless for the members of a family themselves
+    """
+    p = starts.shape[0] - 1
+    everyone = np.arange(p)
+    for f in range(bounds.shape[0] - 1):
+        family = members[bounds[f] : bounds[f + 1]]
+        extend_blocks(matrix, starts, family, everyone, floors, out[f * p : (f + 1) * p])

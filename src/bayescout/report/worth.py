@@ -56,7 +56,7 @@ def worth(result: Result) -> Worth:
     assert result.scores is not None
     tables = Counted(result.table)
     dag = result.dag
-    rules = result.settings.knowledge.compile(dag.nodes)
+    rules = result._rules
     arcs = []
     for child, parents in enumerate(dag.parents):
         for parent in parents:

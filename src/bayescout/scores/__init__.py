@@ -23,6 +23,16 @@ from bayescout.scores.likelihood import (
     NormalisedMutualInformation,
     Penalised,
 )
+from bayescout.scores.mixed import (
+    CgAic,
+    CgBic,
+    CgEbic,
+    CgLogLikelihood,
+    DgAic,
+    DgBic,
+    DgEbic,
+    DgLogLikelihood,
+)
 from bayescout.scores.nml import Fnml, Qnml
 from bayescout.scores.scorer import Score, Scorer
 from bayescout.scores.table_scorer import TableScorer
@@ -48,6 +58,14 @@ SCORES: dict[str, Callable[..., Formula]] = {
     "fnml": Fnml,
     "qnml": Qnml,
     "bge": Bge,
+    "cg-loglik": CgLogLikelihood,
+    "cg-aic": CgAic,
+    "cg-bic": CgBic,
+    "cg-ebic": CgEbic,
+    "dg-loglik": DgLogLikelihood,
+    "dg-aic": DgAic,
+    "dg-bic": DgBic,
+    "dg-ebic": DgEbic,
 }
 """Every score by name; to add one, write a class and add a line here."""
 
@@ -97,7 +115,15 @@ __all__ = [
     "Bd",
     "Bge",
     "Bic",
+    "CgAic",
+    "CgBic",
+    "CgEbic",
+    "CgLogLikelihood",
     "CustomScorer",
+    "DgAic",
+    "DgBic",
+    "DgEbic",
+    "DgLogLikelihood",
     "Ebic",
     "Entropy",
     "Fnml",

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayescout.arrays import Bools, Floats
 from bayescout.data.table import Table
-from bayescout.errors import DataError
+from bayescout.errors import SettingError
 from bayescout.scores.superset_bounds import SupersetBound
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Engine, Kind, Statistics
@@ -53,8 +53,8 @@ class Formula:
     """Settings and formula of a decomposable score; frozen dataclasses derive from it.
 
     `evaluate` turns the statistics of a batch of families into one number per family. `kinds` are the kinds
-    of columns it accepts, `equivalent` is True if Markov equivalent graphs score the same, and
-    `likelihood_scale` is True if log-likelihood less score is a penalty for complexity. All are
+    of columns it accepts ("both": also in one table), `equivalent` is True if Markov equivalent graphs score
+    the same, and `likelihood_scale` is True if log-likelihood less score is a penalty for complexity. All are
     decomposable: a network's score is the sum over its families.
     """
 
@@ -83,12 +83,7 @@ class Formula:
         if self.kinds != "both":
             return self.kinds
         if not table.is_discrete and not table.is_continuous:
-            mixed = next(n for n, s in zip(table.names, table.states, strict=True) if s is None)
-            raise DataError(
-                f"the table mixes discrete and continuous columns ({mixed!r} is continuous): "
-                f"{setting('bins', 3)} cuts the continuous ones into intervals; or declare one kind for "
-                f"all, such as {setting('kinds', 'discrete')}"
-            )
+            return "mixed"
         return "continuous" if table.is_continuous else "discrete"
 
     def scatter_prior(self, n_variables: int) -> float | None:
@@ -99,7 +94,13 @@ class Formula:
         """The statistics that the formula is computed from, by an engine."""
         kind = self.kind_for(table)
         require_kind(table, kind)
-        return engine(table, kind, self.scatter_prior(table.n_columns))
+        made = engine(table, kind, self.scatter_prior(table.n_columns))
+        if made.kind != kind:
+            raise SettingError(
+                f"the engine made {made.kind} statistics, and {type(self).__name__} needs {kind} ones of "
+                f"this table: use {setting('engine', 'memory')}, or another score"
+            )
+        return made
 
 
 class FunctionFormula(Formula):

@@ -1,4 +1,4 @@
-"""The maximised log-likelihood and its penalised forms, for discrete and for Gaussian data."""
+"""The maximised log-likelihood and its penalised forms, for discrete, Gaussian and mixed data."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bayescout.checks import as_plain, settle, shown
 from bayescout.errors import SettingError
 from bayescout.kernels.limits import LIKELIHOOD
 from bayescout.scores.formula import Formula, Kinds, Terms
+from bayescout.scores.mixed_bounds import block_bounds, conditional_bounds
 from bayescout.scores.superset_bounds import SupersetBound, gaussian_bounds, likelihood_bounds
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.families import Families, FamilyTables
@@ -27,7 +28,8 @@ class LogLikelihood(Formula):
     r"""The maximised log-likelihood.
 
     $\sum_{jk} N_{jk} \log (N_{jk} / N_j)$ for discrete data; for Gaussian data
-    $-\frac n2 (\log 2\pi\hat\sigma^2 + 1)$ with the maximum-likelihood residual variance. In nats.
+    $-\frac n2 (\log 2\pi\hat\sigma^2 + 1)$ with the maximum-likelihood residual variance; with columns of
+    both kinds that of a conditional Gaussian network, see `CgBic`. In nats.
     It never falls when an arc is added: use it to compare, not to learn.
     """
 
@@ -50,7 +52,7 @@ class Penalised(Formula):
 
     $LL - \psi(N)\,\mathrm{size}$; `charge` is ψ: a number, or a function of N. Parameters are
     counted over declared states and all parent configurations, $q(r-1)$; a Gaussian family has one a
-    parent, an intercept and a variance.
+    parent, an intercept and a variance, for each configuration of its discrete parents.
     In nats and not doubled: Tetrad's BIC is twice ours, aGrUM's is ours divided by log 2.
     """
 
@@ -247,6 +249,10 @@ def charged(families: Families, charge: float) -> Floats:
 
 def _bounds(statistics: Any, allowed: Bools, charge: float) -> list[SupersetBound]:
     """The superset bounds of a log-likelihood less a charge per parameter."""
+    if statistics.kind == "mixed":
+        return conditional_bounds(statistics, allowed, charge)
+    if statistics.kind == "degenerate":
+        return block_bounds(statistics, allowed, charge)
     if statistics.kind == "continuous":
         return gaussian_bounds(statistics, allowed, charge)
     return likelihood_bounds(statistics, allowed, statistics.grid.round(charge))

@@ -12,7 +12,9 @@ from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
 from bayescout.scores import Formula, ScoreLike, Scorer, bind
 from bayescout.scores.likelihood import LogLikelihood
+from bayescout.scores.table_scorer import TableScorer
 from bayescout.statistics.alignment import aligned_table
+from bayescout.statistics.engine import Statistics
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,13 @@ def score(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: 
     return total(bind(score, table), dag)
 
 
+def _measuring(bound: Scorer, table: Table) -> Statistics:
+    """The statistics from which log-likelihood and parameters are told: of the score's model, if mixed."""
+    if isinstance(bound, TableScorer) and bound.statistics.kind in ("mixed", "degenerate"):
+        return bound.statistics
+    return LogLikelihood().statistics(table)
+
+
 def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> ScoreParts:
     """As `score`, with log-likelihood, penalty and free parameters listed, per node and in total."""
     dag, table = aligned(structure, data, **table_options)
@@ -70,7 +79,7 @@ def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_opt
     families = list(enumerate(dag.parents))
     scores = bound.many(families)
     formula = getattr(bound, "formula", None)
-    statistics = LogLikelihood().statistics(table).many(families)
+    statistics = _measuring(bound, table).many(families)
     likelihoods, parameters = statistics.log_likelihoods(), statistics.parameters()
     on_scale = isinstance(formula, Formula) and formula.likelihood_scale
     nodes = tuple(

@@ -168,6 +168,11 @@ class Scorer:
         return False
 
     @property
+    def legal(self) -> Bools | None:
+        """(n, n) bool [parent, child], the arcs that the score's model can have; None if it can have all."""
+        return None
+
+    @property
     def planned_rows(self) -> int:
         """The rows that scoring one family counts for when the work of a step is planned."""
         return PLANNED_ROWS

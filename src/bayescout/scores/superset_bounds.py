@@ -64,6 +64,16 @@ class LikelihoodBound(SupersetBound):
         self.most = most
         self.entropies = entropies
 
+    def among(self, cards: Ints, places: Ints) -> LikelihoodBound:
+        """The same bound in positions of a larger table, in which its variables stand at `places`."""
+        entropies = None
+        if self.entropies is not None:
+            entropies = np.zeros((len(cards), len(cards)))
+            entropies[np.ix_(places, places)] = self.entropies
+        found = LikelihoodBound(self.states, cards, 0.0, self.most, entropies)
+        found.charge = self.charge
+        return found
+
     def _configurations(self, base: tuple[int, ...], sets: Ints) -> Floats:
         fixed = math.prod(float(self.cards[v]) for v in base)
         product: Floats = self.cards[sets].prod(axis=1) * fixed
@@ -72,7 +82,7 @@ class LikelihoodBound(SupersetBound):
     def worth(self, base: tuple[int, ...], sets: Ints, bests: Floats) -> Any:
         configurations = self._configurations(base, sets)
         top = self.most - self.charge * configurations
-        worth = top + _slack(top, bests) > bests
+        worth = top + slack(top, bests) > bests
         if self.entropies is None:
             return worth
         for place in range(sets.shape[1]):
@@ -83,12 +93,12 @@ class LikelihoodBound(SupersetBound):
             for other in others:
                 gain = np.minimum(gain, self.entropies[added, other])
             cost = self.charge * configurations * (1 - 1 / self.cards[added])
-            worth &= gain + _slack(gain, cost) > cost
+            worth &= gain + slack(gain, cost) > cost
         return worth
 
     def above(self, base: tuple[int, ...], sets: Ints, scores: Floats, occupied: Ints | None) -> Floats:
         top: Floats = self.most - self.charge * self._configurations(base, sets)
-        return top + _slack(top, scores) if self.states > 1 else top
+        return top + slack(top, scores) if self.states > 1 else top
 
 
 class GaussianBound(SupersetBound):
@@ -100,7 +110,7 @@ class GaussianBound(SupersetBound):
 
     def above(self, base: tuple[int, ...], sets: Ints, scores: Floats, occupied: Ints | None) -> Floats:
         top = np.full(len(sets), self.most - self.charge * (sets.shape[1] + len(base) + 3))
-        return top + _slack(top, scores)
+        return top + slack(top, scores)
 
 
 class DirichletBound(SupersetBound):
@@ -121,7 +131,7 @@ class DirichletBound(SupersetBound):
     def above(self, base: tuple[int, ...], sets: Ints, scores: Floats, occupied: Ints | None) -> Floats:
         cells = np.full(len(sets), self.seen) if occupied is None else np.maximum(occupied, self.seen)
         top: Floats = -self.log_states * cells
-        return top + _slack(top, scores) if self.log_states > 0 else top
+        return top + slack(top, scores) if self.log_states > 0 else top
 
 
 def likelihood_bounds(
@@ -189,7 +199,7 @@ def _entropies(statistics: DiscreteStatistics) -> Floats:
     return entropies
 
 
-def _slack(one: Floats, other: Floats) -> Floats:
+def slack(one: Floats, other: Floats) -> Floats:
     """A margin for rounding, far above it and far below any difference of importance."""
     size = np.where(np.isfinite(one), np.abs(one), 0.0) + np.where(np.isfinite(other), np.abs(other), 0.0)
     return SLACK * 1e-6 * size + SLACK

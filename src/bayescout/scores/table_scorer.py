@@ -147,6 +147,11 @@ class TableScorer(Scorer):
         return self.statistics.kind == "discrete"
 
     @property
+    def legal(self) -> Bools | None:
+        found: Bools | None = getattr(self.statistics, "legal", None)
+        return found
+
+    @property
     def planned_rows(self) -> int:
         return max(PLANNED_ROWS, self.statistics.n_rows)
 

@@ -194,6 +194,12 @@ class Covariance:
 
 def scaled_scatter(table: Table) -> tuple[Floats, Ints]:
     """The scatter matrix of the columns divided by 2**exponents, which are 0 except for extreme columns."""
+    _, scatter, exponents = centred_columns(table)
+    return scatter, exponents
+
+
+def centred_columns(table: Table) -> tuple[Floats, Floats, Ints]:
+    """The columns divided by 2**exponents and less their means, and their scatter matrix."""
     exponents = np.frexp(np.abs(table.values).max(axis=1, initial=0.0))[1].astype(np.int64)
     exponents[np.abs(exponents) <= LARGE_EXPONENT] = 0
     values = np.ldexp(table.values, -exponents[:, None]) if exponents.any() else table.values
@@ -205,7 +211,7 @@ def scaled_scatter(table: Table) -> tuple[Floats, Ints]:
     if len(small):
         centred[small] -= _means(centred[small], weights)
         scatter = _scatter(centred, table.weights)
-    return scatter, exponents
+    return centred, scatter, exponents
 
 
 def _means(values: Floats, weights: Floats) -> Floats:

@@ -17,7 +17,7 @@ from bayescout.data.table import Table
 from bayescout.errors import TooLargeError
 from bayescout.statistics.families import Families
 
-Kind = Literal["discrete", "continuous"]
+Kind = Literal["discrete", "continuous", "mixed", "degenerate"]
 
 
 class KernelView(NamedTuple):
@@ -44,7 +44,8 @@ class KernelView(NamedTuple):
 class Statistics(Protocol):
     """The statistics of families of one data set, by position of the variables.
 
-    kind         "discrete": batches are `FamilyTables`; "continuous": `FamilyRegressions`
+    kind         "discrete": batches are `FamilyTables`; "continuous": `FamilyRegressions`; "mixed"
+                 (conditional Gaussian): `MixedFamilies`; "degenerate" (Gaussian): `FamilyBlocks`
     n_variables  the number of variables
     n_rows       rows that are read to count one family, by which work is planned
     total        the number of rows, or the sum of their weights

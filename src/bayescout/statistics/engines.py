@@ -6,11 +6,17 @@ from bayescout.data.table import Table
 from bayescout.errors import SettingError, UnknownNameError
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
+from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.engine import Engine, Kind, Statistics
+from bayescout.statistics.mixed import ConditionalGaussian
 
 
 def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistics:
     """The statistics of a table that is in memory."""
+    if kind == "mixed":
+        return ConditionalGaussian(table)
+    if kind == "degenerate":
+        return DegenerateGaussian(table)
     return Counts(table) if kind == "discrete" else Covariance(table, prior)
 
 

@@ -1,7 +1,7 @@
 """The sufficient statistics of families, of which every score is a function.
 
-A batch holds the statistics of many families at once, discrete or Gaussian. Both kinds have
-`log_likelihoods()` and `parameters()`; a score that needs no more works on both.
+A batch holds the statistics of many families at once: discrete, Gaussian or mixed. All kinds have
+`log_likelihoods()` and `parameters()`; a score that needs no more works on all of them.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ class Families(Protocol):
     def n_variables(self) -> int:
         """The number of variables of the whole table."""
 
-    def rounded(self, value: float) -> float:
-        """A constant rounded to the grid of the log-likelihoods, so that its multiples add exactly."""
+    def rounded(self, value: float) -> float | Floats:
+        """A constant rounded to the grid of the log-likelihoods, so that its multiples add exactly.
+
+        One number, or one per family where their grids differ.
+        """
 
 
 @dataclass(frozen=True)

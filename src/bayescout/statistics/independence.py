@@ -18,9 +18,11 @@ from bayescout.arrays import Family, Floats
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
+from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.discrete import DiscreteStatistics
-from bayescout.statistics.engine import Statistics
+from bayescout.statistics.engine import Kind, Statistics
 from bayescout.statistics.engines import in_memory
+from bayescout.statistics.mixed import ConditionalGaussian
 
 Answer = Literal["dependent", "independent", "inconclusive"]
 Correction = Literal["none", "bonferroni", "benjamini-hochberg"]
@@ -240,6 +242,41 @@ class FisherZ(_DataTests):
         return out
 
 
+class DegenerateRatio(_DataTests):
+    r"""The likelihood-ratio test of the degenerate Gaussian model, for tables with columns of both kinds.
+
+    $$ 2 (\ell(b \mid a, given) - \ell(b \mid given)) $$
+
+    where each discrete variable stands as indicator columns (Andrews, Ramsey & Cooper 2019), against
+    chi-squared with columns of a times columns of b degrees of freedom. Not reliable if there are no more
+    rows than columns. For one discrete and one continuous variable it is one-way analysis of variance.
+    """
+
+    kind: ClassVar[str] = "mixed"
+
+    def __init__(
+        self, statistics: DegenerateGaussian, alpha: float = 0.05, correction: Correction = "none"
+    ) -> None:
+        super().__init__(alpha, correction)
+        self.statistics = statistics
+
+    def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        pairs = [(min(a, b), max(a, b), tuple(sorted(given))) for a, b, given in questions]
+        found = [
+            self.statistics.many(families).log_likelihoods()
+            for families in (
+                [(b, tuple(sorted((a, *given)))) for a, b, given in pairs],
+                [(b, given) for _, b, given in pairs],
+            )
+        ]
+        believed = np.isfinite(found[0]) & np.isfinite(found[1])
+        with_a, without = (np.where(believed, values, 0.0) for values in found)
+        statistics = np.maximum(2 * (with_a - without), 0.0)
+        widths = self.statistics.widths
+        degrees = np.array([float(widths[a] * widths[b]) for a, b, _ in pairs])
+        return statistics, degrees, _upper_tail(statistics, degrees), believed
+
+
 def independence_tests(
     statistics: Table | Statistics,
     test: str | None = None,
@@ -247,21 +284,27 @@ def independence_tests(
     correction: Correction = "none",
     between: Callable[[], None] | None = None,
 ) -> IndependenceTests:
-    """The tests for a table or its statistics: "g2" (discrete data's default), "chi2" or "fisher-z".
+    """The tests for a table or its statistics: "g2" (discrete data's default), "chi2", "fisher-z" or "dg".
+
+    "fisher-z" is for continuous columns, and "dg" for tables with columns of both kinds.
 
     `between` is called between pieces of work, and may raise to end it.
     """
     if isinstance(statistics, Table):
-        statistics = in_memory(statistics, "discrete" if statistics.is_discrete else "continuous")
-    discrete = statistics.kind == "discrete"
-    test = test or ("g2" if discrete else "fisher-z")
+        kind: Kind = "discrete" if statistics.is_discrete else "continuous"
+        mixed = not statistics.is_discrete and not statistics.is_continuous
+        statistics = in_memory(statistics, "mixed" if mixed else kind)
+    tested = "mixed" if statistics.kind == "degenerate" else statistics.kind
+    fit = [name for name, made in TESTS.items() if made.kind == tested]
+    test = test or fit[0]
     if test not in TESTS:
         raise SettingError(f"test must be one of {', '.join(TESTS)}, not {test!r}")
-    if (TESTS[test].kind == "discrete") != discrete:
-        fit = [name for name, made in TESTS.items() if (made.kind == "discrete") == discrete]
+    if test not in fit:
         raise SettingError(
             f"test {test!r} is for {TESTS[test].kind} columns and these are not; use {' or '.join(fit)}"
         )
+    if isinstance(statistics, ConditionalGaussian):
+        statistics = statistics.degenerate
     made = TESTS[test](statistics, alpha, correction)
     if between is not None:
         made.between = between
@@ -269,7 +312,12 @@ def independence_tests(
     return found
 
 
-TESTS: dict[str, Any] = {"g2": GSquared, "chi2": ChiSquared, "fisher-z": FisherZ}
+TESTS: dict[str, Any] = {
+    "g2": GSquared,
+    "chi2": ChiSquared,
+    "fisher-z": FisherZ,
+    "dg": DegenerateRatio,
+}
 """Every test by name."""
 
 

@@ -13,7 +13,7 @@ def require_kind(table: Table, kind: Kind) -> None:
     """Refuse a table that has columns of another kind, or cells that are missing."""
     if kind == "discrete":
         _require_discrete(table)
-    else:
+    elif kind == "continuous":
         _require_continuous(table)
     require_complete(table)
 

@@ -19,6 +19,9 @@ def canonical_order(table: Table) -> list[int]:
     Discrete columns come before continuous ones, which have no entropy and are ordered by content alone. A
     missing cell is content too: one more state, or one more number.
 
+    In a table with both kinds, continuous columns are told apart by the continuous cells first, so that the
+    order of the states of other columns does not matter to them.
+
     Shuffling rows or columns, or renaming variables, does not change it, nor does writing a row of weight 2
     as two rows. Falling entropy because it makes greedy searches end a little better than other orders do;
     see docs/decisions/canonical-order.md.
@@ -27,8 +30,11 @@ def canonical_order(table: Table) -> list[int]:
     spreads = _spreads(table, continuous)
     marks = np.zeros(table.n_columns, dtype=np.uint64)
     if len(np.unique(spreads)) < table.n_columns or continuous.any():
-        marks = _signatures(table, continuous)
-    columns = (continuous.tolist(), spreads.tolist(), marks.tolist(), map(str, table.names))
+        marks = _signatures(table)
+    apart = np.zeros_like(marks)
+    if continuous.any() and not continuous.all():
+        apart[continuous] = _signatures(table.select([table.names[i] for i in np.flatnonzero(continuous)]))
+    columns = (continuous.tolist(), spreads.tolist(), apart.tolist(), marks.tolist(), map(str, table.names))
     keys = list(zip(*columns, strict=True))
     return sorted(range(table.n_columns), key=keys.__getitem__)
 
@@ -45,10 +51,11 @@ def _spreads(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.int64]:
     return spreads
 
 
-def _signatures(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _signatures(table: Table) -> NDArray[np.uint64]:
     """One number per column, from its cells and from the other cells of their rows."""
     from bayescout.kernels.content import mark_columns, mark_rows
 
+    continuous = np.array([states is None for states in table.states], dtype=np.bool_)
     parts = [(table.codes, ~continuous), (table.values.view(np.uint64), continuous)]
     parts = [(cells, where) for cells, where in parts if len(cells)]
     weights = _weights(table)[0]

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.errors import KnowledgeError, UnknownNameError
 from bayescout.graph.orders import find_cycle
+from bayescout.wording import setting
 
 Label = Hashable
 Arc = tuple[Label, Label]
@@ -186,6 +187,25 @@ class Rules:
     @property
     def n(self) -> int:
         return len(self.max_parents)
+
+    def within(self, legal: Bools | None, names: Sequence[Label]) -> Rules:
+        """The rules, restricted to the arcs that a score's model can have.
+
+        legal  (n, n) bool [parent, child], or None for all: a discrete variable of a conditional Gaussian
+               network has no continuous parents
+        """
+        if legal is None:
+            return self
+        lacking = np.argwhere(self.required & ~legal)
+        if len(lacking):
+            parent, child = (names[i] for i in lacking[0])
+            raise KnowledgeError(
+                f"the knowledge requires {parent!r} -> {child!r}, but {parent!r} is continuous and {child!r} "
+                f"discrete, and in a conditional Gaussian network a discrete variable has discrete parents "
+                f"only: require {child!r} -> {parent!r}, cut {parent!r} into intervals "
+                f"({setting('bins', 3)}), or use a score that allows it ({setting('score', 'dg-bic')})"
+            )
+        return replace(self, allowed=self.allowed & legal)
 
     def broken_by(self, parents: Sequence[Sequence[int]]) -> str | None:
         """The rule that a graph breaks, with {i} for the name of variable i; None if it keeps every rule."""

@@ -75,8 +75,9 @@ class Imap:
     growth goes on. On continuous data arcs are then pruned whose ends are independent, or are so given all
     other variables, and growth and shrinking done once more.
 
-    `test` is "chi2" (discrete data's default: few rows make it inconclusive, which is no dependency), "g2" or
-    "fisher-z". Where knowledge forbids the arcs that it takes, dependencies may stay uncovered.
+    `test` is "chi2" (discrete data's default: few rows make it inconclusive, which is no dependency), "g2",
+    "fisher-z" or "dg" (tables with both kinds of columns). Where knowledge forbids the arcs that it takes,
+    dependencies may stay uncovered.
     """
 
     alpha: float = 0.05

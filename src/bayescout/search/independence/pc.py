@@ -77,8 +77,9 @@ class Pc:
     separated a and b; Meek's rules do the rest. A collider that contradicts what is known or an earlier one
     is left out (`conflicts` in the trace); where no graph fits the rest, few further colliders are made.
 
-    Tests are made from the statistics of the score's table: `test` is "g2" (discrete data's default), "chi2"
-    or "fisher-z". `max_given` is the most variables given in a test. `operations` counts tests.
+    Tests are made from the statistics of the score's table: `test` is "g2" (discrete data's default), "chi2",
+    "fisher-z" or "dg" (tables with both kinds of columns). `max_given` is the most variables given in a test.
+    `operations` counts tests.
     """
 
     alpha: float = 0.05

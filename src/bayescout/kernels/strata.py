@@ -1,0 +1,136 @@
+"""Regressions within strata of the rows: scatter matrices for each stratum, and sums of what they explain.
+
+A stratum is a configuration of discrete parents. Columns are in units of their overall standard deviation.
+"""
+
+import math
+
+import numpy as np
+
+from bayescout.kernels.jit import kernel
+
+
+@kernel
+def scatter_rows(rows, strata, weights, sizes, totals, scatters):
+    """The centred sums of squares and products of the columns within each stratum.
+
+    rows      (n, v) float64     one row of values per row of the table
+    strata    (n,) int64         the stratum of each row
+    weights   (n,) float64       of the rows, or empty if each counts once
+    sizes     (q,) int64         overwritten: the rows of each stratum
+    totals    (q,) float64       overwritten: the sums of their weights
+    scatters  (q, v, v) float64  overwritten
+    """
+    n, v = rows.shape
+    weighted = weights.shape[0] > 0
+    means = np.zeros((sizes.shape[0], v))
+    centred = np.empty(v)
+    sizes[:] = 0
+    totals[:] = 0.0
+    scatters[:] = 0.0
+    for row in range(n):
+        stratum = strata[row]
+        weight = weights[row] if weighted else 1.0
+        sizes[stratum] += 1
+        totals[stratum] += weight
+        mean = means[stratum]
+        for i in range(v):
+            mean[i] += weight * rows[row, i]
+    for stratum in range(sizes.shape[0]):
+        if totals[stratum] > 0.0:
+            means[stratum] /= totals[stratum]
+    for row in range(n):
+        stratum = strata[row]
+        weight = weights[row] if weighted else 1.0
+        mean = means[stratum]
+        for i in range(v):
+            centred[i] = rows[row, i] - mean[i]
+        for i in range(v):
+            value = weight * centred[i]
+            products = scatters[stratum, i]
+            for j in range(i + 1):
+                products[j] += value * centred[j]
+    for stratum in range(sizes.shape[0]):
+        for i in range(v):
+            for j in range(i):
+                scatters[stratum, j, i] = scatters[stratum, i, j]
+
+
+@kernel
+def _residual(matrix, family, floor, lower, use, slopes):
+    """The residual of a family's last variable, and how many parents before it are used.
+
+    lower   (k + 1, k + 1) float64  overwritten: the Cholesky factor, then the row of the child
+    use     (k,) int64              overwritten: the parents used; the others are functions of earlier ones
+    slopes  (k,) float64            overwritten: the regression coefficients of the parents used
+    """
+    used = 0
+    for place in range(family.shape[0]):
+        variable = family[place]
+        residual = matrix[variable, variable]
+        for i in range(used):
+            value = matrix[use[i], variable]
+            for j in range(i):
+                value -= lower[i, j] * lower[used, j]
+            value /= lower[i, i]
+            lower[used, i] = value
+            residual -= value * value
+        if place == family.shape[0] - 1:
+            break
+        if residual > floor:
+            lower[used, used] = math.sqrt(residual)
+            use[used] = variable
+            used += 1
+    for i in range(used - 1, -1, -1):
+        value = lower[used, i]
+        for j in range(i + 1, used):
+            value -= lower[j, i] * slopes[j]
+        slopes[i] = value / lower[i, i]
+    return max(residual, floor), used
+
+
+@kernel
+def explained_in_strata(strata, family, candidates, settings, out):
+    """The log-likelihood that the parents of a continuous variable explain, for each further parent.
+
+    strata      (sizes, totals, few, matrices, variances): the rows and weights of each stratum; few (q,)
+                bool, True where the matrix is shrunk; matrices (q, v, v) of correlations; variances (q, v)
+    family      (k + 1,) int64   parents, and the child last
+    candidates  (c,) int64       one more parent each; -1 for none
+    settings    (floor, prior): the least residual, and the rows that a shrunk matrix counts in advance
+    out         (c,) float64     overwritten; -inf where a stratum has too few rows for so many parents
+
+    The sum over strata of -n/2 log(residual), and where the matrix is shrunk, of the change in the squared
+    errors over twice the variance: the value is then the log-likelihood at the shrunk estimate.
+    """
+    sizes, totals, few, matrices, variances = strata
+    floor, prior = settings
+    k = family.shape[0] - 1
+    child = family[k]
+    members = np.empty(k + 2, dtype=np.int64)
+    lower = np.empty((k + 2, k + 2))
+    use = np.empty(k + 1, dtype=np.int64)
+    slopes = np.empty(k + 1)
+    for c in range(candidates.shape[0]):
+        members[:k] = family[:k]
+        length = k + 1
+        if candidates[c] >= 0:
+            members[k] = candidates[c]
+            length = k + 2
+        members[length - 1] = child
+        found = 0.0
+        for q in range(sizes.shape[0]):
+            if totals[q] <= 0.0:
+                continue
+            if not few[q] and sizes[q] <= length:
+                found = -np.inf
+                break
+            residual, used = _residual(matrices[q], members[:length], floor, lower, use, slopes)
+            found -= totals[q] / 2 * math.log(residual)
+            if few[q]:
+                own = variances[q, child]
+                inverse = 1.0 / (own * residual)
+                for i in range(used):
+                    inverse += slopes[i] * slopes[i] / (variances[q, use[i]] * residual)
+                found += prior / 2 * (inverse - 1.0 / own)
+        out[c] = found

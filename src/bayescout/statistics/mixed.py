@@ -1,0 +1,373 @@
+"""Conditional Gaussian statistics: tables for discrete children, one regression per configuration for others.
+
+A discrete child has discrete parents only, and the contingency table of `Counts`. A continuous child has one
+linear regression on its continuous parents for each configuration of its discrete parents; without discrete
+parents it is the regression of `Covariance`. So the scores are those of the discrete and of the Gaussian
+statistics, to the bit, wherever those apply.
+
+One covariance matrix of all continuous variables belongs to each configuration, and a family's value is what
+its block says less what the block of its parents says; hence equivalent graphs score the same. The matrix is
+the maximum-likelihood one with at least `FEW_ROWS` rows, and otherwise (S + k D) / (n + k) for the scatter S,
+the diagonal D of overall variances and k = `PRIOR_ROWS`: see docs/decisions/mixed-columns.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayescout.arrays import Bools, Family, Floats, Ints, Parents
+from bayescout.data.absent import require_complete
+from bayescout.data.table import Table
+from bayescout.errors import TooLargeError
+from bayescout.statistics.counts import Counts
+from bayescout.statistics.covariance import (
+    CORRELATION_DIGITS,
+    RESIDUAL_FLOOR,
+    Covariance,
+    centred_columns,
+    on_grid,
+)
+from bayescout.statistics.degenerate import DegenerateGaussian
+from bayescout.statistics.engine import Kind
+from bayescout.statistics.families import Grid
+
+FEW_ROWS = 10.0
+"""A configuration with fewer rows (by weight) has a covariance matrix shrunk to the overall variances."""
+
+PRIOR_ROWS = 1.0
+"""The rows that the overall variances count for in a shrunk matrix."""
+
+WHOLE_COLUMNS = 64
+"""Up to so many continuous columns, the matrices of a configuration are computed for all of them at once."""
+
+CHUNK = 16
+"""Candidates whose cross-products are computed together if there are more columns than that."""
+
+MEMORY_BYTES, MOST_BYTES = 128 << 20, 512 << 20
+"""Limits for the matrices that are remembered, and for those of one set of discrete parents."""
+
+
+class Strata(NamedTuple):
+    """The rows of a table by configuration of some discrete variables, and a covariance matrix for each.
+
+    sizes      (q,) int64          rows
+    totals     (q,) float64        sums of weights
+    few        (q,) bool           True where the matrix is shrunk
+    matrices   (q, v, v) float64   correlations of the continuous columns
+    variances  (q, v) float64      in units of the overall variance
+    errors     (q, v) float64      sums of squared errors without parents, in units of that variance
+    """
+
+    sizes: Ints
+    totals: Floats
+    few: Bools
+    matrices: Floats
+    variances: Floats
+    errors: Floats
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The argument `strata` of `kernels.strata`."""
+        return self[:5]
+
+    @property
+    def bytes(self) -> int:
+        return int(self.matrices.nbytes + 2 * self.variances.nbytes)
+
+
+@dataclass(frozen=True)
+class MixedFamilies:
+    """A batch of conditional Gaussian families.
+
+    likelihoods  (k,) maximised log-likelihoods; -inf for a discrete child with a continuous parent
+    sizes        (k,) free parameters
+    fine         (k,) True if there is a discrete variable in the family
+    grid         of the discrete statistics: finer than that of regressions, since parameters may be many
+    """
+
+    likelihoods: Floats
+    sizes: Floats
+    fine: Bools
+    grid: Grid
+    total: float
+    n_variables: int
+
+    def __len__(self) -> int:
+        return len(self.likelihoods)
+
+    def log_likelihoods(self) -> Floats:
+        """Of tables as of `FamilyTables`; of regressions the sum over configurations, in nats."""
+        return self.likelihoods
+
+    def parameters(self) -> Floats:
+        """q (r - 1) for a discrete child; q (k + 2) for a continuous one with k continuous parents."""
+        return self.sizes
+
+    def rounded(self, value: float) -> Floats:
+        """The constant on the grid of each family."""
+        return np.where(self.fine, self.grid.round(value), on_grid(np.float64(value)))
+
+
+class ConditionalGaussian:
+    """Conditional Gaussian statistics of one table with columns of both kinds, in memory."""
+
+    kind: Kind = "mixed"
+    batches_all = False
+
+    def __init__(self, table: Table) -> None:
+        require_complete(table)
+        kinds = np.array([states is not None for states in table.states])
+        names = np.array(table.names, dtype=object)
+        self.table = table
+        self.is_discrete: Bools = kinds
+        self.counts = Counts(table.select(list(names[kinds])))
+        continuous = table.select(list(names[~kinds]))
+        self.covariance = Covariance(continuous)
+        self.total = self.covariance.total
+        self.n_rows = table.n_rows
+        self._places = np.where(kinds, np.cumsum(kinds), np.cumsum(~kinds)) - 1
+        self._rows = _standardised(continuous, self.total)
+        self._weights = np.empty(0) if table.weights is None else np.asarray(table.weights)
+        self._memory: dict[tuple[int, ...], tuple[Strata, Floats]] = {}
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.is_discrete)
+
+    @property
+    def legal(self) -> Bools:
+        """[parent, child]: False for a continuous parent of a discrete child."""
+        return np.asarray(self.is_discrete[:, None] | ~self.is_discrete[None, :])
+
+    @cached_property
+    def degenerate(self) -> DegenerateGaussian:
+        """The degenerate Gaussian statistics of the same table, for tests of independence."""
+        return DegenerateGaussian(self.table)
+
+    def cells(self, child: int, parents: Sequence[int]) -> int:
+        """The cells of a table, or the number of configurations with a regression each."""
+        own = [child] if self.is_discrete[child] else []
+        members = [v for v in (*parents, *own) if self.is_discrete[v]]
+        return math.prod(int(self.counts.cards[self._places[v]]) for v in members)
+
+    def many(self, families: Sequence[Family]) -> MixedFamilies:
+        """The statistics of many families, in their order."""
+        likelihoods, sizes = np.full(len(families), -np.inf), np.ones(len(families))
+        tables, plain = [], []
+        for i, (child, parents) in enumerate(families):
+            discrete, continuous = self._split(parents)
+            if not self.is_discrete[child]:
+                if discrete:
+                    likelihoods[i] = self._regressed(child, discrete, continuous, np.array([-1]))[0]
+                    sizes[i] = self.counts.configurations(discrete) * (len(continuous) + 2)
+                else:
+                    plain.append((i, (self._place(child), continuous)))
+            elif not continuous:
+                tables.append((i, (self._place(child), discrete)))
+        for statistics, some in ((self.counts, tables), (self.covariance, plain)):
+            if some:
+                where = [i for i, _ in some]
+                found: Any = statistics.many([family for _, family in some])
+                likelihoods[where], sizes[where] = found.log_likelihoods(), found.parameters()
+        fine = [bool(self.is_discrete[[child, *parents]].any()) for child, parents in families]
+        return self._batch(likelihoods, sizes, np.array(fine))
+
+    def extensions(self, child: int, parents: Parents, candidates: Ints) -> MixedFamilies:
+        """The statistics of (child, parents + candidate) for each candidate."""
+        discrete, continuous = self._split(parents)
+        likelihoods, sizes = np.full(len(candidates), -np.inf), np.ones(len(candidates))
+        by_table = self.is_discrete[candidates]
+        own = bool(self.is_discrete[child])
+        if own and not continuous and by_table.any():
+            found = self.counts.extensions(self._place(child), discrete, self._places[candidates[by_table]])
+            likelihoods[by_table], sizes[by_table] = found.log_likelihoods(), found.parameters()
+        if not own:
+            self._extend_regressions(child, (discrete, continuous), candidates, likelihoods, sizes)
+        return self._batch(likelihoods, sizes, by_table | own | bool(discrete))
+
+    def all_extensions(self, families: Sequence[Family]) -> MixedFamilies:
+        raise NotImplementedError
+
+    def kernel_view(self) -> None:
+        return None
+
+    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
+        """The error for a family with so many occurring configurations."""
+        name = self.table.names[child]
+        given = ", ".join(repr(self.table.names[parent]) for parent in parents)
+        return TooLargeError(
+            f"the regressions of {name!r} given {given} are {distinct:,}, one for each configuration of the "
+            f"discrete parents, more than fit in {MOST_BYTES >> 20} MB; limit the parents of {name!r}"
+        )
+
+    def residuals(self, child: int, parents: Parents) -> tuple[Floats, Floats, float]:
+        """The residual variance of a continuous child in each configuration that occurs, and its rows.
+
+        In units of the overall variance, whose log(2 pi s^2) comes third. 0 in a configuration with few rows,
+        or with no more than there are coefficients, and where the child does not vary or is determined.
+        """
+        from bayescout.kernels.regression import regress_families
+
+        discrete, continuous = self._split(parents)
+        family = np.array([*continuous, self._place(child)], dtype=np.int64)
+        columns = np.unique(family)
+        strata, _ = self._strata(discrete, columns)
+        members, bounds = np.searchsorted(columns, family), np.array([0, len(family)])
+        found = np.zeros(len(strata.totals))
+        floors, out = np.full(len(columns), RESIDUAL_FLOOR), np.empty((1, 2))
+        enough = ~strata.few & (strata.sizes > len(family)) & (strata.errors[:, members[-1]] > 0)
+        for q in np.flatnonzero(enough).tolist():
+            regress_families(strata.matrices[q], members, bounds, floors, out)
+            if out[0, 0] > RESIDUAL_FLOOR:
+                found[q] = out[0, 0] * strata.variances[q, members[-1]]
+        return found, strata.totals, float(self.covariance.log_scales[self._place(child)])
+
+    # ---- regressions by configuration
+
+    def _extend_regressions(
+        self,
+        child: int,
+        parents: tuple[Parents, Parents],
+        candidates: Ints,
+        likelihoods: Floats,
+        sizes: Floats,
+    ) -> None:
+        """Fill in the families of a continuous child with each further parent."""
+        discrete, continuous = parents
+        q, k = self.counts.configurations(discrete), len(continuous)
+        places = self._places[candidates]
+        more = ~self.is_discrete[candidates]
+        if more.any():
+            sizes[more] = q * (k + 3)
+            if discrete:
+                likelihoods[more] = self._regressed(child, discrete, continuous, places[more])
+            else:
+                plain = self.covariance.extensions(self._place(child), continuous, places[more])
+                likelihoods[more] = plain.log_likelihoods()
+        for i in np.flatnonzero(~more).tolist():
+            both = tuple(sorted((*discrete, int(places[i]))))
+            likelihoods[i] = self._regressed(child, both, continuous, np.array([-1]))[0]
+            sizes[i] = self.counts.configurations(both) * (k + 2)
+
+    def _regressed(self, child: int, discrete: Parents, continuous: Parents, candidates: Ints) -> Floats:
+        """The log-likelihoods of a continuous child with each further continuous parent; -1 is none."""
+        from bayescout.kernels.strata import explained_in_strata
+
+        family = np.array([*continuous, self._place(child)], dtype=np.int64)
+        out = np.empty(len(candidates))
+        step = len(out) if self._all_at_once(discrete) else CHUNK
+        for begin in range(0, len(out), step):
+            some = candidates[begin : begin + step]
+            columns = None if self._all_at_once(discrete) else np.unique([*family, *some[some >= 0]])
+            strata, owns = self._strata(discrete, columns)
+            local, more = family, some
+            if columns is not None:
+                local = np.searchsorted(columns, family)
+                more = np.where(some >= 0, np.searchsorted(columns, some), -1)
+            explained = np.empty(len(some))
+            settings = (RESIDUAL_FLOOR, PRIOR_ROWS)
+            explained_in_strata(strata.arrays, local, more, settings, explained)
+            out[begin : begin + step] = on_grid(explained) + owns[local[-1]]
+        return out
+
+    def _all_at_once(self, discrete: Parents) -> bool:
+        """Return True if the matrices of these configurations are made for all continuous columns."""
+        columns = self._rows.shape[1]
+        configurations = min(self.counts.configurations(discrete), float(self.n_rows))
+        return bool(columns <= WHOLE_COLUMNS and configurations * columns * columns * 8 <= MEMORY_BYTES / 4)
+
+    def _strata(self, discrete: Parents, columns: Ints | None) -> tuple[Strata, Floats]:
+        """The strata of some discrete variables, and what each column by itself says in them."""
+        known = self._memory.get(discrete) if columns is None else None
+        if known is not None:
+            return known
+        strata = self._computed(discrete, columns)
+        scales = self.covariance.log_scales if columns is None else self.covariance.log_scales[columns]
+        made = strata, _own_likelihoods(strata, scales)
+        if columns is None:
+            held = sum(one.bytes for one, _ in list(self._memory.values()))
+            if held + strata.bytes > MEMORY_BYTES:
+                self._memory = dict(list(self._memory.items())[len(self._memory) // 2 + 1 :])
+            self._memory[discrete] = made
+        return made
+
+    def _computed(self, discrete: Parents, columns: Ints | None) -> Strata:
+        from bayescout.kernels.strata import scatter_rows
+
+        numbers, distinct = self._configurations(discrete)
+        rows = self._rows if columns is None else np.ascontiguousarray(self._rows[:, columns])
+        v = rows.shape[1]
+        if distinct * v * v * 8 > MOST_BYTES:
+            raise TooLargeError(
+                f"{distinct:,} configurations of {len(discrete)} discrete parents, with a covariance matrix "
+                f"of {v} columns each, take more than {MOST_BYTES >> 20} MB; limit the number of parents"
+            )
+        sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
+        scatters = np.empty((distinct, v, v))
+        scatter_rows(rows, numbers, self._weights, sizes, totals, scatters)
+        return _shrunk(sizes, totals, scatters)
+
+    def _configurations(self, discrete: Parents) -> tuple[Ints, int]:
+        """The configuration of each row, as a number, and how many numbers there are."""
+        codes, cards = self.table.codes, self.counts.cards
+        numbers, distinct = np.zeros(self.n_rows, dtype=np.int64), 1
+        for v in discrete:
+            numbers = numbers * int(cards[v]) + codes[v]
+            distinct *= int(cards[v])
+            if distinct > max(256, self.n_rows // 8):
+                found, numbers = np.unique(numbers, return_inverse=True)
+                numbers, distinct = numbers.astype(np.int64), len(found)
+        return numbers, distinct
+
+    def _batch(self, likelihoods: Floats, sizes: Floats, fine: Bools) -> MixedFamilies:
+        return MixedFamilies(likelihoods, sizes, fine, self.counts.grid, self.total, self.n_variables)
+
+    def _place(self, variable: int) -> int:
+        return int(self._places[variable])
+
+    def _split(self, parents: Parents) -> tuple[Parents, Parents]:
+        """The discrete and the continuous parents, as positions among the columns of their kind."""
+        discrete = tuple(self._place(v) for v in parents if self.is_discrete[v])
+        continuous = tuple(self._place(v) for v in parents if not self.is_discrete[v])
+        return tuple(sorted(discrete)), tuple(sorted(continuous))
+
+
+def _standardised(table: Table, total: float) -> Floats:
+    """The rows of the continuous columns, each less its mean and divided by its standard deviation."""
+    centred, scatter, _ = centred_columns(table)
+    return np.ascontiguousarray((centred / np.sqrt(np.diag(scatter) / total)[:, None]).T)
+
+
+def _shrunk(sizes: Ints, totals: Floats, scatters: Floats) -> Strata:
+    """The matrices of strata: of maximum likelihood, or shrunk to the overall variances with few rows.
+
+    A column that does not vary in a stratum with many rows is shrunk there too, by itself. Squared errors
+    over the variance are n at maximum likelihood, (n + k) - k / variance if shrunk, 0 for such a column.
+    """
+    few = (totals < FEW_ROWS)[:, None]
+    rows = totals[:, None]
+    prior = np.where(few, PRIOR_ROWS, 0.0)
+    weights = np.where(rows + prior > 0, rows + prior, 1.0)
+    diagonal = np.einsum("qii->qi", scatters)
+    flat = ~few & (diagonal <= RESIDUAL_FLOOR * weights)
+    variances = np.where(flat, PRIOR_ROWS / (rows + PRIOR_ROWS), (diagonal + prior) / weights)
+    errors = np.where(few, rows + PRIOR_ROWS - PRIOR_ROWS / variances, np.where(flat, 0.0, rows))
+    roots = np.sqrt(variances * weights)
+    matrices = scatters / (roots[:, :, None] * roots[:, None, :])
+    matrices[flat] = 0.0
+    matrices.transpose(0, 2, 1)[flat] = 0.0
+    matrices = np.ldexp(np.rint(np.ldexp(matrices, CORRELATION_DIGITS)), -CORRELATION_DIGITS)
+    np.einsum("qii->qi", matrices)[...] = 1.0
+    return Strata(sizes, totals, few[:, 0].copy(), matrices, np.ascontiguousarray(variances), errors)
+
+
+def _own_likelihoods(strata: Strata, log_scales: Floats) -> Floats:
+    """The log-likelihood of each column without continuous parents, summed over the strata."""
+    own = -strata.totals[:, None] / 2 * (log_scales + np.log(strata.variances)) - strata.errors / 2
+    return np.asarray(on_grid(own.sum(axis=0)))
