@@ -85,7 +85,10 @@ def _climbed(
     table: Table, score: str, rules: Rules, start: ParentSets | str, workers: int | None
 ) -> ParentSets:
     """The graph that hill climbing finds, from the last one."""
-    problem = Problem(bind(score, table, workers), rules, start)
+    scorer = bind(score, table, workers)
+    if scorer.legal is not None:
+        rules = replace(rules, allowed=rules.allowed & scorer.legal, required=rules.required & scorer.legal)
+    problem = Problem(scorer, rules, start)
     search = SEARCHES["hill-climb"]()
     return drive(search, problem, np.random.default_rng(0), Limits(None, None, 1)).best[1]
 

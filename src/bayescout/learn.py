@@ -33,6 +33,7 @@ def learn(
     callback: Callback | None = None,
     checkpoint: str | PathLike[str] | None = None,
     engine: str | Engine | None = None,
+    missing: str = "em",
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
 
@@ -51,6 +52,9 @@ def learn(
                 time is over, with no less than greedy climbing from the start (then `own_score` is its own)
     top         the number of the best distinct networks met that are kept
     workers     threads that count; no effect on the answer
+    missing     what is done about missing cells: "em" (the default) draws each from its distribution given the
+                row's other cells, under a network that is learned in turn, and scores the completed table;
+                "drop" leaves out rows, "state" gives missing cells a state of their own, "error" refuses
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error
@@ -66,7 +70,9 @@ def learn(
 
     if callback is not None and not callable(callback):
         raise SettingError(f"callback must be a function of a step, not {callback!r}")
-    task = Task.of(data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine)
+    task = Task.of(
+        data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing
+    )
     store = None if checkpoint is None else task.checkpoint(checkpoint)
     with store or nullcontext(), _Shown(progress, callback) as observe:
         begin = task.clock + compiling_seconds()

@@ -76,6 +76,8 @@ class Result:
     ends_in_class  True if the search answers with an equivalence class: then `cpdag` is its answer, and
                  `dag` a member of it that keeps the knowledge
     dependencies the tests of independence that the search made, if it made any
+    table        the data, and `completed` the same with the missing cells drawn, if there were any: what was
+                 scored, by `score`, `explain` and `gap`
     own_score    if the time was over before the search had got as far as greedy climbing from the start:
                  the best score that it had met itself. `dag` is then the graph of that climb
     one_way      the arcs of `dag`, by position, whose reverse the score's model cannot have: those from a
@@ -96,6 +98,7 @@ class Result:
     own_score: float | None = None
     one_way: tuple[tuple[int, int], ...] = ()
     table: Table | None = field(default=None, repr=False)
+    completed: Table | None = field(default=None, repr=False)
     scores: Scorer | None = field(default=None, repr=False)
 
     @classmethod
@@ -217,7 +220,10 @@ class Result:
         """The network with parameters, from the data it was learned from unless other data are given."""
         from bayescout.network import fit
 
-        return fit(self.dag, self._evidence()[0] if data is None else data, prior=prior, **options)
+        if data is None:
+            self._evidence()
+            data = self.table
+        return fit(self.dag, data, prior=prior, **options)
 
     def report(
         self,
@@ -236,13 +242,19 @@ class Result:
         write_report(self, path, truth, model, title)
 
     def _evidence(self) -> tuple[Table, Scorer]:
-        if self.table is None or self.scores is None:
+        """The table that was scored, and its scores."""
+        if self.scored_table is None or self.scores is None:
             raise SettingError(
                 "this result has no data with it, as it was read from a file or learned from scored parent "
                 "sets; give them: fit(data), "
                 "bayescout.gap(result, data=...)"
             )
-        return self.table, self.scores
+        return self.scored_table, self.scores
+
+    @property
+    def scored_table(self) -> Table | None:
+        """The table that was scored: the data, or if cells were missing, with these drawn."""
+        return self.table if self.completed is None else self.completed
 
     def plot(self, kind: str = "network", **options: Any) -> Any:
         """A matplotlib figure: the "network" (`truth`, `strengths`) or the "trace" (`x`, `truth`).

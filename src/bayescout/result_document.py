@@ -23,6 +23,7 @@ class SavedSettings(Struct, forbid_unknown_fields=True):
     start: str
     seed: Count
     score_settings: dict[str, Any] | UnsetType | None = UNSET
+    missing: str = "error"
 
 
 class SavedClass(Struct):

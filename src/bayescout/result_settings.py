@@ -28,6 +28,7 @@ class Settings:
     knowledge: Knowledge
     start: str
     seed: int
+    missing: str = "em"
 
     @property
     def score(self) -> str:
@@ -47,6 +48,7 @@ class Settings:
             "knowledge": _encoded(self.knowledge.to_dict()),
             "start": self.start,
             "seed": self.seed,
+            "missing": self.missing,
         }
 
     @classmethod
@@ -64,6 +66,7 @@ class Settings:
             knowledge=Knowledge(**known),
             start=saved["start"],
             seed=saved["seed"],
+            missing=saved.get("missing", "error"),
         )
 
 

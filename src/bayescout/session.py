@@ -77,9 +77,10 @@ class Session:
         workers: int | None = None,
         checkpoint: str | PathLike[str] | None = None,
         engine: str | Engine | None = None,
+        missing: str = "em",
     ) -> None:
         task = self._task = Task.of(
-            data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine
+            data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing
         )
         self._run = Run(task.search, task.problem, task.rng, task.limits, history=True)
         self._paused = False

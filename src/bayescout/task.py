@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
-from bayescout.checks import generator
+from bayescout.checks import generator, require_choice
+from bayescout.completion import Completion, completed
 from bayescout.data import as_table
+from bayescout.data.absent import require_complete
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
 from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
@@ -30,11 +32,16 @@ from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
 
 
+MISSING = ("em", "drop", "state", "error")
+"""The ways to learn from data with missing cells."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A problem in integers, the search for it, and the names for its result.
 
-    table       its columns in canonical order, which the problem's positions refer to
+    table       its columns in canonical order, which the problem's positions refer to; with missing cells
+                if the data have any, which are drawn in the table that is scored (`completion`)
     names       the columns in the order given
     score_mark  tells a score of the user's own from another one in a checkpoint
     listed      the scored parent sets that replace data, if they do
@@ -50,6 +57,7 @@ class Task:
     settings: Settings
     score_mark: str
     listed: ScoredSets | None
+    completion: Completion | None
     begin: float
     clock: float
 
@@ -67,6 +75,7 @@ class Task:
         top: int = 1,
         workers: int | None = None,
         engine: str | Engine | None = None,
+        missing: str = "em",
     ) -> Task:
         """The task of `learn` with the same arguments."""
         begin = time.perf_counter()
@@ -82,13 +91,16 @@ class Task:
         chosen = ListedScore(listed) if listed is not None else DEFAULT_SCORE if score is None else score
         if isinstance(chosen, str):
             chosen = formula_named(chosen)
-        given = as_table(data) if listed is None else without_rows(listed)
+        given = _table_of(data, missing) if listed is None else without_rows(listed)
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
         clock = time.perf_counter() - watch.compiling_seconds()
         table = _canonical(given, chosen)
-        _rules(knowledge, table, listed)  # checked before any work
-        scorer = bind(chosen, table, workers, engine)
+        rules = _rules(knowledge, table, listed)  # checked before any work
+        completion = None
+        if table.has_missing and not _is_own(chosen):
+            completion = completed(table, rules, seed, workers, _until(clock, max_time))
+        scorer = bind(chosen, table if completion is None else completion.table, workers, engine)
         rules = _rules(knowledge, table, listed, scorer)
         problem = Problem(scorer, rules, _start(start, table, rules))
         searching = Named.of(method, SEARCHES)
@@ -101,9 +113,21 @@ class Task:
             knowledge=knowledge,
             start="empty" if start is None else start if isinstance(start, str) else "given",
             seed=seed,
+            missing=missing,
         )
         return cls(
-            method, problem, rng, limits, table, given.names, settings, scoring.mark, listed, begin, clock
+            method,
+            problem,
+            rng,
+            limits,
+            table,
+            given.names,
+            settings,
+            scoring.mark,
+            listed,
+            completion,
+            begin,
+            clock,
         )
 
     def rules(self, knowledge: Knowledge) -> Rules:
@@ -113,6 +137,8 @@ class Task:
     def checkpoint(self, path: str | PathLike[str]) -> Checkpoint:
         """The file to which a run of this task is saved, and from which it is resumed."""
         data = self.table.fingerprint if self.listed is None else self.listed.fingerprint
+        if self.completion is not None:
+            data = f"{data} {self.completion.table.fingerprint}"
         more = {
             "data": data,
             "start": repr(self.problem.start),
@@ -126,6 +152,8 @@ class Task:
         if outcome.too_large:
             warnings.warn(f"parent sets were left out: {outcome.too_large}", BayescoutWarning, stacklevel=3)
         result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
+        if self.completion is not None:
+            result = replace(result, completed=self.completion.table)
         return result if self.listed is None else replace(result, table=None, scores=None)
 
 
@@ -140,6 +168,25 @@ def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
     if score is not None:
         raise SettingError(f"scored parent sets have their scores with them; leave out the score {score!r}")
     return data
+
+
+def _table_of(data: Any, missing: str) -> Table:
+    """The data as a table; under "em" with the missing cells in it."""
+    require_choice("missing", missing, MISSING)
+    table = as_table(data, missing="keep" if missing == "em" else missing)
+    if missing == "error":
+        require_complete(table)
+    return table
+
+
+def _is_own(score: ScoreLike) -> bool:
+    """Return True for a user's own score object, which has its own data and knows columns by position."""
+    return not isinstance(score, Formula) and hasattr(score, "local")
+
+
+def _until(clock: float, max_time: float | None) -> float | None:
+    """When to stop drawing and begin to search: half of the time is for the search."""
+    return None if max_time is None else clock + watch.compiling_seconds() + max_time / 2
 
 
 def _rules(
@@ -168,7 +215,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
     """
     if table.n_columns == 0:
         raise DataError("the table has no columns; there is nothing to learn")
-    if not isinstance(score, Formula) and hasattr(score, "local"):
+    if _is_own(score):
         return table
     return table.select([table.names[i] for i in canonical_order(table)])
 

@@ -96,7 +96,7 @@ class Chain:
 
             def work(rows: slice, uniform: Array = uniform) -> None:
                 mine = uniform[used[rows.start] :]
-                sweep(tree.arrays, nearby, begins, order, codes[rows], tree.logs, mine, state[rows])
+                sweep(tree.flat, nearby, begins, order, codes[rows], tree.logs, mine, state[rows])
 
             list(pool_of(self.workers).map(work, pieces))
         for node in range(len(self.cells)):

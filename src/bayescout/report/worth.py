@@ -52,9 +52,9 @@ class Worth:
 
 def worth(result: Result) -> Worth:
     """The explanations of a result that has its data."""
-    assert result.table is not None
+    assert result.scored_table is not None
     assert result.scores is not None
-    tables = Counted(result.table)
+    tables = Counted(result.scored_table)
     dag = result.dag
     rules = result._rules
     arcs = []
@@ -115,7 +115,7 @@ class Counted:
 
 def gains(result: Result) -> NDArray[np.float64]:
     """gains[parent, child]: the change of the score by that arc alone; NaN for adjacent pairs and loops."""
-    table, scores, dag = result.table, result.scores, result.dag
+    table, scores, dag = result.scored_table, result.scores, result.dag
     assert table is not None
     assert scores is not None
     place = [table.index(label) for label in dag.nodes]
@@ -133,11 +133,11 @@ def gains(result: Result) -> NDArray[np.float64]:
 
 
 def _feasible(result: Result) -> bool:
-    assert result.table is not None
+    assert result.scored_table is not None
     families = len(result.dag) ** 2
     if _own(result.scores):
         return families <= MOST_OWN
-    return families * result.table.n_rows <= MOST_ROWS
+    return families * result.scored_table.n_rows <= MOST_ROWS
 
 
 def _own(scores: Scorer | None) -> bool:
