@@ -20,6 +20,7 @@ from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning
 from bayescout.graph.dag import Dag
 from bayescout.network import fit
+from bayescout.network.fit import stacked
 from bayescout.network.gibbs import Chain
 from bayescout.scores import bind
 from bayescout.search import SEARCHES, Problem
@@ -32,8 +33,19 @@ from bayescout.statistics.pairs import pair_gains
 ROUNDS = ("aic", "aic", "aic", "bic")
 """The score of each graph from which cells are drawn, after the first tree."""
 
-FIRST, NEXT = 5, 3
-"""Sweeps over the empty cells under the first tree, and under each network after it."""
+
+@dataclass(frozen=True)
+class Plan:
+    """Sweeps over the empty cells under the first tree and under each network after it, and the draws kept."""
+
+    first: int
+    after: int
+    draws: int
+
+
+STATES, NUMBERS = Plan(5, 3, 1), Plan(10, 10, 10)
+"""For tables of discrete columns alone, which one draw serves as well as several, and for others, whose
+draws are scored together, each with its share of a row's weight."""
 
 MOST_PARENTS = 5
 """The most parents in a graph that cells are drawn from."""
@@ -61,20 +73,26 @@ def completed(
     rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
     rules = _narrowed(rules)
     chain = Chain(table, workers)
-    graph: ParentSets = first_tree(table)
+    plan = STATES if table.is_discrete else NUMBERS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
-        network = fit(Dag(table.names, graph), table, **_prior(table), missing="available")
+        network = fit(Dag(table.names, first_tree(table)), table, **_prior(table), missing="available")
         chain.begin(network, rng)
-        chain.sweep(network, rng, FIRST)
-        start: ParentSets | str = "empty"
-        for number, score in enumerate(ROUNDS):
-            drawn = chain.completed()
+        chain.sweep(network, rng, plan.first)
+        graph: ParentSets | str = "empty"
+        rounds = 0
+        for score in ROUNDS:
             if until is not None and time.perf_counter() > until:
-                return Completion(drawn, number)
-            start = _climbed(drawn, score, rules, start, workers)
-            chain.sweep(fit(Dag(table.names, start), drawn, **_prior(table)), rng, NEXT)
-    return Completion(chain.completed(), len(ROUNDS))
+                break
+            graph = _climbed(chain.completed(), score, rules, graph, workers)
+            network = fit(Dag(table.names, graph), chain.completed(), **_prior(table))
+            chain.sweep(network, rng, plan.after)
+            rounds += 1
+    drawn = [chain.completed()]
+    for _ in range(plan.draws - 1):
+        chain.sweep(network, rng, plan.after)
+        drawn.append(chain.completed())
+    return Completion(stacked(drawn), rounds)
 
 
 def _prior(table: Table) -> dict[str, str]:

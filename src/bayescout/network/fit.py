@@ -289,7 +289,7 @@ def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
         if not unique:
             regression.warn_collinear(dag.nodes[child], numbers)
         return LinearGaussian(intercept, found, variance)
-    shape = tuple(int(table.cardinalities[parents[place]]) for place in chosen)
+    shape = tuple(len(table.states[table.index(dag.nodes[parents[place]])] or ()) for place in chosen)
     config = np.zeros(table.n_rows, dtype=np.int64)
     for place, size in zip(chosen, shape, strict=True):
         config = config * size + table.array(dag.nodes[parents[place]])
@@ -345,12 +345,14 @@ def sampled_em(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     for _ in range(SAMPLED_DRAWS):
         chain.sweep(network, rng, SAMPLED_SWEEPS)
         drawn.append(chain.completed())
-    return fit_mixed(dag, _stacked(drawn), prior, ess)
+    return fit_mixed(dag, stacked(drawn), prior, ess)
 
 
-def _stacked(tables: Sequence[Table]) -> Table:
+def stacked(tables: Sequence[Table]) -> Table:
     """The tables under one another, each row with its share of the weight."""
     first = tables[0]
+    if len(tables) == 1:
+        return first
     weights = np.ones(first.n_rows) if first.weights is None else first.weights
     return Table(
         first.names,
