@@ -36,7 +36,7 @@ ROUNDS = ("aic", "aic", "aic", "bic")
 
 @dataclass(frozen=True)
 class Plan:
-    """Sweeps over the empty cells under the first tree and under each network after it, and the draws kept."""
+    """Sweeps over the empty cells under the first tree and each network after it, and the draws kept."""
 
     first: int
     after: int

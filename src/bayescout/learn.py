@@ -52,9 +52,9 @@ def learn(
                 time is over, with no less than greedy climbing from the start (then `own_score` is its own)
     top         the number of the best distinct networks met that are kept
     workers     threads that count; no effect on the answer
-    missing     what is done about missing cells: "em" (the default) draws each from its distribution given the
-                row's other cells, under a network that is learned in turn, and scores the completed table;
-                "drop" leaves out rows, "state" gives missing cells a state of their own, "error" refuses
+    missing     what is done about missing cells: "em" draws each from its distribution given the row's other
+                cells, under a network that is learned in turn, and scores the completed table; "drop" leaves
+                out rows, "state" gives missing cells a state of their own, "error" refuses them
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error

@@ -31,7 +31,6 @@ from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_r
 from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
 
-
 MISSING = ("em", "drop", "state", "error")
 """The ways to learn from data with missing cells."""
 

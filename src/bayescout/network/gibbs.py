@@ -65,6 +65,9 @@ class Chain:
         if network.is_discrete:
             self._sweep_codes(network, rng, sweeps)
             return
+        if network.is_gaussian:
+            self._sweep_numbers(network, rng, sweeps)
+            return
         terms = _Terms(network, self.cells)
         for _ in range(sweeps):
             for node in network.dag.order_indices:
@@ -101,6 +104,24 @@ class Chain:
             list(pool_of(self.workers).map(work, pieces))
         for node in range(len(self.cells)):
             self.cells[node] = state[:, node].astype(np.int64)
+
+    def _sweep_numbers(self, network: Network, rng: np.random.Generator, sweeps: int) -> None:
+        """The same for a Gaussian network, from its precision matrix."""
+        least = np.array([_least_variance(column) for column in self.cells])
+        noise = 1 / np.maximum(network.variances, least)
+        lower = np.eye(len(noise))
+        for node, parents in enumerate(network.dag.parents):
+            lower[node, list(parents)] = -network.coefficients[node]
+        precision = (lower.T * noise) @ lower
+        offset = (lower.T * noise) @ network.intercepts
+        near = [[v for v in np.flatnonzero(row).tolist() if v != node] for node, row in enumerate(precision)]
+        state = np.array(self.cells)
+        for _ in range(sweeps):
+            for node in network.dag.order_indices:
+                rows, own = self.gaps[node], precision[node, node]
+                pull = offset[node] - precision[node, near[node]] @ state[near[node]][:, rows]
+                state[node, rows] = pull / own + rng.standard_normal(len(rows)) / math.sqrt(own)
+        self.cells = list(state)
 
     def completed(self) -> Table:
         """The table with its empty cells as they are drawn now."""
