@@ -119,7 +119,7 @@ class Chain:
         for _ in range(sweeps):
             for node in network.dag.order_indices:
                 rows, own = self.gaps[node], precision[node, node]
-                pull = offset[node] - precision[node, near[node]] @ state[near[node]][:, rows]
+                pull = offset[node] - precision[node, near[node]] @ state[np.ix_(near[node], rows)]
                 state[node, rows] = pull / own + rng.standard_normal(len(rows)) / math.sqrt(own)
         self.cells = list(state)
 

@@ -1,0 +1,167 @@
+"""Learning from tables with missing cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayescout as bs
+from bayescout.completion import canonical_rows, completed, first_tree
+from bayescout.data.table import MissingReport, Table
+from bayescout.search import SEARCHES, Knowledge
+
+
+def holed(table: Table, share: float, seed: int = 1) -> Table:
+    """The table without about this share of its cells."""
+    rng = np.random.default_rng([seed, 31])
+    codes, values = table.codes.copy(), table.values.copy()
+    cards = table.cardinalities[table.cardinalities > 0]
+    codes = np.where(rng.random(codes.shape) < share, cards[:, None], codes).astype(codes.dtype)
+    values[rng.random(values.shape) < share] = np.nan
+    return Table(table.names, table.states, codes, values, table.weights, MissingReport("keep"))
+
+
+def network(kind: str) -> bs.Network:
+    return {
+        "discrete": lambda: bs.load_network("asia"),
+        "gaussian": lambda: bs.random_network(nodes=6, arcs=7, kind="gaussian", seed=4),
+        "mixed": lambda: bs.random_network(nodes=7, arcs=9, states=3, kind="mixed", seed=2),
+    }[kind]()
+
+
+KINDS = ("discrete", "gaussian", "mixed")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_observed_cells_stay_and_the_others_get_values(kind: str) -> None:
+    full = network(kind).sample(300, seed=1)
+    table = holed(full, 0.2)
+    table = table.take(canonical_rows(table))
+    drawn = completed(table, Knowledge().compile(table.names), 0).table
+    copies = drawn.n_rows // table.n_rows
+    assert not drawn.has_missing
+    assert drawn.total_weight == pytest.approx(table.n_rows)
+    for name in table.names:
+        here = np.tile(~table.missing_cells(name), copies)
+        assert (drawn.array(name)[here] == np.tile(table.array(name), copies)[here]).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_missing_cells_the_answer_is_that_of_complete_data(kind: str) -> None:
+    full = network(kind).sample(300, seed=1)
+    kept = Table(full.names, full.states, full.codes, full.values, None, MissingReport("keep"))
+    for search in ("hill-climb", "ges"):
+        one, two = bs.learn(full, search=search), bs.learn(kept, search=search, missing="em")
+        assert one.score.hex() == two.score.hex()
+        assert one.dag == two.dag
+        assert two.completed is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shuffled_rows_and_columns_give_the_same_graph(kind: str) -> None:
+    table = holed(network(kind).sample(400, seed=1), 0.2)
+    rng = np.random.default_rng(0)
+    names = [table.names[i] for i in rng.permutation(table.n_columns)]
+    other = table.take(rng.permutation(table.n_rows)).select(names)
+    one, two = bs.learn(table), bs.learn(other)
+    assert set(one.arcs()) == set(two.arcs())
+    assert one.score.hex() == two.score.hex()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_workers_do_not_change_the_answer_and_seeds_may(kind: str) -> None:
+    table = holed(network(kind).sample(300, seed=1), 0.3)
+    one, two = (bs.learn(table, workers=workers) for workers in (1, 2))
+    assert one.score.hex() == two.score.hex()
+    assert one.score != bs.learn(table, seed=5).score
+
+
+@pytest.mark.parametrize("search", list(SEARCHES))
+def test_every_search_learns_from_an_incomplete_table(search: str) -> None:
+    table = holed(network("discrete").sample(200, seed=1).select(["tub", "lung", "either", "xray"]), 0.2)
+    knowledge = Knowledge(required=[("xray", "tub")], forbidden=[("either", "lung")])
+    if search == "k2":
+        knowledge = Knowledge(order=("xray", "tub", "lung", "either"))
+    result = bs.learn(table, search=search, knowledge=knowledge, max_steps=20)
+    if search != "k2":
+        assert ("xray", "tub") in set(result.arcs())
+        assert ("either", "lung") not in set(result.arcs())
+    assert result.completed is not None
+    assert bs.score(result.dag, result.completed) == pytest.approx(result.score)
+
+
+def test_the_graph_of_asia_is_found_with_a_third_of_the_cells_missing() -> None:
+    truth = network("discrete")
+    full = truth.sample(10_000, seed=1)
+    result = bs.learn(holed(full, 0.3), search="ges")
+    complete = bs.learn(full, search="ges")
+    assert bs.compare(result.dag, truth.dag).shd_cpdag <= bs.compare(complete.dag, truth.dag).shd_cpdag + 1
+
+
+def test_what_a_result_offers_works_on_incomplete_data() -> None:
+    table = holed(network("discrete").sample(500, seed=1), 0.15)
+    result = bs.learn(table)
+    parent, child = next(iter(result.arcs()))
+    assert result.explain(parent, child)
+    assert result.table is not None
+    assert result.table.has_missing
+    model = result.fit(prior="bdeu")
+    assert np.isfinite(float(model.log_likelihood(table)))
+    assert bs.gap(result, max_time=5).gap >= 0
+
+
+def test_a_checkpoint_of_an_incomplete_table_is_resumed(tmp_path) -> None:
+    table = holed(network("discrete").sample(500, seed=1), 0.2)
+    path = tmp_path / "run.checkpoint"
+    bs.learn(table, "tabu", max_steps=3, checkpoint=path)
+    again, whole = bs.learn(table, "tabu", checkpoint=path), bs.learn(table, "tabu")
+    assert again.score.hex() == whole.score.hex()
+    assert again.dag == whole.dag
+
+
+def test_columns_that_are_nearly_empty_or_never_there_together() -> None:
+    codes = np.full((3, 60), 2, dtype=np.uint8)
+    codes[0, :30] = np.arange(30) % 2
+    codes[1, 30:] = np.arange(30) % 2
+    codes[2, :2] = [0, 1]
+    table = Table(
+        ("a", "b", "c"),
+        (("n", "y"),) * 3,
+        codes,
+        np.empty((0, 60)),
+        None,
+        MissingReport("keep"),
+    )
+    assert bs.learn(table).dag.nodes == ("a", "b", "c")
+
+
+def test_the_first_tree_joins_what_belongs_together() -> None:
+    dag = bs.Dag.from_arcs([("a", "b"), ("b", "x"), ("x", "y")], nodes=["y", "x", "b", "a"])
+    truth = bs.random_network(dag=dag, kind="mixed", states=2, concentration=0.3, seed=1)
+    table = holed(truth.sample(3000, seed=2), 0.2)
+    place = {name: i for i, name in enumerate(table.names)}
+    parents = first_tree(table)
+    edges = {frozenset((table.names[i], table.names[p])) for i, own in enumerate(parents) for p in own}
+    assert edges == {frozenset(arc) for arc in dag.arcs()}
+    for name in ("a", "b"):
+        assert all(table.states[p] is not None for p in parents[place[name]])
+
+
+def test_time_is_shared_with_the_search() -> None:
+    table = holed(bs.load_network("alarm").sample(2000, seed=1), 0.2)
+    result = bs.learn(table, max_time=0.05)
+    assert result.seconds < 3
+    assert result.dag is not None
+
+
+@pytest.mark.parametrize("missing", ["drop", "state", "error", "em"])
+def test_the_ways_to_treat_missing_cells(missing: str) -> None:
+    table = holed(network("discrete").sample(300, seed=1), 0.05)
+    if missing == "error":
+        with pytest.raises(bs.MissingValueError, match="drop"):
+            bs.learn(table, missing=missing)
+        return
+    result = bs.learn(table, missing=missing)
+    assert result.settings.missing == missing
+    with pytest.raises(bs.SettingError, match="missing must be one of"):
+        bs.learn(table, missing="mean")
