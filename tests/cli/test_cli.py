@@ -89,7 +89,8 @@ def test_impute_fills_as_python_does(tmp_path):
     assert code == 0
     assert out.splitlines()[0] == "smoke,tub,xray"
     assert len(out.splitlines()) == 7
-    assert run("impute", "asia", tmp_path / "gaps.csv", "--method", "guess")[0] != 0
+    with pytest.raises(bs.errors.SettingError, match="method must be one of most-probable, sample, mean"):
+        run("impute", "asia", tmp_path / "gaps.csv", "--method", "guess")
 
 
 def test_fit_writes_what_python_fits(asia, tmp_path):
