@@ -357,11 +357,12 @@ class Network:
         kind = "Gaussian" if self.is_gaussian else self.kind
         lines = [f"{printable(self.name) or f'{kind} network'}: {graph_size(len(self.dag), self.dag.n_arcs)}"]
         sizes = [len(one.states) for one in self.distributions if one.states is not None]
-        if not self.is_gaussian:
-            low, high = min(sizes, default=0), max(sizes, default=0)
-            lines.append(f"  states        {low}{f' to {high}' if high > low else ''} a node")
-        if self.kind == "mixed":
-            lines[-1] = f"  discrete      {counted(len(sizes), 'node')}, {lines[-1].split(maxsplit=1)[1]}"
+        low, high = min(sizes, default=0), max(sizes, default=0)
+        span = f"{low}{f' to {high}' if high > low else ''}"
+        if self.is_discrete:
+            lines.append(f"  states        {span} a node")
+        elif self.kind == "mixed":
+            lines.append(f"  discrete      {counted(len(sizes), 'node')} of {span} states")
             lines.append(f"  continuous    {counted(len(self.dag) - len(sizes), 'node')}")
         lines.append(f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}")
         lines.append(f"  parameters    {self.n_parameters:,}")
