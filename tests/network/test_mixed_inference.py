@@ -20,6 +20,7 @@ from bayescout.network import (
     Tabular,
     mixed_inference,
     mixed_problem,
+    mixed_rows,
 )
 from tests.network.drawn_networks import (
     discrete_networks,
@@ -141,7 +142,7 @@ def test_the_density_of_evidence_is_that_of_enumeration(data):
     whole = sum(p for _, p, *_ in reference.mixed_posterior(network, evidence))
     assume(whole == 0 or whole > 1e-250)
     columns = {node: np.array([value, value]) for node, value in evidence.items()}
-    logs, orders = mixed_inference.log_evidence(network, columns, 2)
+    logs, orders = mixed_rows.log_evidence(network, columns, 2)
     assert np.exp(logs) == pytest.approx([whole, whole], rel=1e-7)
     assert not orders.any()
 
@@ -255,7 +256,7 @@ def test_no_noise_is_the_limit_of_little_noise(data):
     codes = coded(network, evidence)
     columns = {node: np.array([value]) for node, value in codes.items()}
     near = softened(network, 1e-8)
-    logs = mixed_inference.log_evidence(near, columns, 1)[0][0]
+    logs = mixed_rows.log_evidence(near, columns, 1)[0][0]
     if logs < -1e6:
         with pytest.raises(NetworkError, match="probability zero"):
             network.marginals(evidence)

@@ -186,7 +186,7 @@ class Network:
         row whose evidence is impossible in the network gets the target's distribution without evidence,
         and a warning counts such rows.
         """
-        from bayescout.network import inference, mixed_inference
+        from bayescout.network import inference, mixed_rows
 
         node = self.dag.index(target)
         if self.is_mixed and self.distributions[node].states is None:
@@ -195,7 +195,7 @@ class Network:
                 f"mean, query() its distribution"
             )
         if self.is_mixed:
-            return mixed_inference.predict_proba(self, node, self.matched(data, node))
+            return mixed_rows.predict_proba(self, node, self.matched(data, node))
         return inference.predict_rows(self, node, self.matched(data, node))
 
     # ---- of Gaussian networks
@@ -324,9 +324,9 @@ class Network:
             return conditioning.predict_rows(self, node, self.matched(data, node))
         states = self.distributions[node].states if self.is_mixed else self.states[node]
         if states is None:
-            from bayescout.network import mixed_inference
+            from bayescout.network import mixed_rows
 
-            return mixed_inference.predict_means(self, node, self.matched(data, node))
+            return mixed_rows.predict_means(self, node, self.matched(data, node))
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
 
     def _observed(self, evidence: Mapping[Label, Any] | None) -> dict[int, Any]:
