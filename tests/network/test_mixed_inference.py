@@ -435,6 +435,15 @@ def test_what_a_continuous_node_has_not_is_refused():
         model.equation("ill")
 
 
+def test_an_answer_with_too_many_states_is_refused():
+    names = [f"s{i}" for i in range(40)]
+    dag = Dag.from_arcs([("s0", "y")], [*names, "y"])
+    level = ConditionalGaussian([0.0, 1.0], np.zeros((2, 0)), [1.0, 1.0])
+    many = Network(dag, [*(Tabular("uv", [0.5, 0.5]) for _ in names), level])
+    with pytest.raises(TooLargeError, match="probabilities, over the limit"):
+        many.query(names, dict.fromkeys(names, "u"))
+
+
 # ---- estimates
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from bayescout.network.mixed_cells import (
     possible_rows,
     warn_estimate,
 )
-from bayescout.network.mixed_problem import groups, posed, undefined_nodes
+from bayescout.network.mixed_problem import MAX_ENTRIES, groups, posed, undefined_nodes
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network
@@ -87,14 +88,20 @@ def _labelled(
     if not states:
         return _mixture(cells, numbers, weights, np.arange(len(weights)), evidence)
     shape = tuple(cells.problem.sizes[t] for t in states)
+    if prod(shape) > MAX_ENTRIES:
+        raise TooLargeError(
+            f"the answer has {prod(shape):,} probabilities, over the limit of {MAX_ENTRIES:,}; ask for fewer "
+            f"targets"
+        )
     where = np.zeros(len(weights), dtype=np.intp)
     for t, size in zip(states, shape, strict=True):
         where = where * size + cells.discrete(t).ravel()
-    flat = np.bincount(where, weights, minlength=int(np.prod(shape, dtype=np.int64)))
+    flat = np.bincount(where, weights, minlength=prod(shape))
     error = 0.0
     if cells.counts is not None:
         occurring = (where[:, None] == np.unique(where)[None, :]).astype(np.float64)
-        error = float(weighting.standard_errors(weights, cells.counts, occurring).max())
+        found = float(weighting.standard_errors(weights, cells.counts, occurring).max())
+        error = max(found, _least_error(weights, cells.counts))
     discrete = Distribution(
         tuple(network.nodes[t] for t in states),
         tuple(network.distributions[t].states or () for t in states),
@@ -129,7 +136,12 @@ def _mixture(
     errors = weighting.standard_errors(own, cells.counts[chosen], means)
     deviations = np.sqrt(np.diagonal(found.covariance))
     shares = np.divide(errors, deviations, out=np.zeros_like(errors), where=deviations > 0)
-    return replace(found, error=float(shares.max()))
+    return replace(found, error=max(float(shares.max()), _least_error(own, cells.counts[chosen])))
+
+
+def _least_error(weights: Array, counts: Array) -> float:
+    """The error that an estimate has at least: something that was drawn once, or not at all."""
+    return float(1.0 / weighting.effective(weights[None, :], counts)[0])
 
 
 def is_possible(network: Network, evidence: Mapping[int, Any]) -> bool:
