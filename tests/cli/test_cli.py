@@ -116,6 +116,27 @@ def test_undefined_rows_are_shown_as_dashes(tmp_path):
     assert run_json("fit", tmp_path / "s.bif", tmp_path / "d.csv")["undefined_rows"] == 1
 
 
+def test_networks_of_both_kinds_are_fitted_shown_and_asked(tmp_path):
+    network = bs.random_network(nodes=5, arcs=6, kind="mixed", seed=3)
+    model, rows, fitted = (str(tmp_path / name) for name in ("model.json", "rows.csv", "fitted.json"))
+    network.save(model)
+    network.sample(500, seed=1).save(rows)
+    first, last = network.dag.order()[0], network.dag.order()[-1]
+    assert run_json("fit", model, rows, "-o", fitted)["kind"] == "mixed"
+    assert "continuous    2 nodes" in run("show", fitted)[1]
+    shares = run_json("query", fitted, f"{first} | {last}=0.5")["answer"]
+    assert sum(row["probability"] for row in shares) == pytest.approx(1)
+    assert "deviation" in run("query", fitted, last)[1]
+    number = run_json("query", fitted, f"{last} | {first}=s0")
+    assert set(number["answer"][last]) == {"mean", "variance"}
+    assert sum(part["weight"] for part in number["components"]) == pytest.approx(1)
+    assert "mean" in run("query", fitted, f"{first}, {last}")[1]
+    both = run_json("query", fitted, f"{first}, {last}")["answer"]
+    assert [row["states"] for row in both] == [{first: "s0"}, {first: "s1"}]
+    with pytest.raises(BayescoutError, match="BIF holds discrete networks only"):
+        run("convert", fitted, tmp_path / "model.bif")
+
+
 def test_query_answers():
     answer = run_json("query", "asia", "lung | smoke=yes")
     assert answer["answer"] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from format_strategies import NASTY
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bayescout.errors import BayescoutError
+from bayescout.errors import BayescoutError, BayescoutWarning
 from bayescout.formats import FORMATS, bif, dot, modelstring, native_json, structure_file
 from bayescout.graph.dag import Dag
 from bayescout.network import (
@@ -117,7 +118,9 @@ def check(name, text):
     entry = FORMATS[name]
     refusal = ""
     try:
-        value = entry.read(text, "some.file")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayescoutWarning)  # a row whose sum is a little off is said to be
+            value = entry.read(text, "some.file")
     except BayescoutError as error:
         refusal = str(error)
     if refusal:

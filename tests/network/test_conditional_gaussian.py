@@ -154,7 +154,7 @@ def test_text_tables_and_drawings(capsys, tmp_path):
     ]
     assert network.summary().splitlines() == [
         "model: 4 nodes, 3 arcs",
-        "  discrete      2 nodes, 2 to 3 a node",
+        "  discrete      2 nodes of 2 to 3 states",
         "  continuous    2 nodes",
         "  parents       at most 3",
         "  parameters    23",

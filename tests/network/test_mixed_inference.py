@@ -20,6 +20,7 @@ from bayescout.network import (
     Tabular,
     mixed_inference,
     mixed_problem,
+    mixed_rows,
 )
 from tests.network.drawn_networks import (
     discrete_networks,
@@ -141,7 +142,7 @@ def test_the_density_of_evidence_is_that_of_enumeration(data):
     whole = sum(p for _, p, *_ in reference.mixed_posterior(network, evidence))
     assume(whole == 0 or whole > 1e-250)
     columns = {node: np.array([value, value]) for node, value in evidence.items()}
-    logs, orders = mixed_inference.log_evidence(network, columns, 2)
+    logs, orders = mixed_rows.log_evidence(network, columns, 2)
     assert np.exp(logs) == pytest.approx([whole, whole], rel=1e-7)
     assert not orders.any()
 
@@ -255,7 +256,7 @@ def test_no_noise_is_the_limit_of_little_noise(data):
     codes = coded(network, evidence)
     columns = {node: np.array([value]) for node, value in codes.items()}
     near = softened(network, 1e-8)
-    logs = mixed_inference.log_evidence(near, columns, 1)[0][0]
+    logs = mixed_rows.log_evidence(near, columns, 1)[0][0]
     if logs < -1e6:
         with pytest.raises(NetworkError, match="probability zero"):
             network.marginals(evidence)
@@ -432,6 +433,15 @@ def test_what_a_continuous_node_has_not_is_refused():
         model.joint()
     with pytest.raises(WrongKindError, match="'ill' is discrete and has no equation"):
         model.equation("ill")
+
+
+def test_an_answer_with_too_many_states_is_refused():
+    names = [f"s{i}" for i in range(40)]
+    dag = Dag.from_arcs([("s0", "y")], [*names, "y"])
+    level = ConditionalGaussian([0.0, 1.0], np.zeros((2, 0)), [1.0, 1.0])
+    many = Network(dag, [*(Tabular("uv", [0.5, 0.5]) for _ in names), level])
+    with pytest.raises(TooLargeError, match="probabilities, over the limit"):
+        many.query(names, dict.fromkeys(names, "u"))
 
 
 # ---- estimates

@@ -301,7 +301,7 @@ def _answer(answer: Any) -> dict[str, Any]:
         return head | {
             "answer": [
                 {"states": dict(zip(names, states, strict=True)), "probability": p}
-                | {"given": None if found is None else found.to_dict() | _components(found)}
+                | ({"given": None} if found is None else {"given": found.to_dict()} | _components(found))
                 for states, p, found in answer.rows()
             ]
         }

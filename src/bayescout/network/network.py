@@ -187,7 +187,7 @@ class Network:
         impossible in the network gets the target's distribution without evidence, and a warning counts
         such rows.
         """
-        from bayescout.network import incomplete, inference, mixed_inference
+        from bayescout.network import incomplete, inference, mixed_rows
 
         node = self.dag.index(target)
         if self.is_mixed and self.distributions[node].states is None:
@@ -197,7 +197,7 @@ class Network:
             )
         matched = self.matched(data, node)
         if self.is_mixed:
-            return incomplete.by_pattern(mixed_inference.predict_proba, self, node, matched)
+            return incomplete.by_pattern(mixed_rows.predict_proba, self, node, matched)
         answer = inference.predict_rows if matched.empty is None else incomplete.predict_rows
         return answer(self, node, matched)
 
@@ -344,9 +344,9 @@ class Network:
             return answer(self, node, matched)
         states = self.distributions[node].states if self.is_mixed else self.states[node]
         if states is None:
-            from bayescout.network import incomplete, mixed_inference
+            from bayescout.network import incomplete, mixed_rows
 
-            return incomplete.by_pattern(mixed_inference.predict_means, self, node, self.matched(data, node))
+            return incomplete.by_pattern(mixed_rows.predict_means, self, node, self.matched(data, node))
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
 
     def impute(
@@ -397,11 +397,12 @@ class Network:
         kind = "Gaussian" if self.is_gaussian else self.kind
         lines = [f"{printable(self.name) or f'{kind} network'}: {graph_size(len(self.dag), self.dag.n_arcs)}"]
         sizes = [len(one.states) for one in self.distributions if one.states is not None]
-        if not self.is_gaussian:
-            low, high = min(sizes, default=0), max(sizes, default=0)
-            lines.append(f"  states        {low}{f' to {high}' if high > low else ''} a node")
-        if self.kind == "mixed":
-            lines[-1] = f"  discrete      {counted(len(sizes), 'node')}, {lines[-1].split(maxsplit=1)[1]}"
+        low, high = min(sizes, default=0), max(sizes, default=0)
+        span = f"{low}{f' to {high}' if high > low else ''}"
+        if self.is_discrete:
+            lines.append(f"  states        {span} a node")
+        elif self.kind == "mixed":
+            lines.append(f"  discrete      {counted(len(sizes), 'node')} of {span} states")
             lines.append(f"  continuous    {counted(len(self.dag) - len(sizes), 'node')}")
         lines.append(f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}")
         lines.append(f"  parameters    {self.n_parameters:,}")

@@ -56,8 +56,8 @@ class NodeDistribution(ABC):
     A new kind of node is one subclass: a frozen dataclass of its parameters that defines the abstract
     methods. `Network` samples it, scores rows with it and shows it, beside nodes of any other kind.
     Three things are chosen by kind outside of the class, each in one place: how it is estimated
-    (`network.fit`), how it is kept in files (`formats.native_json`), and exact inference, which only
-    networks of one kind have (`Network.query`).
+    (`network.fit`), how it is kept in files (`formats.native_json`), and exact inference, if there is
+    any (`Network.query`).
 
     kind    one word, different from that of any other class
     states  the node's states in order, or None if its values are numbers

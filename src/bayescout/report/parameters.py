@@ -53,10 +53,16 @@ def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
     except BayescoutError as error:
         return None, f"No parameters could be fitted: {error}."
     how = "Fitted to the data by maximum likelihood."
-    if found.n_undefined:
+    tables = sum(node.n_undefined for node in found.distributions if node.states is not None)
+    if tables:
         how += (
-            f" {counted(found.n_undefined, 'row')} marked --- cannot be estimated, as the data never show "
+            f" {counted(tables, 'row')} marked --- cannot be estimated, as the data never show "
             f'those values of the parents; result.fit(prior="bdeu") fills them in.'
+        )
+    if found.n_undefined > tables:
+        how += (
+            f" {counted(found.n_undefined - tables, 'regression')} marked --- cannot be estimated, as the "
+            f"data never show those values of the parents; the regression over all rows is used there."
         )
     return found, " ".join([how, *(f"Note: {warning.message}." for warning in caught)])
 
