@@ -76,7 +76,7 @@ def completed(
     plan = STATES if table.is_discrete else NUMBERS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
-        network = fit(Dag(table.names, first_tree(table)), table, **_prior(table), missing="available")
+        network = fit(Dag(table.names, first_tree(table)), table, prior=_prior(table), missing="available")
         chain.begin(network, rng)
         chain.sweep(network, rng, plan.first)
         graph: ParentSets | str = "empty"
@@ -85,7 +85,7 @@ def completed(
             if until is not None and time.perf_counter() > until:
                 break
             graph = _climbed(chain.completed(), score, rules, graph, workers)
-            network = fit(Dag(table.names, graph), chain.completed(), **_prior(table))
+            network = fit(Dag(table.names, graph), chain.completed(), prior=_prior(table))
             chain.sweep(network, rng, plan.after)
             rounds += 1
     drawn = [chain.completed()]
@@ -95,8 +95,9 @@ def completed(
     return Completion(stacked(drawn), rounds)
 
 
-def _prior(table: Table) -> dict[str, str]:
-    return {"prior": "bdeu"} if table.is_discrete else {}
+def _prior(table: Table) -> str:
+    """The prior of tables, which leaves nothing impossible; regressions have none."""
+    return "mle" if table.is_continuous else "bdeu"
 
 
 def _climbed(

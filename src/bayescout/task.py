@@ -172,7 +172,8 @@ def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
 def _table_of(data: Any, missing: str) -> Table:
     """The data as a table; under "em" with the missing cells in it."""
     require_choice("missing", missing, MISSING)
-    table = as_table(data, missing="keep" if missing == "em" else missing)
+    policy: Any = "keep" if missing == "em" else missing
+    table = as_table(data, missing=policy)
     if missing == "error":
         require_complete(table)
     return table

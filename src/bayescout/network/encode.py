@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.statistics.alignment import refuse_missing_nodes, warn_unused_columns
 from bayescout.wording import setting
+
+if TYPE_CHECKING:
+    from bayescout.network.network import Network
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,33 @@ class Matched:
     def rows(self, chosen: NDArray[Any]) -> dict[int, NDArray[Any]]:
         """The columns of some rows."""
         return {node: column[chosen] for node, column in self.columns.items()}
+
+    def by_pattern(self, network: Network) -> Iterator[tuple[NDArray[np.intp], dict[int, NDArray[Any]]]]:
+        """Rows that lack the same cells, and their columns without those; all rows if no cell is empty."""
+        if self.empty is None:
+            yield np.arange(self.n_rows), self.columns
+            return
+        sizes = {node: network.distributions[node].states for node in self.columns}
+        lacking = {
+            node: np.isnan(column) if (own := sizes[node]) is None else column == len(own)
+            for node, column in self.columns.items()
+        }
+        _, number = patterns(np.array(list(lacking.values())).T)
+        order = np.argsort(number, kind="stable")
+        for rows in np.split(order, np.cumsum(np.bincount(number))[:-1]):
+            some = {n: column[rows] for n, column in self.columns.items() if not lacking[n][rows[0]]}
+            yield rows, some
+
+
+def patterns(empty: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first row of each pattern of empty (n, p) cells, ascending, and the pattern of each row."""
+    packed = np.packbits(empty, axis=1)
+    whole = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), dtype=np.intp)
+    number[order] = np.arange(len(order))
+    return first[order], number[inverse.ravel()]
 
 
 def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:

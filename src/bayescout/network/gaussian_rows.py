@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from bayescout.errors import NetworkError
 from bayescout.network import conditioning
-from bayescout.network.junction import Rows, patterns
+from bayescout.network.encode import patterns
+from bayescout.network.junction import Rows
 from bayescout.network.likelihood import row_terms
 from bayescout.network.node import Array
 

@@ -114,7 +114,7 @@ class Chain:
             lower[node, list(parents)] = -network.coefficients[node]
         precision = (lower.T * noise) @ lower
         offset = (lower.T * noise) @ network.intercepts
-        near = [[v for v in np.flatnonzero(row).tolist() if v != node] for node, row in enumerate(precision)]
+        near = [np.setdiff1d(np.flatnonzero(row), node) for node, row in enumerate(precision)]
         state = np.array(self.cells)
         for _ in range(sweeps):
             for node in network.dag.order_indices:

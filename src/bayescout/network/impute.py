@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_choice, require_count
-from bayescout.data.table import Label, Table, narrowest
-from bayescout.errors import BayescoutWarning, SettingError
+from bayescout.data.table import Label, MissingReport, Table, narrowest
+from bayescout.errors import BayescoutWarning, NetworkError, SettingError
 from bayescout.network import gaussian_rows
 from bayescout.network.encode import Matched, match_some
+from bayescout.network.gibbs import Chain
 from bayescout.network.incomplete import by_kind, row_values, too_large
 from bayescout.network.junction import Codes, JunctionTree, Rows, junction_tree, row_codes, shared_out
 from bayescout.network.node import Array, Mask
@@ -95,7 +96,15 @@ def _filled(
         values = row_values(network, matched.columns, n)
         return filled_values(network, values, rng, draws), np.zeros(n, dtype=bool)
 
-    return by_kind(network, discrete, gaussian)
+    def mixed() -> tuple[NDArray[Any], Mask]:
+        values = row_values(network, matched.columns, n)
+        for node, column in matched.columns.items():
+            states = network.distributions[node].states
+            if states is not None:
+                values[column == len(states), node] = np.nan
+        return filled_mixed(network, values, rng, draws)
+
+    return by_kind(network, discrete, gaussian, mixed)
 
 
 def _table(network: Network, names: Sequence[Label], cells: NDArray[Any], matched: Matched) -> Table:
@@ -175,6 +184,73 @@ def _floored(network: Network) -> JunctionTree:
     """All tables with no probability below `FLOOR`; nothing is eliminated."""
     tables = [np.maximum(table, FLOOR) for table in network.tables]
     return junction_tree(network, range(len(network.dag)), ()).with_tables(tables)
+
+
+# ---- both kinds
+
+
+def filled_mixed(
+    network: Network, values: Array, rng: np.random.Generator | None, draws: int
+) -> tuple[NDArray[np.float64], Mask]:
+    """(draws, n, p) codes and numbers with every empty cell filled, and a mask of the impossible rows.
+
+    Draws end `SWEEPS` sweeps of Gibbs sampling. Without `rng` the states are the jointly most probable ones,
+    and the numbers their means given these.
+    """
+    made = np.repeat(values[None], draws, axis=0)
+    impossible = np.zeros(len(values), dtype=bool)
+    if rng is None:
+        for row in np.flatnonzero(np.isnan(values).any(axis=1)).tolist():
+            try:
+                made[:, row] = _most_probable(network, values[row])
+            except NetworkError:
+                impossible[row] = True
+    if rng is not None or impossible.any():
+        chain = Chain(_as_table(network, values))
+        source = np.random.default_rng(0) if rng is None else rng
+        chain.begin(network, source)
+        rows = np.arange(len(values)) if rng is not None else np.flatnonzero(impossible)
+        for draw in range(draws):
+            chain.sweep(network, source, SWEEPS)
+            made[draw, rows] = np.array(chain.cells).T[rows]
+    return made, impossible
+
+
+def _most_probable(network: Network, row: Array) -> list[float]:
+    """The cells of one row, the empty ones at their most probable values."""
+    from bayescout.network import mixed_inference
+
+    states = [one.states for one in network.distributions]
+    observed = {
+        node: float(cell) if states[node] is None else int(cell)
+        for node, cell in enumerate(row.tolist())
+        if not np.isnan(cell)
+    }
+    found = mixed_inference.most_probable(network, observed)
+    return [
+        found[label] if own is None else own.index(found[label])
+        for label, own in zip(network.nodes, states, strict=True)
+    ]
+
+
+def _as_table(network: Network, values: Array) -> Table:
+    """Rows of codes and numbers, NaN where a cell is empty, as a table."""
+    states = tuple(one.states for one in network.distributions)
+    widest = max((len(own) for own in states if own is not None), default=0) + 1
+    codes = [
+        np.where(np.isnan(column), len(own), column)
+        for column, own in zip(values.T, states, strict=True)
+        if own is not None
+    ]
+    numbers = [column for column, own in zip(values.T, states, strict=True) if own is None]
+    return Table(
+        network.nodes,
+        states,
+        np.array(codes).reshape(-1, len(values)).astype(narrowest(widest)),
+        np.array(numbers, dtype=np.float64).reshape(-1, len(values)),
+        None,
+        MissingReport("keep"),
+    )
 
 
 # ---- Gaussian

@@ -7,15 +7,16 @@ without empty cells, whose answers are those of `likelihood`, `inference` and `c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import TooLargeError, WrongKindError
-from bayescout.network import conditioning, gaussian_rows, inference, likelihood
-from bayescout.network.encode import Matched
-from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, patterns, row_codes, shared_out
+from bayescout.network import conditioning, gaussian_rows, inference, likelihood, mixed_rows
+from bayescout.network.encode import Matched, patterns
+from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, row_codes, shared_out
 from bayescout.network.node import Array, Mask
 
 if TYPE_CHECKING:
@@ -25,14 +26,22 @@ Answer = TypeVar("Answer")
 Columns = Mapping[int, NDArray[Any]]
 
 
-def by_kind(network: Network, discrete: Callable[[], Answer], gaussian: Callable[[], Answer]) -> Answer:
+def by_kind(
+    network: Network,
+    discrete: Callable[[], Answer],
+    gaussian: Callable[[], Answer],
+    mixed: Callable[[], Answer],
+) -> Answer:
     """The answer for the kind of this network: the one place where rows of other kinds are refused."""
-    if network.is_discrete:
-        return discrete()
-    if network.is_gaussian:
-        return gaussian()
+    for is_so, answer in (
+        (network.is_discrete, discrete),
+        (network.is_gaussian, gaussian),
+        (network.is_mixed, mixed),
+    ):
+        if is_so:
+            return answer()
     raise WrongKindError(
-        f"rows with empty cells need a network whose nodes are all discrete or all gaussian, and this one is "
+        f"rows with empty cells need nodes of the kinds that come with the library, and this network is "
         f"{network.kind}; leave out rows with empty cells, or fill them first"
     )
 
@@ -44,12 +53,14 @@ def matched_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
     whole, gaps = np.flatnonzero(~matched.empty), np.flatnonzero(matched.empty)
     total, unseen = np.empty(matched.n_rows), np.empty(matched.n_rows, dtype=bool)
     total[whole], unseen[whole] = likelihood.row_terms(network, matched.rows(whole))
-    total[gaps], unseen[gaps] = row_terms(network, matched.rows(gaps), len(gaps))
+    some = replace(matched, columns=matched.rows(gaps), n_rows=len(gaps), empty=matched.empty[gaps])
+    total[gaps], unseen[gaps] = row_terms(network, some)
     return total, unseen
 
 
-def row_terms(network: Network, columns: Columns, n_rows: int) -> tuple[Array, Mask]:
+def row_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
     """log P(observed cells) of each row, and a mask of the rows that may have undefined parents' values."""
+    columns, n_rows = matched.columns, matched.n_rows
 
     def discrete() -> tuple[Array, Mask]:
         codes = row_codes(network, columns, n_rows)
@@ -59,7 +70,10 @@ def row_terms(network: Network, columns: Columns, n_rows: int) -> tuple[Array, M
         values = row_values(network, columns, n_rows)
         return gaussian_rows.log_likelihoods(network, values), np.zeros(n_rows, dtype=bool)
 
-    return by_kind(network, discrete, gaussian)
+    def mixed() -> tuple[Array, Mask]:
+        return mixed_rows.log_likelihoods(network, matched), np.zeros(n_rows, dtype=bool)
+
+    return by_kind(network, discrete, gaussian, mixed)
 
 
 def row_values(network: Network, columns: Columns, n_rows: int) -> Array:

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.network.elimination import Scope, plan
+from bayescout.network.encode import patterns
 from bayescout.network.inference import ancestral, components
-from bayescout.network.node import Array, Mask
+from bayescout.network.node import Array
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network
@@ -301,14 +302,3 @@ def _bearing(network: Network, observed: list[int], empty: set[int], last: int |
     nodes = ancestral(network, [*observed, last])
     fixed = {v: 0 for v in nodes if v not in empty}
     return list(next(part for part in components(network, nodes, fixed) if last in part.variables).nodes)
-
-
-def patterns(empty: Mask) -> tuple[Rows, Rows]:
-    """The first row of each pattern of empty (n, p) cells, ascending, and the pattern of each row."""
-    packed = np.packbits(empty, axis=1)
-    whole = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), dtype=np.intp)
-    number[order] = np.arange(len(order))
-    return first[order], number[inverse.ravel()]

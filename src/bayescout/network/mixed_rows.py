@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, TooLargeError
+from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.network import weighting
 from bayescout.network.elimination import Array
 from bayescout.network.inference import distinct, warn_undefined
@@ -57,9 +57,13 @@ def predict_means(network: Network, target: int, matched: Matched) -> Array:
 
 def _by_row(network: Network, target: int, matched: Matched, of: Asked, width: int) -> Array:
     """The answer for each row; impossible rows have that without evidence, and a warning counts them."""
-    problem = posed(network, (target,), matched.columns, matched.n_rows)
-    warn_undefined(network, undefined_nodes(problem), "the prediction")
-    found, wrong = rows_answered(problem, of, width)
+    found, wrong = np.empty((matched.n_rows, width)), np.empty(matched.n_rows, dtype=bool)
+    undefined: set[int] = set()
+    for rows, columns in matched.by_pattern(network):
+        problem = posed(network, (target,), columns, len(rows))
+        undefined |= set(undefined_nodes(problem))
+        found[rows], wrong[rows] = rows_answered(problem, of, width)
+    warn_undefined(network, sorted(undefined), "the prediction")
     if wrong.any():
         alone = posed(network, (target,), {}, 1)
         found[wrong] = rows_answered(alone, of, width)[0][0]
@@ -123,6 +127,20 @@ def _taken(problem: Problem, rows: NDArray[Any]) -> Problem:
     fixed = {n: one[rows] if len(one) == problem.n_rows else one for n, one in problem.fixed.items()}
     values = {n: one[rows] for n, one in problem.values.items()}
     return replace(problem, fixed=fixed, values=values, n_rows=len(rows))
+
+
+def log_likelihoods(network: Network, matched: Matched) -> Array:
+    """log P(observed cells) of each row, a density where some are numbers."""
+    found = np.empty(matched.n_rows)
+    for rows, columns in matched.by_pattern(network):
+        found[rows], orders = log_evidence(network, columns, len(rows))
+        if (orders > 0).any():
+            raise NetworkError(
+                f"row {int(rows[np.argmax(orders > 0)])} (counting from 0) has a value that the other cells "
+                f"determine (a node of variance 0), so rows have no density; leave the node out, or give it "
+                f"a positive variance"
+            )
+    return found
 
 
 def log_evidence(network: Network, evidence: Mapping[int, NDArray[Any]], n_rows: int) -> tuple[Array, Array]:

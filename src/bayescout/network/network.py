@@ -197,7 +197,7 @@ class Network:
             )
         matched = self.matched(data, node)
         if self.is_mixed:
-            return incomplete.by_pattern(mixed_rows.predict_proba, self, node, matched)
+            return mixed_rows.predict_proba(self, node, matched)
         answer = inference.predict_rows if matched.empty is None else incomplete.predict_rows
         return answer(self, node, matched)
 
@@ -344,9 +344,9 @@ class Network:
             return answer(self, node, matched)
         states = self.distributions[node].states if self.is_mixed else self.states[node]
         if states is None:
-            from bayescout.network import incomplete, mixed_rows
+            from bayescout.network import mixed_rows
 
-            return incomplete.by_pattern(mixed_rows.predict_means, self, node, self.matched(data, node))
+            return mixed_rows.predict_means(self, node, self.matched(data, node))
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
 
     def impute(
