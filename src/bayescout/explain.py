@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +32,9 @@ class Explanation:
                     (empty for continuous columns)
     tests           the tests of independence that the search made of the pair and kept
     required        True if the knowledge requires the arc
-    forbidden       True if it forbids the change: to reverse the arc, or to add it
+    forbidden       True if the knowledge or the score's model forbids the change: to reverse the arc, or to
+                    add it
+    barred          True if the score's model does: a continuous parent of a discrete node
 
     The arc is described as it is in the graph: if that has b -> a, parent is b, and `reverse` makes a -> b.
     """
@@ -50,6 +51,7 @@ class Explanation:
     tests: tuple[CachedTest, ...] = ()
     required: bool = False
     forbidden: bool = False
+    barred: bool = False
 
     def __str__(self) -> str:
         arc = f"{self.parent} -> {self.child}"
@@ -57,12 +59,17 @@ class Explanation:
         tested = "".join(f"; {one.told(', '.join(map(str, one.given)))}" for one in self.tests)
         if not self.present:
             worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
-            known = " and the knowledge forbids it" if self.forbidden and self.add != -math.inf else ""
+            if self.barred:
+                return printable(
+                    f"{arc} is not in the graph and cannot be: a discrete node has no continuous parents "
+                    f"under this score{tested}"
+                )
+            known = " and the knowledge forbids it" if self.forbidden else ""
             return printable(f"{arc} is not in the graph{known}; adding it {worth}{tested}")
         kind = "compelled" if self.compelled else "reversible"
         turned = f"would close the cycle {path}" if path else f"{self.reverse:+.3f}"
-        if self.reverse == -math.inf:
-            turned += " (the model of the score cannot have it)"
+        if self.barred:
+            turned = "it cannot be: a discrete node has no continuous parents under this score"
         elif self.forbidden:
             turned += " (forbidden by the knowledge)"
         kind += ", required by the knowledge" if self.required else ""
@@ -118,7 +125,14 @@ def explain(
         tests=tests,
         required=required,
         forbidden=forbidden,
+        barred=_is_barred(scores, table, (child, parent) if present else (parent, child)),
     )
+
+
+def _is_barred(scores: Scorer, table: Table, arc: tuple[Label, Label]) -> bool:
+    """Return True if the score's model cannot have the arc."""
+    legal = scores.legal
+    return legal is not None and not legal[table.index(arc[0]), table.index(arc[1])]
 
 
 def _path(dag: Dag, source: Label, target: Label) -> tuple[Label, ...]:

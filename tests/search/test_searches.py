@@ -740,3 +740,27 @@ def test_rows_written_out_give_the_graph_of_weights(kind):
         one, other = (bs.learn(each, "tabu") for each in (long, heavy))
         assert one.dag == other.dag
         assert one.score == pytest.approx(other.score)
+
+
+def test_a_result_of_a_mixed_table_explains_itself_and_keeps_its_class_in_a_file(tmp_path):
+    table = mixed(2, 2, 200, seed=1)
+    result = bs.learn(table)
+    kinds = dict(zip(table.names, table.kinds, strict=True))
+    crossing = [arc for arc in result.dag.arcs() if len({kinds[v] for v in arc}) == 2]
+    assert crossing
+    for parent, child in crossing:
+        said = result.explain(child, parent)
+        assert said.barred
+        assert said.forbidden
+        assert "a discrete node has no continuous parents" in str(said)
+    result.save(tmp_path / "result.json")
+    loaded = bs.Result.load(tmp_path / "result.json")
+    assert loaded.cpdag == result.cpdag
+    assert all(loaded.cpdag.compelled(*arc) for arc in crossing)
+    assert bs.gap(result).score == result.score
+    parts = bs.score_parts(result.dag, table, "cg-bic")
+    assert parts.score == pytest.approx(result.score)
+    strengths = bs.bootstrap(table, runs=4, search="hill-climb", workers=1)
+    discrete = np.array([kinds[node] == "discrete" for node in strengths.nodes])
+    assert not strengths.votes[np.ix_(~discrete, discrete)].any()
+    assert strengths.votes[np.ix_(discrete, ~discrete)].any()

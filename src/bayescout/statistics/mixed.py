@@ -49,6 +49,9 @@ WHOLE_COLUMNS = 64
 CHUNK = 16
 """Candidates whose cross-products are computed together if there are more columns than that."""
 
+MOST_ASKED = 100_000
+"""Sets of discrete parents of which it is known that they were asked for once."""
+
 MEMORY_BYTES, MOST_BYTES = 128 << 20, 512 << 20
 """Limits for the matrices that are remembered, and for those of one set of discrete parents."""
 
@@ -135,6 +138,7 @@ class ConditionalGaussian:
         self._rows = _standardised(continuous, self.total)
         self._weights = np.empty(0) if table.weights is None else np.asarray(table.weights)
         self._memory: dict[tuple[int, ...], tuple[Strata, Floats]] = {}
+        self._asked: set[tuple[int, ...]] = set()
 
     @property
     def n_variables(self) -> int:
@@ -261,10 +265,11 @@ class ConditionalGaussian:
 
         family = np.array([*continuous, self._place(child)], dtype=np.int64)
         out = np.empty(len(candidates))
-        step = len(out) if self._all_at_once(discrete) else CHUNK
+        whole = self._all_at_once(discrete, len(out))
+        step = len(out) if whole else CHUNK
         for begin in range(0, len(out), step):
             some = candidates[begin : begin + step]
-            columns = None if self._all_at_once(discrete) else np.unique([*family, *some[some >= 0]])
+            columns = None if whole else np.unique([*family, *some[some >= 0]])
             strata, owns = self._strata(discrete, columns)
             local, more = family, some
             if columns is not None:
@@ -276,8 +281,17 @@ class ConditionalGaussian:
             out[begin : begin + step] = on_grid(explained) + owns[local[-1]]
         return out
 
-    def _all_at_once(self, discrete: Parents) -> bool:
-        """Return True if the matrices of these configurations are made for all continuous columns."""
+    def _all_at_once(self, discrete: Parents, families: int) -> bool:
+        """Return True if the matrices of these configurations are made for all continuous columns.
+
+        Not where they are asked for once, for one family, since many sets of discrete parents never are
+        again. The numbers are the same to the bit.
+        """
+        if len(discrete) > 1 and families == 1 and discrete not in self._asked:
+            if len(self._asked) > MOST_ASKED:
+                self._asked = set()
+            self._asked.add(discrete)
+            return False
         columns = self._rows.shape[1]
         configurations = min(self.counts.configurations(discrete), float(self.n_rows))
         return bool(columns <= WHOLE_COLUMNS and configurations * columns * columns * 8 <= MEMORY_BYTES / 4)

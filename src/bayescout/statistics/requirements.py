@@ -28,7 +28,7 @@ def _require_discrete(table: Table) -> None:
             f"{column} {shown} {are} continuous, and "
             f"counting needs discrete columns: "
             f"{setting('bins', 3)} cuts them into intervals, {setting('kinds', 'discrete')} takes each value "
-            f"for a state; or use a Gaussian score such as bge, on continuous columns only"
+            f"for a state; or use {_other_score(table, 'a Gaussian score such as bge')}"
         )
 
 
@@ -41,5 +41,13 @@ def _require_continuous(table: Table) -> None:
         raise DataError(
             f"{column} {shown} {are} discrete, and a "
             f"Gaussian score needs continuous columns: "
-            f"{setting('kinds', 'continuous')} makes them so; or {setting('bins', 3)} and a discrete score"
+            f"{setting('kinds', 'continuous')} makes them so; or {setting('bins', 3)} and a discrete score; "
+            f"or use {_other_score(table, 'a discrete score such as bdeu')}"
         )
+
+
+def _other_score(table: Table, of_one_kind: str) -> str:
+    """The kind of score that takes the table as it is."""
+    if table.is_discrete or table.is_continuous:
+        return of_one_kind
+    return "a score of both kinds of columns, such as bic or dg-bic"
