@@ -8,6 +8,8 @@ import pytest
 import bayescout as bs
 from bayescout.completion import canonical_rows, completed, first_tree
 from bayescout.data.table import MissingReport, Table
+from bayescout.errors import MissingValueError, SettingError
+from bayescout.network import ConditionalGaussian, LinearGaussian, Network, Tabular
 from bayescout.search import SEARCHES, Knowledge
 
 
@@ -92,10 +94,11 @@ def test_every_search_learns_from_an_incomplete_table(search: str) -> None:
 
 def test_the_graph_of_asia_is_found_with_a_third_of_the_cells_missing() -> None:
     truth = network("discrete")
-    full = truth.sample(10_000, seed=1)
-    result = bs.learn(holed(full, 0.3), search="ges")
-    complete = bs.learn(full, search="ges")
-    assert bs.compare(result.dag, truth.dag).shd_cpdag <= bs.compare(complete.dag, truth.dag).shd_cpdag + 1
+    distances = []
+    for seed in (1, 2, 3):
+        result = bs.learn(holed(truth.sample(10_000, seed=seed), 0.3, seed), search="ges")
+        distances.append(bs.compare(result.dag, truth.dag).shd_cpdag)
+    assert np.mean(distances) <= 2  # complete data: 0, 1 and 1
 
 
 def test_what_a_result_offers_works_on_incomplete_data() -> None:
@@ -136,15 +139,18 @@ def test_columns_that_are_nearly_empty_or_never_there_together() -> None:
 
 
 def test_the_first_tree_joins_what_belongs_together() -> None:
-    dag = bs.Dag.from_arcs([("a", "b"), ("b", "x"), ("x", "y")], nodes=["y", "x", "b", "a"])
-    truth = bs.random_network(dag=dag, kind="mixed", states=2, concentration=0.3, seed=1)
+    dag = bs.Dag(("y", "x", "b", "a"), ((1,), (2,), (3,), ()))
+    truth = Network(
+        dag,
+        (
+            LinearGaussian(1.0, [2.0], 1.0),
+            ConditionalGaussian([0.0, 2.0], [[], []], [1.0, 1.0]),
+            Tabular(("n", "y"), np.array([[0.9, 0.1], [0.2, 0.8]])),
+            Tabular(("n", "y"), np.array([0.4, 0.6])),
+        ),
+    )
     table = holed(truth.sample(3000, seed=2), 0.2)
-    place = {name: i for i, name in enumerate(table.names)}
-    parents = first_tree(table)
-    edges = {frozenset((table.names[i], table.names[p])) for i, own in enumerate(parents) for p in own}
-    assert edges == {frozenset(arc) for arc in dag.arcs()}
-    for name in ("a", "b"):
-        assert all(table.states[p] is not None for p in parents[place[name]])
+    assert first_tree(table) == ((1,), (2,), (), (2,))
 
 
 def test_time_is_shared_with_the_search() -> None:
@@ -158,10 +164,10 @@ def test_time_is_shared_with_the_search() -> None:
 def test_the_ways_to_treat_missing_cells(missing: str) -> None:
     table = holed(network("discrete").sample(300, seed=1), 0.05)
     if missing == "error":
-        with pytest.raises(bs.MissingValueError, match="drop"):
+        with pytest.raises(MissingValueError, match="drop"):
             bs.learn(table, missing=missing)
         return
     result = bs.learn(table, missing=missing)
     assert result.settings.missing == missing
-    with pytest.raises(bs.SettingError, match="missing must be one of"):
+    with pytest.raises(SettingError, match="missing must be one of"):
         bs.learn(table, missing="mean")

@@ -30,22 +30,33 @@ from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.run import drive
 from bayescout.statistics.pairs import pair_gains
 
-ROUNDS = ("aic", "aic", "aic", "bic")
-"""The score of each graph from which cells are drawn, after the first tree."""
-
 
 @dataclass(frozen=True)
 class Plan:
-    """Sweeps over the empty cells under the first tree and each network after it, and the draws kept."""
+    """How cells are drawn.
 
+    rounds  the score of each graph from which they are drawn, after the first tree
+    first   sweeps over the empty cells under the first tree, and `after` under each network after it
+    draws   kept at the end, each with its share of a row's weight
+    """
+
+    rounds: tuple[str, ...]
     first: int
     after: int
     draws: int
 
+    @classmethod
+    def of(cls, table: Table) -> Plan:
+        """Of states alone one draw serves as well as several; more rounds where they cost little."""
+        if not table.is_discrete:
+            return cls(("aic",) * 3 + ("bic",), 10, 10, 10)
+        if sum(count for _, count in table.missing.counts) <= FEW_CELLS:
+            return cls(("aic",) * 5 + ("bic",) * 2, 10, 10, 1)
+        return cls(("aic",) * 3 + ("bic",), 5, 3, 1)
 
-STATES, NUMBERS = Plan(5, 3, 1), Plan(10, 10, 10)
-"""For tables of discrete columns alone, which one draw serves as well as several, and for others, whose
-draws are scored together, each with its share of a row's weight."""
+
+FEW_CELLS = 50_000
+"""The most missing cells that are drawn more often than needed in most tables."""
 
 MOST_PARENTS = 5
 """The most parents in a graph that cells are drawn from."""
@@ -73,7 +84,7 @@ def completed(
     rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
     rules = _narrowed(rules)
     chain = Chain(table, workers)
-    plan = STATES if table.is_discrete else NUMBERS
+    plan = Plan.of(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
         network = fit(Dag(table.names, first_tree(table)), table, prior=_prior(table), missing="available")
@@ -81,7 +92,7 @@ def completed(
         chain.sweep(network, rng, plan.first)
         graph: ParentSets | str = "empty"
         rounds = 0
-        for score in ROUNDS:
+        for score in plan.rounds:
             if until is not None and time.perf_counter() > until:
                 break
             graph = _climbed(chain.completed(), score, rules, graph, workers)
