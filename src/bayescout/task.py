@@ -125,7 +125,7 @@ class Task:
         if outcome.too_large:
             warnings.warn(f"parent sets were left out: {outcome.too_large}", BayescoutWarning, stacklevel=3)
         result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
-        return result if self.listed is None else replace(result, table=None, scores=None)
+        return result if self.listed is None else replace(result, table=None, scores=None, data=None)
 
 
 def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:

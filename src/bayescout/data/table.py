@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
+from bayescout.data.reading import ColumnReading, ColumnReadings, Notes, marks_in_words, sentence
 from bayescout.errors import BayescoutWarning, DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ def _one_nan(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(other, np.nan, values) if other.any() else values
 
 
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.0005 else "under 0.1%"
+
+
 @dataclass(frozen=True)
 class MissingReport:
     """The missing cells of the data and how they were treated.
@@ -92,6 +97,7 @@ class Table:
     values   (c, n) float64, C order: the continuous columns, in table order
     weights  (n,) float64 row weights, or None if every row counts once
     missing  report of the cells missing in the source; they are missing here only under the policy "keep"
+    notes    why the columns were read as they are, and which were left out; see `columns` and `reading`
 
     A missing cell is the code after the last state, or NaN; `missing_cells` says which they are.
     Arrays are read-only. Build a table with `bayescout.as_table` or `bayescout.read_table`, which
@@ -104,6 +110,7 @@ class Table:
     values: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
     missing: MissingReport = field(default_factory=MissingReport)
+    notes: Notes = field(default_factory=Notes)
 
     def __post_init__(self) -> None:
         if self.weights is not None:
@@ -116,7 +123,7 @@ class Table:
         lock(self.codes, self.values, self.weights)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update({"notes": Notes()} | state)
         lock(self.codes, self.values, self.weights)
 
     def _check_shapes(self) -> None:
@@ -303,7 +310,7 @@ class Table:
 
     def _taken(self, **changed: Any) -> Table:
         """A table taken from this one: its cells are in range, and what was said is not said again."""
-        if self.missing.policy == "keep":  # what is missing is counted anew
+        if self.has_missing:  # what is missing is counted anew
             table = replace(self, **changed)
         else:
             table = object.__new__(Table)
@@ -330,6 +337,7 @@ class Table:
             codes=np.ascontiguousarray(self.codes[:, rows]),
             values=np.ascontiguousarray(self.values[:, rows]),
             weights=None if self.weights is None else self.weights[rows],
+            notes=replace(self.notes, marks=()),
         )
 
     def unweighted(self) -> Table:
@@ -352,6 +360,40 @@ class Table:
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+    @cached_property
+    def columns(self) -> ColumnReadings:
+        """How each column was read: a value that prints as a table, with one `ColumnReading` per column."""
+        missing, why = dict(self.missing.counts), self.notes.why()
+        return ColumnReadings(
+            self._reading_of(name, missing.get(name, 0), *why.get(name, ("", False))) for name in self.names
+        )
+
+    def _reading_of(self, name: Label, missing: int, reason: str, close: bool) -> ColumnReading:
+        states = self.states[self.index(name)]
+        if states is not None:
+            return ColumnReading(name, "discrete", states, None, None, missing, reason, close)
+        values = self.array(name)
+        present = values[~np.isnan(values)] if self.has_missing else values
+        ends = (float(present.min()), float(present.max())) if len(present) else (None, None)
+        return ColumnReading(name, "continuous", None, *ends, missing, reason, close)
+
+    @property
+    def reading(self) -> str:
+        """How the data were read, in one sentence: rows, kinds, missing cells, columns left out."""
+        return sentence(self.n_rows, self.kinds, self._missing_in_words(), self.notes.left_out)
+
+    def _missing_in_words(self) -> str:
+        report = self.missing
+        cells = sum(count for _, count in report.counts)
+        if not cells:
+            return "no cells missing"
+        share = cells / ((self.n_rows + report.rows_dropped) * self.n_columns)
+        marks = marks_in_words(self.notes.marked(self.names))
+        told = f"{cells:,} {'cells' if cells != 1 else 'cell'} missing ({_percent(share)}{'; ' + marks if marks else ''})"
+        if report.policy == "drop":
+            return f"{told}, {report.rows_dropped:,} of {self.n_rows + report.rows_dropped:,} rows left out for it"
+        return f"{told}, as states of their own" if report.policy == "state" else told
 
     def __iter__(self) -> Iterator[Label]:
         return iter(self.names)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.absent import require_complete
 from bayescout.data.encode import as_table, column_names, same_states
+from bayescout.data.states import StateFinder
 from bayescout.data.table import Kind, Label, States, Table, narrowest
 from bayescout.errors import NetworkError
 from bayescout.graph.dag import Dag
@@ -89,9 +90,9 @@ def _recoded(table: Table, label: Label, states: States) -> NDArray[Any]:
         )
     if same_states(own, states):
         return codes
-    # By type too: True and 1 are equal, but not the same state.
-    position = {(type(state), state): code for code, state in enumerate(states)}
-    lookup = np.array([position.get((type(state), state), -1) for state in own], dtype=np.int64)
+    known = StateFinder(states, f"node {label!r}")
+    places = [known.find(state) for state in own]
+    lookup = np.array([-1 if place is None else place for place in places], dtype=np.int64)
     found = lookup[codes]
     outside = np.flatnonzero(found < 0)
     if len(outside):
