@@ -182,6 +182,7 @@ class Column:
         assert self.floats is not None
         numbers_ = np.array(whole, dtype=np.float64)
         floats, self.floats = self.floats, None
+        self.values, self._index = [], {}
         for chunk in floats:
             codes = np.where(np.isnan(chunk), len(whole), np.searchsorted(numbers_, chunk))
             seen = bool((codes == len(whole)).any())

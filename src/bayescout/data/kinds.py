@@ -34,11 +34,14 @@ SEVERAL_ROWS, ENOUGH_ROWS, AMPLE_ROWS = 2, 5, 50
 FAR = 10
 """Numbers whose distance from zero is more than so many times their span: years, not codes."""
 
+TOO_FEW_ROWS = 10
+"""With fewer rows than this no call is close, as nothing could decide it, and numbers do not count the rows."""
+
 DISTINCT = 100
 """A column with more distinct numbers than this is known to be measured before all its rows are read."""
 
 IDENTIFIER_ROWS = 4
-"""With more rows than this, a column whose values are all distinct texts, or count the rows, identifies rows."""
+"""With more rows than this, a column whose values are all distinct texts identifies rows."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def kind_of_whole(numbers: Sequence[int], rows: int) -> Verdict:
     if found.distinct <= 2:
         return Verdict("discrete", told)
     kind, close = _of_codes(found) if found.look_like_codes else _of_others(found)
-    return Verdict(kind, told, close)
+    return Verdict(kind, told, close and rows >= TOO_FEW_ROWS)
 
 
 def _of_codes(found: _Whole) -> tuple[Kind, bool]:
@@ -132,7 +135,7 @@ def whole_numbers(values: Sequence[Any]) -> list[int] | None:
 
 def counts_the_rows(low: float, high: float, distinct: int, rows: int) -> bool:
     """Return True if distinct whole numbers are consecutive and as many as there are rows."""
-    return rows > IDENTIFIER_ROWS and distinct == rows and high - low + 1 == rows
+    return rows > TOO_FEW_ROWS and distinct == rows and high - low + 1 == rows
 
 
 # ---- floats
@@ -164,7 +167,7 @@ def _kind_of_decimals(present: Sequence[NDArray[np.float64]], rows: int) -> Verd
     distinct = _distinct(present, FEW)
     if distinct is None:
         return Verdict("continuous", "numbers with decimals")
-    close = rows >= ENOUGH_ROWS * len(distinct)
+    close = rows >= max(TOO_FEW_ROWS, ENOUGH_ROWS * len(distinct))
     return Verdict("continuous", f"{counted(len(distinct), 'number')} with decimals", close)
 
 

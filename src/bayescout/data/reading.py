@@ -166,5 +166,3 @@ def _states_in_words(states: Sequence[Hashable]) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= MOST_WIDTH else text[: MOST_WIDTH - 3] + "..."
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bayescout.data.absent import MISSING
 from bayescout.data.columns import Column
@@ -66,7 +66,9 @@ def _settle(column: Column) -> Settled:
         return Settled(Verdict(kind, column.origin))
     if column.abandoned:
         dates = are_dates(column.values)
-        return Settled(Verdict("discrete", ""), DATES if dates else "more distinct values than a column can have")
+        return Settled(
+            Verdict("discrete", ""), DATES if dates else "more distinct values than a column can have"
+        )
     return _of_floats(column) if column.floats is not None else _of_codes(column)
 
 
@@ -94,7 +96,8 @@ def _of_codes(column: Column) -> Settled:
             return Settled(Verdict("discrete", ""), DATES)
         if not column.chosen and are_identifiers(values, rows):
             return Settled(Verdict("discrete", ""), IDENTIFIES)
-        return Settled(kind_of_texts(values, rows))
+        verdict = kind_of_texts(values, rows)
+        return Settled(replace(verdict, close=verdict.close and not column.chosen))
     if not column.chosen and counts_the_rows(min(whole), max(whole), len(whole), rows):
         return Settled(Verdict("discrete", ""), IDENTIFIES)
     verdict = kind_of_whole(whole, rows)
@@ -134,7 +137,11 @@ def _warn_close(close: Sequence[tuple[Label, Verdict]]) -> None:
     name, first = close[0]
     other = "continuous" if first.kind == "discrete" else "discrete"
     numbers = "numbers" in first.reason
-    way = f"{setting('kinds', {name: other})} turns it" if numbers else f"{setting('drop', name)} if that is no use"
+    way = (
+        f"{setting('kinds', {name: other})} turns it"
+        if numbers
+        else f"{setting('drop', name)} if that is no use"
+    )
     warnings.warn(
         f"close calls in how columns are read: {in_words(told)}; {way}", BayescoutWarning, stacklevel=4
     )

@@ -72,7 +72,7 @@ def _number_in_text(value: Any) -> Any:
 
 
 def _truth(value: Any) -> Any:
-    """"true" and "false" for booleans, and for these words in any case."""
+    """ "true" and "false" for booleans, and for these words in any case."""
     folded = str(value).casefold() if isinstance(value, bool | str) else None
     return folded if folded in ("true", "false") else None
 

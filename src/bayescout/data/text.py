@@ -148,9 +148,7 @@ class TextColumn(Column):
             if text is not MISSING and text.startswith(IN_QUOTES):
                 self._count_mark(text[1:], sum(int((chunk == code).sum()) for chunk in self.chunks))
         gone = [v is MISSING or v.startswith(IN_QUOTES) for v in self.values]
-        numbers = np.array(
-            [np.nan if no else float(v) for v, no in zip(self.values, gone, strict=True)]
-        )
+        numbers = np.array([np.nan if no else float(v) for v, no in zip(self.values, gone, strict=True)])
         chunks, self.chunks, self.floats = self.chunks, [], []
         for chunk in chunks:
             self.add_floats(numbers[chunk])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayescout.data.absent import USUAL_MARKS
 from bayescout.data.columns import Column
 from bayescout.data.files import atomic_write
-from bayescout.data.kinds import IDENTIFIER_ROWS, kind_of_floats, kind_of_whole
+from bayescout.data.kinds import counts_the_rows, kind_of_floats, kind_of_whole
 from bayescout.data.numerals import typed
 from bayescout.data.pieces import add_polars
 from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS, unknown_extension
@@ -173,7 +173,7 @@ def _check_same(name: Label, found: Sequence[Any], back: Sequence[Any]) -> None:
 def _check_integers(table: Table, name: Label, found: Sequence[Any]) -> None:
     """Raise if integer states would be read back as measurements, or as the numbers of the rows."""
     rows = table.n_rows - int(table.missing_cells(name).sum())
-    row_numbers = len(found) == rows > IDENTIFIER_ROWS and max(found) - min(found) + 1 == rows
+    row_numbers = counts_the_rows(min(found), max(found), len(found), rows)
     if row_numbers or kind_of_whole(found, rows).kind == "continuous":
         told = "the numbers of the rows" if row_numbers else "continuous"
         raise DataError(
