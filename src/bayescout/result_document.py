@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -40,7 +40,7 @@ class SavedColumn(Struct):
     """How a column was read; see `ColumnReading`."""
 
     name: Any
-    kind: str
+    kind: Literal["discrete", "continuous"]
     states: tuple[Any, ...] | None
     low: float | None
     high: float | None

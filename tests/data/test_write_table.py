@@ -118,7 +118,7 @@ def test_numbers_that_would_come_back_as_the_other_kind_are_refused_or_noted(tmp
     ):
         table = as_table({"x": cells}, kinds=kind)
         if extension == "csv":
-            with pytest.raises(DataError, match="'x' .* would be read back as"):
+            with pytest.raises(DataError, match=r"'x' .* would be read back as"):
                 write_table(table, path)
         else:
             write_table(table, path)

@@ -113,7 +113,7 @@ def _too_long(rest: bytes) -> str:
 @cache
 def _standard_input() -> IO[bytes]:
     """Everything that comes on standard input, in a file without a name: it may be read more than once."""
-    kept = tempfile.TemporaryFile()
+    kept = tempfile.TemporaryFile()  # noqa: SIM115 - kept until the process ends
     shutil.copyfileobj(sys.stdin.buffer, kept)
     return cast(IO[bytes], kept)
 

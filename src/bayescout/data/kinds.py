@@ -29,13 +29,13 @@ MANY = 24
 """So many whole numbers, the hours of a day, can be states; more are measurements unless declared."""
 
 SEVERAL_ROWS, ENOUGH_ROWS, AMPLE_ROWS = 2, 5, 50
-"""Rows per distinct value, on average, below which numbers hardly repeat, are few for states, and are many."""
+"""Rows per distinct value, on average, at which numbers repeat, are enough for states, and are many."""
 
 FAR = 10
 """Numbers whose distance from zero is more than so many times their span: years, not codes."""
 
 TOO_FEW_ROWS = 10
-"""With fewer rows than this no call is close, as nothing could decide it, and numbers do not count the rows."""
+"""With fewer rows than this no call is close, as nothing could decide it, and no numbers count the rows."""
 
 DISTINCT = 100
 """A column with more distinct numbers than this is known to be measured before all its rows are read."""

@@ -136,7 +136,7 @@ class _Plan:
         noted: dict[str, Kind] = dict.fromkeys(seal.discrete, "discrete")
         for name, kind in (noted | dict.fromkeys(seal.continuous, "continuous")).items():
             if name in self.names and name not in self.kinds and name not in self.states:
-                self.kinds[name] = kind  # type: ignore[assignment]
+                self.kinds[name] = kind
                 self.noted.add(name)
 
     def of_column(self, name: str) -> tuple[Kind | None, States | None, Marks]:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayescout.errors import printable
 from bayescout.graph.labels import counted
 
-WORDS = {"discrete": "categorical", "continuous": "continuous"}
+if TYPE_CHECKING:
+    from bayescout.data.table import Table
+
+WORDS: dict[Literal["discrete", "continuous"], str] = {
+    "discrete": "categorical",
+    "continuous": "continuous",
+}
 
 MOST_WIDTH = 44
 """The most characters of a column's states, or of a name, in one line."""
@@ -29,7 +35,7 @@ class ColumnReading:
     """
 
     name: Hashable
-    kind: str
+    kind: Literal["discrete", "continuous"]
     states: tuple[Hashable, ...] | None = None
     low: float | None = None
     high: float | None = None
@@ -58,7 +64,7 @@ class ColumnReadings(tuple[ColumnReading, ...]):
         return [
             (
                 _shortened(printable(one.name)),
-                WORDS.get(one.kind, one.kind),
+                WORDS[one.kind],
                 printable(one.values),
                 f"{one.missing:,}" if one.missing else "-",
                 printable(one.reason) + (" (a close call)" if one.close else ""),
@@ -129,15 +135,32 @@ class DataReading:
         }
 
 
-def sentence(
-    rows: int, kinds: Sequence[str], missing: str, left_out: Sequence[tuple[Hashable, str]] = ()
-) -> str:
+def sentence(table: Table) -> str:
     """`5,000 rows; 4 categorical, 3 continuous; 212 cells missing (0.6%)`, and the columns left out."""
-    counts = [f"{list(kinds).count(kind):,} {word}" for kind, word in WORDS.items() if kind in kinds]
-    parts = [counted(rows, "row"), ", ".join(counts) or "no columns", missing]
+    kinds, left_out = table.kinds, table.notes.left_out
+    counts = [f"{kinds.count(kind):,} {word}" for kind, word in WORDS.items() if kind in kinds]
+    parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
     if left_out:
         parts.append(f"{counted(len(left_out), 'column')} left out: {in_words(left_out)}")
     return "; ".join(parts)
+
+
+def _missing_in_words(table: Table) -> str:
+    report = table.missing
+    cells = sum(count for _, count in report.counts)
+    if not cells:
+        return "no cells missing"
+    rows = table.n_rows + report.rows_dropped
+    share = cells / (rows * table.n_columns)
+    marks = table.notes.marked(table.names)
+    details = [
+        f"{share:.1%}" if share >= 0.0005 else "under 0.1%",
+        *([marks_in_words(marks)] if marks else []),
+    ]
+    told = f"{counted(cells, 'cell')} missing ({'; '.join(details)})"
+    if report.policy == "drop":
+        return f"{told}, {report.rows_dropped:,} of {rows:,} rows left out for it"
+    return f"{told}, as states of their own" if report.policy == "state" else told
 
 
 def in_words(columns: Sequence[tuple[Hashable, str]], limit: int = 6) -> str:

@@ -19,7 +19,7 @@ from bayescout.data.kinds import (
     whole_numbers,
 )
 from bayescout.data.reading import WORDS, Notes, in_words, marks_in_words
-from bayescout.data.table import Label
+from bayescout.data.table import Kind, Label
 from bayescout.errors import BayescoutWarning, DataError
 from bayescout.wording import setting
 
@@ -62,7 +62,7 @@ def _settle(column: Column) -> Settled:
     if column.declared:
         if column.wanted == "discrete" and column.states is None:
             _make_whole(column)
-        kind = "continuous" if column.floats is not None else "discrete"
+        kind: Kind = "continuous" if column.floats is not None else "discrete"
         return Settled(Verdict(kind, column.origin))
     if column.abandoned:
         dates = are_dates(column.values)
@@ -123,8 +123,9 @@ def _warn_left_out(left_out: Sequence[tuple[Label, str]]) -> None:
     if dates:
         ways.append(f"a month, weekday or age made of {dates[0]!r} could be used")
     one = len(left_out) == 1
+    what = "column" if one else f"{len(left_out):,} columns"
     warnings.warn(
-        f"{'column' if one else f'{len(left_out):,} columns'} left out: {in_words(left_out)}; {', '.join(ways)}",
+        f"{what} left out: {in_words(left_out)}; {', '.join(ways)}",
         BayescoutWarning,
         stacklevel=4,
     )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
-from bayescout.data.reading import ColumnReading, ColumnReadings, Notes, marks_in_words, sentence
+from bayescout.data.reading import ColumnReading, ColumnReadings, Notes, sentence
 from bayescout.errors import BayescoutWarning, DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -68,10 +68,6 @@ def _one_nan(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values with one bit pattern for every NaN, so that equal tables have equal digests."""
     other = np.isnan(values) & (values.view(np.uint64) != np.float64(np.nan).view(np.uint64))
     return np.where(other, np.nan, values) if other.any() else values
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.0005 else "under 0.1%"
 
 
 @dataclass(frozen=True)
@@ -375,25 +371,13 @@ class Table:
             return ColumnReading(name, "discrete", states, None, None, missing, reason, close)
         values = self.array(name)
         present = values[~np.isnan(values)] if self.has_missing else values
-        ends = (float(present.min()), float(present.max())) if len(present) else (None, None)
-        return ColumnReading(name, "continuous", None, *ends, missing, reason, close)
+        low, high = (float(present.min()), float(present.max())) if len(present) else (None, None)
+        return ColumnReading(name, "continuous", None, low, high, missing, reason, close)
 
     @property
     def reading(self) -> str:
         """How the data were read, in one sentence: rows, kinds, missing cells, columns left out."""
-        return sentence(self.n_rows, self.kinds, self._missing_in_words(), self.notes.left_out)
-
-    def _missing_in_words(self) -> str:
-        report = self.missing
-        cells = sum(count for _, count in report.counts)
-        if not cells:
-            return "no cells missing"
-        share = cells / ((self.n_rows + report.rows_dropped) * self.n_columns)
-        marks = marks_in_words(self.notes.marked(self.names))
-        told = f"{cells:,} {'cells' if cells != 1 else 'cell'} missing ({_percent(share)}{'; ' + marks if marks else ''})"
-        if report.policy == "drop":
-            return f"{told}, {report.rows_dropped:,} of {self.n_rows + report.rows_dropped:,} rows left out for it"
-        return f"{told}, as states of their own" if report.policy == "state" else told
+        return sentence(self)
 
     def __iter__(self) -> Iterator[Label]:
         return iter(self.names)

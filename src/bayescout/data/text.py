@@ -191,8 +191,9 @@ class TextColumn(Column):
         others = self._mostly_numbers([value for value in self.values if value is not MISSING])
         if others:
             raise DataError(
-                f"column {self.name!r} has more than {MAX_STATES:,} distinct texts, the most a column can "
-                f"have: nearly all are numbers; {setting('missing_values', (others[0],))} if that means missing"
+                f"column {self.name!r} has more than {MAX_STATES:,} distinct texts, the most a column "
+                f"can have: nearly all are numbers; {setting('missing_values', (others[0],))} if that means "
+                f"missing"
             )
 
     def _warn_mostly_numbers(self, texts: Sequence[str], values: Sequence[Any]) -> None:

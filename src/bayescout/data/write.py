@@ -37,8 +37,8 @@ def write_table(table: Table, path: str | os.PathLike[str], weights: str | None 
     that would be read as of the other kind, a missing cell in a data file or of the only column. In text
     booleans become the texts True and False, by which they are found. A text column that identifies rows,
     or holds dates, must be declared to be read. States that do not occur, and the order of states, are kept
-    only for the text states of parquet and arrow. `weights` names the column for the row weights, if there are any.
-    The file appears whole or not at all.
+    only for the text states of parquet and arrow. `weights` names the column for the row weights, if there
+    are any. The file appears whole or not at all.
     """
     path = Path(path)
     suffix, compressed = written_as(path)
