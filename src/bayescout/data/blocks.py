@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -110,17 +110,17 @@ def _too_long(rest: bytes) -> str:
     return f"a line of more than {MAX_LINE_BYTES >> 20} MB, the longest that is read; {hint}"
 
 
-@cache
-def _standard_input() -> IO[bytes]:
-    """Everything that comes on standard input, in a file without a name: it may be read more than once."""
+@lru_cache(maxsize=1)
+def _kept(stream: IO[bytes]) -> IO[bytes]:
+    """Everything that comes on a stream, in a file without a name: it may be read more than once."""
     kept = tempfile.TemporaryFile()  # noqa: SIM115 - kept until the process ends
-    shutil.copyfileobj(sys.stdin.buffer, kept)
+    shutil.copyfileobj(stream, kept)
     return cast(IO[bytes], kept)
 
 
 @contextmanager
 def _rewound() -> Iterator[IO[bytes]]:
-    stream = _standard_input()
+    stream = _kept(sys.stdin.buffer)
     stream.seek(0)
     yield stream
 

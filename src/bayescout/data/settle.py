@@ -97,7 +97,8 @@ def _of_codes(column: Column) -> Settled:
         if not column.chosen and are_identifiers(values, rows):
             return Settled(Verdict("discrete", ""), IDENTIFIES)
         verdict = kind_of_texts(values, rows)
-        return Settled(replace(verdict, close=verdict.close and not column.chosen))
+        doubtful = not column.chosen or are_identifiers(values, rows)
+        return Settled(replace(verdict, close=verdict.close and doubtful))
     if not column.chosen and counts_the_rows(min(whole), max(whole), len(whole), rows):
         return Settled(Verdict("discrete", ""), IDENTIFIES)
     verdict = kind_of_whole(whole, rows)
