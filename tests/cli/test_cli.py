@@ -291,7 +291,7 @@ def test_an_identifier_is_left_out_and_the_way_to_keep_it_works(awkward):
         read = run_json("learn", data, *options)["data"]
         assert ([column["name"] for column in read["columns"]], read["left_out"]) == (names, [])
     with pytest.warns(BayescoutWarning, match=r"'id' \(categorical: 30 texts in 30 rows\)"):
-        assert run("fit", "[id][A]", data)[0] == 0  # a node of the graph is asked for
+        assert run("fit", "[id][A][B]", data)[0] == 0  # a node of the graph is asked for
 
 
 def test_commands_read_standard_input_and_tell_how(awkward):

@@ -188,8 +188,10 @@ def test_marks_are_counted_and_can_be_kept(tmp_path):
     assert kept.states == (("1", "2", "3", "NA"), ("1", "2", "?"), ("NA", "null", "x", "y"))
     declared, said = read(path, missing_values=["NA"])
     assert dict(declared.missing.counts) == {"a": 4, "c": 4}
-    assert said == ["'?' is a state of column 'b' and 1 others, since the declared missing values replace the "
-                    "usual ones: as_table(data, missing_values=('NA', '?')) if it means missing"]  # fmt: skip
+    assert said == [
+        "'?' is a state of column 'b' (and 1 more such), since the declared missing values replace the usual "
+        "ones: as_table(data, missing_values=('NA', '?')) if it means missing"
+    ]
     own, said = read(path, states={"c": ["x", "y", "NA", "null"]})
     assert "NA" in own.column("c")
 

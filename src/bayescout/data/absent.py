@@ -113,7 +113,7 @@ class Marks:
         self._warn_unmet()
         if self.states:
             name, mark = self.states[0]
-            more = f" and {len(self.states) - 1:,} others" if len(self.states) > 1 else ""
+            more = f" (and {len(self.states) - 1:,} more such)" if len(self.states) > 1 else ""
             warnings.warn(
                 f"{mark!r} is a state of column {name!r}{more}, since the declared missing values replace "
                 f"the usual ones: {setting('missing_values', (*self.declared, mark))} if it means missing",

@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -110,12 +109,19 @@ def _too_long(rest: bytes) -> str:
     return f"a line of more than {MAX_LINE_BYTES >> 20} MB, the longest that is read; {hint}"
 
 
-@lru_cache(maxsize=1)
+_KEPT: list[tuple[IO[bytes], IO[bytes]]] = []
+"""The standard input that was read last, and the file without a name that holds what came on it."""
+
+
 def _kept(stream: IO[bytes]) -> IO[bytes]:
-    """Everything that comes on a stream, in a file without a name: it may be read more than once."""
-    kept = tempfile.TemporaryFile()  # noqa: SIM115 - kept until the process ends
-    shutil.copyfileobj(stream, kept)
-    return cast(IO[bytes], kept)
+    """Everything that comes on a stream, in a file that may be read more than once."""
+    if not _KEPT or _KEPT[0][0] is not stream:
+        while _KEPT:
+            _KEPT.pop()[1].close()
+        kept = tempfile.TemporaryFile()  # noqa: SIM115 - open until other input takes its place
+        shutil.copyfileobj(stream, kept)
+        _KEPT.append((stream, cast(IO[bytes], kept)))
+    return _KEPT[0][1]
 
 
 @contextmanager
