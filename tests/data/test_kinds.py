@@ -82,6 +82,11 @@ def test_types_files_and_the_order_of_rows_do_not_matter(name, tmp_path):
     assert len({t.fingerprint for t in [*tables[:2], *tables[3:]]}) == 1
 
 
+def test_floats_too_large_to_be_known_as_whole_are_continuous_and_integers_without_a_float_are_states():
+    assert read({"x": [1e200, -3e210, 7e205] * 9})[0].kinds == ("continuous",)
+    assert read({"x": [10**400, 10**401, 10**402] * 9})[0].states == ((10**400, 10**401, 10**402),)
+
+
 def test_gaps_leave_the_kind():
     cells = pd.Series(CASES["a scale of seven"][0])
     table, said = read({"x": cells.where(cells.index % 5 > 0)})

@@ -40,6 +40,12 @@ TOO_FEW_ROWS = 10
 DISTINCT = 100
 """A column with more distinct numbers than this is known to be measured before all its rows are read."""
 
+MOST_BITS = 1000
+"""The longest integers that are numbers: longer ones have no float, and are states."""
+
+EXACT = 2.0**53
+"""The largest float that is known to be whole: beyond it every float is."""
+
 IDENTIFIER_ROWS = 4
 """With more rows than this, a column whose values are all distinct texts identifies rows."""
 
@@ -125,9 +131,9 @@ def whole_numbers(values: Sequence[Any]) -> list[int] | None:
     """The values as integers, or None if one of them is not a whole number; booleans are not numbers."""
     found = []
     for value in values:
-        if type(value) is float and value.is_integer():
+        if type(value) is float and value.is_integer() and abs(value) <= EXACT:
             value = int(value)
-        if type(value) is not int:
+        if type(value) is not int or value.bit_length() > MOST_BITS:
             return None
         found.append(value)
     return found
@@ -159,8 +165,8 @@ def kind_of_floats(chunks: Sequence[NDArray[np.float64]]) -> tuple[Verdict, list
 
 
 def _has_decimals(array: NDArray[np.float64]) -> bool:
-    """Return True if a number is not whole; an infinite one is not."""
-    return bool(len(array)) and not bool((np.isfinite(array) & (array == np.trunc(array))).all())
+    """Return True if a number is not whole, or so large that a float does not tell."""
+    return bool(len(array)) and not bool(((array == np.trunc(array)) & (abs(array) <= EXACT)).all())
 
 
 def _kind_of_decimals(present: Sequence[NDArray[np.float64]], rows: int) -> Verdict:
