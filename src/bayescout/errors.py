@@ -45,6 +45,9 @@ def _rebuilt(
     return error
 
 
+NUMERAL = re.compile(r"[+-]?(?:[0-9][0-9_,]*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""A text that is a number."""
+
 MAX_COMPARED, MAX_CHOICES = 100, 10_000
 """The longest names, and the most of them, that are compared for a hint: the time grows with the square of
 their length, and a file may contain a name of a megabyte."""
@@ -97,13 +100,18 @@ class CycleError(GraphError):
         super().__init__(f"{where} has a directed cycle: {path}; remove or reverse one of these arcs")
 
 
+def is_numeral(text: str) -> bool:
+    """Return True for a text that is a number: one number is no misspelling of another."""
+    return NUMERAL.fullmatch(text.strip()) is not None
+
+
 class UnknownNameError(BayescoutError, KeyError):
     """A name that is not known; the message offers the nearest known one."""
 
     def __init__(self, kind: str, name: Hashable, known: Iterable[Hashable], where: str = "") -> None:
         self.name = name
         choices = [str(label) for label in known]
-        near = nearest(str(name), choices)
+        near = None if is_numeral(str(name)) else nearest(str(name), choices)
         shown = ", ".join(choices[:12]) + (f", ... ({len(choices)} in all)" if len(choices) > 12 else "")
         hint = f"did you mean {near!r}?" if near is not None else f"known: {shown or 'none'}"
         super().__init__(f"unknown {kind} {name!r}{' in ' + where if where else ''}; {hint}")

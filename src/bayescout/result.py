@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayescout.data.files import atomic_write
+from bayescout.data.reading import ColumnReadings, DataReading
 from bayescout.data.table import Table
 from bayescout.errors import FormatError, SettingError
 from bayescout.explain import Explanation, explain
@@ -78,6 +79,7 @@ class Result:
     dependencies the tests of independence that the search made, if it made any
     table        the data, and `completed` the same with the missing cells drawn, if there were any: what was
                  scored, by `score`, `explain` and `gap`
+    data         how the columns of the data were read; None for scored parent sets
     own_score    if the time was over before the search had got as far as greedy climbing from the start:
                  the best score that it had met itself. `dag` is then the graph of that climb
     one_way      the arcs of `dag`, by position, whose reverse the score's model cannot have: those from a
@@ -97,6 +99,7 @@ class Result:
     dependencies: DependencyRecord | None = None
     own_score: float | None = None
     one_way: tuple[tuple[int, int], ...] = ()
+    data: DataReading | None = None
     table: Table | None = field(default=None, repr=False)
     completed: Table | None = field(default=None, repr=False)
     scores: Scorer | None = field(default=None, repr=False)
@@ -137,6 +140,7 @@ class Result:
             dependencies=None if tests is None else tests.labelled(table.names.__getitem__),
             own_score=run.own_score,
             one_way=one_way,
+            data=_reading_of(table, names),
             table=table,
             scores=scorer,
         )
@@ -289,6 +293,7 @@ class Result:
             "bound": self.bound,
             "gap": self.gap,
             "own_score": self.own_score,
+            "data": None if self.data is None else self.data.to_dict(),
             **self._class_summary(),
         }
 
@@ -307,9 +312,10 @@ class Result:
 
     def __repr__(self) -> str:
         proof = "" if self.optimality is None else f", {self.optimality}"
+        data = "" if self.data is None else f"; {self.data}"
         return (
             f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
-            f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}>"
+            f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}{data}>"
         )
 
     # ---- files
@@ -321,6 +327,8 @@ class Result:
                 f"{path} has the ending of another kind of file, and a result is JSON; name it .json, or "
                 f"write the network with result.fit().save(path)"
             )
+        from bayescout.result_document import data_to_json
+
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -336,6 +344,7 @@ class Result:
             "bound": self.bound,
             "own_score": self.own_score,
             "one_way": self.one_way,
+            "data": data_to_json(self.data),
             "class": _class_to_json(self.found_class),
             "dependencies": _tests_to_json(self.dependencies),
         }
@@ -349,7 +358,7 @@ class Result:
         import msgspec
 
         from bayescout.formats.shape import misfit
-        from bayescout.result_document import SavedResult
+        from bayescout.result_document import SavedResult, data_from_saved
 
         not_one = "is not a result of this version of bayescout, or damaged"
         infinite = {"Infinity": math.inf, "-Infinity": -math.inf}  # JSON has no word for NaN either
@@ -373,6 +382,7 @@ class Result:
                 bound=saved.bound,
                 own_score=saved.own_score,
                 one_way=saved.one_way,
+                data=data_from_saved(saved.data),
                 found_class=None if found is None else Pdag(nodes, found.directed, found.undirected),
                 dependencies=None if tests is None else tests.labelled(decode_label),
             )
@@ -382,6 +392,13 @@ class Result:
             raise FormatError(f"{not_one}: {misfit(error)}", path) from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
             raise FormatError(not_one, path) from None
+
+
+def _reading_of(table: Table, names: Sequence[Label]) -> DataReading:
+    """How a table was read, its columns in the order of `names`."""
+    found = {one.name: one for one in table.columns}
+    columns = ColumnReadings(found[name] for name in names)
+    return DataReading(table.reading, table.n_rows, columns, table.notes.left_out)
 
 
 def labelled_graph(parents: ParentSets, columns: Sequence[Label], names: Sequence[Label]) -> Dag:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Hashable
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bayescout.data.reading import ColumnReading, ColumnReadings, DataReading
+from bayescout.errors import FormatError
+from bayescout.formats.labels import decode_label, encode_label
 from bayescout.statistics.dependencies import DependencyRecord
 
 Count = Annotated[int, Meta(ge=0)]
@@ -33,6 +37,28 @@ class SavedClass(Struct):
     undirected: Pairs
 
 
+class SavedColumn(Struct):
+    """How a column was read; see `ColumnReading`."""
+
+    name: Any
+    kind: Literal["discrete", "continuous"]
+    states: tuple[Any, ...] | None
+    low: float | None
+    high: float | None
+    missing: Count
+    reason: str
+    close: bool
+
+
+class SavedData(Struct):
+    """How the data were read; see `DataReading`."""
+
+    summary: str
+    rows: Count
+    columns: tuple[SavedColumn, ...]
+    left_out: tuple[tuple[Any, str], ...]
+
+
 class SavedResult(Struct, rename={"found_class": "class"}):
     """A saved result: nodes are labels as in `formats/labels.py`; graphs are positions."""
 
@@ -50,3 +76,44 @@ class SavedResult(Struct, rename={"found_class": "class"}):
     one_way: Pairs = ()
     found_class: SavedClass | None = None
     dependencies: DependencyRecord | None = None
+    data: SavedData | None = None
+
+
+def data_to_json(data: DataReading | None) -> dict[str, Any] | None:
+    """How the data were read, as JSON; a label of a type that files do not keep becomes its text."""
+    if data is None:
+        return None
+    columns = [
+        one.to_dict()
+        | {
+            "name": _encoded(one.name),
+            "states": None if one.states is None else [_encoded(state) for state in one.states],
+        }
+        for one in data.columns
+    ]
+    left_out = [[_encoded(name), reason] for name, reason in data.left_out]
+    return {"summary": data.summary, "rows": data.rows, "columns": columns, "left_out": left_out}
+
+
+def data_from_saved(saved: SavedData | None) -> DataReading | None:
+    """The reading that `data_to_json` wrote; results of older versions have none."""
+    if saved is None:
+        return None
+    columns = ColumnReadings(
+        ColumnReading(
+            decode_label(one.name),
+            one.kind,
+            None if one.states is None else tuple(map(decode_label, one.states)),
+            *(one.low, one.high, one.missing, one.reason, one.close),
+        )
+        for one in saved.columns
+    )
+    left_out = tuple((decode_label(name), reason) for name, reason in saved.left_out)
+    return DataReading(saved.summary, saved.rows, columns, left_out)
+
+
+def _encoded(label: Hashable) -> Any:
+    try:
+        return encode_label(label)
+    except FormatError:
+        return str(label)

@@ -153,7 +153,7 @@ class Task:
         result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
         if self.completion is not None:
             result = replace(result, completed=self.completion.table)
-        return result if self.listed is None else replace(result, table=None, scores=None)
+        return result if self.listed is None else replace(result, table=None, scores=None, data=None)
 
 
 def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:

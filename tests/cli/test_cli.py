@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import bayescout as bs
 from bayescout.cli.app import app
-from bayescout.errors import BayescoutError
+from bayescout.errors import BayescoutError, BayescoutWarning
 
 
 def run(*arguments):
@@ -252,7 +252,6 @@ def bad_inputs(folder: Path):
         ("one row", ["fit", two, folder / "one.csv"], "row"),
         ("missing values", ["fit", two, folder / "missing.csv"], "drop"),
         ("not utf-8", ["fit", two, folder / "latin.csv"], "UTF-8"),
-        ("identifiers", ["fit", two, folder / "ids.csv"], "'A'"),
         ("unknown ending", ["fit", two, folder / "strange.xyz"], ".xyz"),
         ("no such data", ["fit", two, folder / "nothing.csv"], "nothing.csv"),
         ("data of another network", ["fit", two, folder / "other.csv"], "'A'"),
@@ -309,11 +308,10 @@ def awkward(tmp_path):
         ("mixed", ["--score", "bdeu"], "--kind discrete"),
         ("numbers", ["--score", "k2"], "--discretise 3"),
         ("whole", ["--score", "bge"], "--kind continuous"),
-        ("ids", [], "--drop id"),
         ("semicolons", [], "--separator ;"),
-        ("ids", [], "--kind id=discrete"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.* rows are left out, as they have missing values")
 def test_the_way_out_of_a_mistake_is_an_option_that_works(awkward, name, asked, way_out):
     data = awkward / f"{name}.csv"
     with pytest.raises(BayescoutError) as caught:
@@ -322,6 +320,38 @@ def test_the_way_out_of_a_mistake_is_an_option_that_works(awkward, name, asked, 
     more = ["--missing", "drop"] if name == "marks" else []
     code, _ = run("learn", data, *asked, *way_out.split(), *more)
     assert code == 0
+
+
+def test_an_identifier_is_left_out_and_the_way_to_keep_it_works(awkward):
+    data = awkward / "ids.csv"
+    with pytest.warns(BayescoutWarning, match=r"left out: 'id' \(identifies rows\); --kind id=discrete"):
+        found = run_json("learn", data)
+    assert found["data"]["left_out"] == [["id", "identifies rows"]]
+    assert [column["name"] for column in found["data"]["columns"]] == ["A", "B"]
+    for options, names in ((["--drop", "id"], ["A", "B"]), (["--kind", "id=discrete"], ["id", "A", "B"])):
+        read = run_json("learn", data, *options)["data"]
+        assert ([column["name"] for column in read["columns"]], read["left_out"]) == (names, [])
+    with pytest.warns(BayescoutWarning, match=r"'id' \(categorical: 30 texts in 30 rows\)"):
+        assert run("fit", "[id][A][B]", data)[0] == 0  # a node of the graph is asked for
+
+
+def test_commands_read_standard_input_and_tell_how(awkward):
+    text = (awkward / "whole.csv").read_text().replace("A,B", "A,B").replace("\n2,", "\nNA,", 1)
+    (awkward / "marked.csv").write_text(text)
+    runner = CliRunner()
+    asked = ["learn", "-", "--missing", "drop", "--kind", "continuous"]
+    with pytest.warns(BayescoutWarning) as caught:
+        done = runner.invoke(app, asked, input=text, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert [str(warning.message).split(";")[0] for warning in caught] == [
+        "cells that count as missing: 'NA' 1",
+        "1 of 40 rows are left out, as they have missing values: in 'A' (1)",
+    ]
+    assert "39 rows; 2 continuous; 1 cell missing (1.2%; 'NA' 1), 1 of 40 rows left out for it" in done.stderr
+    kept = runner.invoke(app, ["learn", "-", "--na", "", "--discretise", "2", "--json"], input=text)
+    assert kept.exit_code == 0
+    columns = json.loads(kept.stdout)["data"]["columns"]
+    assert columns[0]["states"] == ["0", "1", "2", "NA"]
 
 
 def test_python_is_told_of_calls_again_after_a_command(awkward):

@@ -113,8 +113,8 @@ def test_nanoseconds_come_back_from_files(tmp_path, monkeypatch, ending, own):
         {"t": pl.Series(numbers).cast(pl.Datetime("ns")), "d": pl.Series(numbers).cast(pl.Duration("ns"))}
     )
     path = tmp_path / f"d.{ending}"
-    as_table(frame).save(path) if own else write_frame(frame, path)
-    table = read_table(path)
+    as_table(frame, kinds="discrete").save(path) if own else write_frame(frame, path)
+    table = read_table(path, columns=None if own else ["t", "d"])
     assert [value.astype(np.int64) for value in table.column("t")] == numbers
     assert [value.astype(np.int64) for value in table.column("d")] == numbers
     assert len(table.states[0]) == len(table.states[1]) == 5
@@ -123,7 +123,7 @@ def test_nanoseconds_come_back_from_files(tmp_path, monkeypatch, ending, own):
 def test_times_that_python_holds_stay_python_s(tmp_path):
     times = [datetime.datetime(2020, 1, 1, 1, 2, 3, 4), datetime.datetime(2021, 1, 1)] * 3
     pl.DataFrame({"t": pl.Series(times, dtype=pl.Datetime("ns"))}).write_parquet(tmp_path / "d.parquet")
-    assert read_table(tmp_path / "d.parquet").column("t") == times
+    assert read_table(tmp_path / "d.parquet", columns=["t"]).column("t") == times
 
 
 # ---- files of others

@@ -57,16 +57,19 @@ def cells_of(texts):
         (["007", "7"], ["007", "7"]),
         (["00", "0"], ["00", "0"]),
         (["12345678901234567890", "1"], [12345678901234567890, 1]),
-        (["true", "false"], [True, False]),
-        (["TRUE", "FALSE", "TRUE"], [True, False, True]),
+        (["true", "false"], ["true", "false"]),
+        (["TRUE", "FALSE", "TRUE"], ["TRUE", "FALSE", "TRUE"]),
         (["True", "true"], ["True", "true"]),
         (["true", "1"], ["true", "1"]),
-        (["1.0", "2"], [1.0, 2.0]),
+        (["1.0", "2"], [1, 2]),
+        (["1.0", "2", "2.50"], [1.0, 2.0, 2.5]),
         (["1e5", ".5", "5.", "-1E-3"], [1e5, 0.5, 5.0, -1e-3]),
         (["1e999", "1e998", "1.5"], ["1e999", "1e998", "1.5"]),
-        (["NA", "1", "2"], ["NA", "1", "2"]),
-        (["nan", "1.5"], ["nan", "1.5"]),
-        (["None", "nan", "NA"], ["None", "nan", "NA"]),
+        (["NA", "1", "2"], [None, 1, 2]),
+        (["nan", "1.5", "2.5"], [None, 1.5, 2.5]),
+        (["None", "nan", "NA", "none"], ["None", None, None, "none"]),
+        (["?", "n/a", "N/A", "NULL", "null", "NaN", "#N/A", "x", "y"], [None] * 7 + ["x", "y"]),
+        (["-", "na", "Null", ".", "x"], ["-", "na", "Null", ".", "x"]),
         (["inf", "1", "2"], ["inf", "1", "2"]),
         ([" a", "a"], [" a", "a"]),
         (["1_000", "1000"], ["1_000", "1000"]),
@@ -75,8 +78,9 @@ def cells_of(texts):
         (["1" * 400, "1"], ["1" * 400, "1"]),
     ],
 )
+@pytest.mark.filterwarnings("ignore:cells that count as missing")
 def test_what_the_cells_of_a_column_mean(write, texts, values):
-    column = read_table(write(cells_of(texts))).column("x")
+    column = read_table(write(cells_of(texts)), columns=["x"]).column("x")
     assert [(type(v), v) for v in column] == [(type(v), v) for v in values]
 
 
@@ -97,18 +101,20 @@ def test_an_infinite_number_is_refused_by_name(write):
         read_table(write(cells_of(["1.5", "inf"])))
 
 
-def test_only_an_empty_cell_is_missing(write):
+def test_an_empty_cell_is_missing_whatever_is_declared(write):
     path = write('a,b\nNA,1\n,2\n"",2\nx,\n')
     with pytest.raises(MissingValueError, match=r"data\.csv: missing values in 'a' \(2\), 'b' \(1\)"):
-        read_table(path)
-    assert read_table(path, missing="drop").to_dict() == {"a": ["NA"], "b": [1]}
-    assert read_table(path, missing="state").column("a") == ["NA", "missing", "missing", "x"]
+        read_table(path, missing="error", missing_values=())
+    with pytest.warns(BayescoutWarning, match=r"3 of 4 rows are left out, .*: in 'a' \(2\), 'b' \(1\)"):
+        assert read_table(path, missing="drop", missing_values=()).to_dict() == {"a": ["NA"], "b": [1]}
+    table = read_table(path, missing="state", missing_values=())
+    assert table.column("a") == ["NA", "missing", "missing", "x"]
 
 
 def test_declared_missing_values_decide_the_type(write):
     path = write("a,b\n1,2.5\n?,NA\n2,-999\n")
-    table = read_table(path, missing="drop", missing_values=("?", "NA", -999))
-    assert table.to_dict() == {"a": [1], "b": [2.5]}
+    table = read_table(path, missing_values=("?", "NA", -999))
+    assert table.to_dict() == {"a": [1, None, 2], "b": [2.5, None, None]}
     assert table.missing.counts == (("a", 1), ("b", 2))
 
 
@@ -119,34 +125,44 @@ def test_many_numbers_are_continuous_and_a_late_text_makes_them_states(write):
     small = partial(read_blocks, size=50)
     with mock.patch.object(read_module, "read_blocks", small):
         assert read_table(write(cells_of(MANY))).column("x") == [float(t) for t in MANY]
-        declared = read_table(write(cells_of([*MANY, "NA", ""])), missing="drop", missing_values=["NA"])
-        assert declared.column("x") == [float(t) for t in MANY]
-        with pytest.warns(BayescoutWarning, match="301 text states because of 'NA'"):
-            table = read_table(write(cells_of([*MANY, "NA", "NA"])))
-        assert table.column("x") == [*MANY, "NA", "NA"]
-        with pytest.raises(DataError, match=r"'x' is to hold numbers but has 'NA' in row 300"):
-            read_table(write(cells_of([*MANY, "NA"])), kinds="continuous")
+        declared = read_table(write(cells_of([*MANY, "NA", ""])), missing_values=["NA"])
+        assert declared.column("x") == [*(float(t) for t in MANY), None]
+        with pytest.warns(BayescoutWarning, match="cells that count as missing: 'NA' 2; "):
+            usual = read_table(write(cells_of([*MANY, "NA", "NA"])))
+        assert usual.column("x") == [*(float(t) for t in MANY), None, None]
+        with pytest.warns(BayescoutWarning, match="301 text states because of 'no'"):
+            table = read_table(write(cells_of([*MANY, "no", "no"])), columns=["x"])
+        assert table.column("x") == [*MANY, "no", "no"]
+        with pytest.raises(DataError, match=r"'x' is to hold numbers but has 'no' in row 300"):
+            read_table(write(cells_of([*MANY, "no"])), kinds="continuous")
 
 
 def test_many_integers_are_continuous_unless_declared(write):
     texts = [str(i) for i in range(101)] * 2
     assert read_table(write(cells_of(texts))).kinds == ("continuous",)
-    assert read_table(write(cells_of(texts[:100] * 2))).kinds == ("discrete",)
+    assert read_table(write(cells_of(texts[:12] * 5))).kinds == ("discrete",)
     assert read_table(write(cells_of(texts)), kinds={"x": "discrete"}).column("x") == [int(t) for t in texts]
 
 
 def test_a_late_leading_zero_makes_a_column_text(write):
     texts = [*(str(i) for i in range(200)), "007", "007"]
-    with pytest.warns(BayescoutWarning, match="because of '007'"):
+    with pytest.warns(BayescoutWarning) as caught:
         table = read_table(write(cells_of(texts)))
+    assert "because of '007'" in str(caught[0].message)
+    assert "close calls in how columns are read: 'x' (categorical: 201 texts in 202 rows)" in str(
+        caught[1].message
+    )
     assert table.column("x") == texts
 
 
 def test_too_many_texts_hint_at_the_culprit(write):
-    with pytest.raises(DataError, match=r"nearly all are numbers; declare missing_values=\('NA',\)"):
-        read_table(write(cells_of([*(f"{i}.5" for i in range(66_000)), "NA"])))
-    with pytest.raises(DataError, match="more than 65,536 distinct texts"):
-        read_table(write(cells_of(f"id{i}" for i in range(66_000))))
+    with pytest.raises(DataError, match=r"nearly all are numbers; as_table\(data, missing_values=\('no',\)"):
+        read_table(write(cells_of([*(f"{i}.5" for i in range(66_000)), "no"])))
+    lines = "".join(f"id{i},{i % 2}\n" for i in range(66_000))
+    with pytest.warns(BayescoutWarning, match=r"column left out: 'x' \(more distinct values than"):
+        assert read_table(write("x,y\n" + lines)).names == ("y",)
+    with pytest.raises(DataError, match="more than 65,536 distinct values"):
+        read_table(write("x,y\n" + lines), columns=["x"])
 
 
 def test_declared_states_decide_the_type(write):
@@ -245,9 +261,9 @@ def test_a_columnar_column_that_turns_continuous_late(tmp_path, monkeypatch):
     pl.DataFrame({"x": cells, "y": [1, 2, 3] * 83 + [1, 2]}).write_parquet(
         tmp_path / "d.parquet", row_group_size=20
     )
-    table = read_table(tmp_path / "d.parquet", missing="drop")
+    table = read_table(tmp_path / "d.parquet")
     assert table.kinds == ("continuous", "discrete")
-    assert table.column("x") == cells[:-1]
+    assert table.column("x") == cells
 
 
 @pytest.mark.parametrize(
@@ -385,12 +401,14 @@ def cells_in(path, names, rows):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 def test_some_columns_only(tmp_path, ending):
-    """An identifier, a column with gaps: what is left out is not looked at."""
+    """An identifier, a column with nothing but gaps: what is left out is not looked at."""
     rows = [(f"r{k}", "xy"[k % 2], None if k % 3 else 1, k % 2) for k in range(12)]
     path = cells_in(tmp_path / f"d.{ending}", ["id", "b", "gap", "a"], rows)
-    with pytest.raises(DataError, match="'gap'"):
-        read_table(path)
+    with pytest.warns(BayescoutWarning) as caught:
+        assert read_table(path).names == ("b", "gap", "a")
+    assert "'id' (identifies rows)" in str(caught[0].message)
     table = read_table(path, columns=["a", "b"])
+    assert read_table(path, drop=["id", "gap"]).names == ("b", "a")
     assert table.to_dict() == {"a": [row[3] for row in rows], "b": [row[1] for row in rows]}
     assert as_table(path, columns=["b"]).names == ("b",)
     assert read_table(path, columns=["b"], weights="a").weights.tolist() == [0.0, 1.0] * 6

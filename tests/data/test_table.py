@@ -53,7 +53,7 @@ def test_an_unknown_column_is_offered_the_nearest():
 def test_the_repr_is_short():
     table = as_table({"a": ["x", "y"], "b": [0.5, 1.5]})
     assert repr(table) == "<Table: 2 rows, 2 columns (1 discrete, 1 continuous)>"
-    assert table.missing == MissingReport()
+    assert table.missing == MissingReport("keep")
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,13 @@ quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 
 
-def content(table):
-    """Names, kinds and typed cells: all that a file promises to keep."""
-    columns = {n: [(type(cell), cell) for cell in cells] for n, cells in table.to_dict().items()}
+def content(table, extension):
+    """Names, kinds and typed cells: all that a file promises to keep; in text booleans are texts."""
+    text = extension not in ("parquet", "arrow")
+    columns = {
+        n: [(str, str(cell)) if text and type(cell) is bool else (type(cell), cell) for cell in cells]
+        for n, cells in table.to_dict().items()
+    }
     return table.names, table.kinds, columns
 
 
@@ -42,9 +46,9 @@ def test_reading_gives_back_what_was_written_or_nothing_was(tmp_path, extension,
         return
     kinds = dict(
         zip(table.names, table.kinds, strict=True)
-    )  # six distinct values in six rows are else refused
+    )  # six distinct values in six rows are else left out
     back = read_table(path, kinds=kinds, weights=None if table.weights is None else weights)
-    assert content(back) == content(table)
+    assert content(back, extension) == content(table, extension)
     assert (back.weights is None) == (table.weights is None)
     if table.weights is not None:
         assert back.weights.tolist() == table.weights.tolist()
@@ -53,9 +57,15 @@ def test_reading_gives_back_what_was_written_or_nothing_was(tmp_path, extension,
 @pytest.mark.parametrize("extension", FORMATS)
 def test_kinds_are_found_again(tmp_path, extension):
     table = as_table({"s": ["x", "y", "x", "y", "x"], "n": [1, 2, 1, 2, 3], "b": [True, False] * 2 + [True],
-                      "f": [1.0, 2.0, 3.0, 4.0, 5.0]})  # fmt: skip
+                      "f": [1.0, 2.0, 3.0, 4.0, 5.5]})  # fmt: skip
     table.save(tmp_path / f"d.{extension}")
-    assert read_table(tmp_path / f"d.{extension}").fingerprint == table.fingerprint
+    back = read_table(tmp_path / f"d.{extension}")
+    assert content(back, extension) == content(table, extension)
+    if extension in ("parquet", "arrow"):
+        assert back.fingerprint == table.fingerprint
+    else:  # the texts are found as the states that they stand for
+        again = read_table(tmp_path / f"d.{extension}", states={"b": [False, True]})
+        assert again.fingerprint == table.fingerprint
 
 
 @pytest.mark.parametrize("extension", ["parquet", "arrow"])
@@ -67,7 +77,7 @@ def test_columnar_files_keep_the_order_of_text_states_and_absent_ones(tmp_path, 
 
 def test_parquet_keeps_dates(tmp_path):
     days = [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)]
-    as_table({"d": days}).save(tmp_path / "d.parquet")
+    as_table({"d": days}, kinds="discrete").save(tmp_path / "d.parquet")
     assert read_table(tmp_path / "d.parquet").column("d") == days
 
 
@@ -75,7 +85,7 @@ def test_parquet_keeps_dates(tmp_path):
     ("columns", "extension", "message"),
     [
         ({"x": ["1", "2"]}, "dat", "'1' .str. would be read back as 1"),
-        ({"x": ["true", "false"]}, "dat", "would be read back as"),
+        ({"x": ["NA", "b"]}, "dat", "'NA', which means missing in a data file"),
         ({"x;": ["1", "2"]}, "csv", "quotes would say nothing"),
         ({"x": ["", "a"]}, "csv", "an empty cell means a missing value"),
         ({"x": ["a\rb", "a"]}, "csv", "carriage return"),
@@ -97,10 +107,31 @@ def test_what_a_format_cannot_hold_is_refused_before_writing(tmp_path, columns, 
 
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])
-def test_discrete_numbers_that_would_come_back_continuous_are_refused(tmp_path, extension):
-    for cells in ([0.5, 1.5], list(range(101))):
-        with pytest.raises(DataError, match="'x'"):
-            write_table(as_table({"x": cells}, kinds="discrete"), tmp_path / f"d.{extension}")
+def test_numbers_that_would_come_back_as_the_other_kind_are_refused_or_noted(tmp_path, extension):
+    with pytest.raises(DataError, match="'x'"):
+        write_table(as_table({"x": [0.5, 1.5]}, kinds="discrete"), tmp_path / f"d.{extension}")
+    path = tmp_path / f"d.{extension}"
+    for cells, kind in (
+        (list(range(101)), "discrete"),
+        ([2000, 2010, 2020], "discrete"),
+        ([0.0, 1.0], "continuous"),
+    ):
+        table = as_table({"x": cells}, kinds=kind)
+        if extension == "csv":
+            with pytest.raises(DataError, match=r"'x' .* would be read back as"):
+                write_table(table, path)
+        else:
+            write_table(table, path)
+            assert read_table(path).fingerprint == table.fingerprint
+            assert read_table(path).columns[0].reason == "as the file was written"
+
+
+def test_states_that_usually_mean_missing_are_written_in_quotes(tmp_path):
+    """As pathfinder's are: read again they are states, and not missing."""
+    table = as_table({"x": ["NA", "Yes", "NA", "No"], "y": [1, 2, 1, 2]})
+    table.save(tmp_path / "d.csv")
+    assert (tmp_path / "d.csv").read_text().splitlines()[:2] == ["x,y", '"NA",1']
+    assert read_table(tmp_path / "d.csv").fingerprint == table.fingerprint
 
 
 def test_weights_need_a_name(tmp_path):
@@ -138,7 +169,7 @@ def test_equal_tables_give_equal_files(tmp_path):
 def test_a_broken_pipe_is_raised_as_such():
     ends = os.pipe()
     os.close(ends[0])
-    table = as_table({"a": ["x", "y"] * 5000, "b": [0.5, 1.5] * 5000})
+    table = as_table({"a": ["x", "y"] * 5000, "b": np.arange(10_000) / 8})
     with pytest.raises(BrokenPipeError), os.fdopen(ends[1], "wb", buffering=0) as stream:
         write_csv(table, stream)
 

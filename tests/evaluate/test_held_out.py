@@ -213,9 +213,15 @@ def test_kinds_follow_the_training_data_and_a_clash_is_refused():
 
 
 @pytest.mark.parametrize("other", [True, 1.0, "1"])
-def test_a_value_of_another_type_is_refused_rather_than_matched_or_new(other):
-    with pytest.raises(DataError, match=r"'a' holds .* in the test data, and in the training data 0 \(int\)"):
-        held_out(Dag.empty(["a"]), {"a": [0, 1, 1]}, bs.as_table({"a": [other]}, kinds="discrete"))
+def test_a_state_in_another_type_is_found_and_a_new_one_is_refused(other):
+    train = {"a": [0, 1, 1]}
+    found = held_out(Dag.empty(["a"]), train, bs.as_table({"a": [other]}, kinds="discrete"))
+    assert found.total == held_out(Dag.empty(["a"]), train, {"a": [1]}).total
+    assert found.unseen == {}
+    with pytest.raises(
+        DataError, match=r"'a' holds 'x' \(str\) in the test data, and in the training data 0"
+    ):
+        held_out(Dag.empty(["a"]), train, bs.as_table({"a": [other, "x"]}))
 
 
 def test_missing_as_a_state_may_be_new():

@@ -116,7 +116,10 @@ def test_frequencies_are_those_of_the_weighted_rows(tmp_path):
 
 def test_what_was_missing_is_said(tmp_path):
     rows = {"a": ["x", None, "y", "y"] * 5, "b": ["u", "v", "v", None] * 5}
-    dropped = written(bs.learn(bs.as_table(rows, missing="drop")), tmp_path)
+    with pytest.warns(bs.errors.BayescoutWarning, match="10 of 20 rows are left out"):
+        table = bs.as_table(rows, missing="drop")
+    dropped = written(bs.learn(table), tmp_path)
+    assert "10 cells missing (25.0%), 10 of 20 rows left out for it" in dropped.text("data")
     assert "10 cells in 2 columns; 10 rows dropped" in dropped.text("data")
     assert 'missing="drop"' in dropped.text("made")
     kept = written(bs.learn(bs.as_table(rows, missing="state")), tmp_path)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayescout.cli.terminal import json_line, line
+from bayescout.cli.terminal import json_line, say
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
@@ -31,17 +31,9 @@ def missing_facts(table: Table) -> dict[str, Any]:
     return {"missing": {"policy": report.policy, "cells": counts, "rows_dropped": report.rows_dropped}}
 
 
-def say_missing(table: Table) -> None:
-    """Print the same, for people."""
-    report = table.missing
-    if report.counts:
-        cells = sum(count for _, count in report.counts)
-        done = (
-            f"{report.rows_dropped:,} rows dropped"
-            if report.policy == "drop"
-            else "given a state of their own"
-        )
-        line(f"missing values: {cells:,} cells in {len(report.counts)} columns, {done}")
+def say_reading(table: Table) -> None:
+    """Tell on standard error how the data were read."""
+    say(table.reading)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from bayescout.cli.common import missing_facts, print_json, say_missing
+from bayescout.cli.common import missing_facts, print_json, say_reading
 from bayescout.cli.options import (
     BudgetOptions,
     ColumnOptions,
@@ -50,7 +50,8 @@ class LearnData(ColumnOptions):
     """A table, or scored parent sets."""
 
     data: str = argument(
-        "A data file: csv, tsv, parquet, arrow, or white-space separated; or scored sets, .jkl."
+        "A data file: csv, tsv, parquet, arrow, or white-space separated; - is csv from standard input; or "
+        "scored sets, .jkl."
     )
 
 
@@ -111,6 +112,8 @@ def _opened(
         _refuse_for_sets(data, out.output, run.gap is not None and search.search != "optimal")
         return None, read_jkl(data.data).names
     table = data.open()
+    if not out.json:
+        say_reading(table)
     return table, table.names
 
 
@@ -134,8 +137,6 @@ def _finish(result: Result, table: Table | None, run: LearnRun, out: LearnOutput
         )
         print_json(_with_top(result) | facts | (missing_facts(table) if table else {}) | written)
     else:
-        if table is not None:
-            say_missing(table)
         for part in result_grids(result):
             console().print(part)
         if found is not None:
@@ -181,7 +182,7 @@ def _refuse_for_sets(data: LearnData, output: str | None, gap: bool) -> None:
     """Refuse options that need rows: scored parent sets have none to read or to estimate parameters from."""
     from bayescout.formats import format_of
 
-    other = data.missing is not Missing.error
+    other = data.missing is not Missing.keep
     if other or any((data.separator, data.na, data.kind, data.discretise, data.drop)):
         raise SettingError(
             "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise and "

@@ -12,7 +12,7 @@ from bayescout.cli.common import (
     missing_facts,
     open_graph,
     print_json,
-    say_missing,
+    say_reading,
 )
 from bayescout.cli.options import DataOptions, Json, NetworkArgument, OutputOption, Seed, StructureArgument
 from bayescout.cli.outputs import (
@@ -72,7 +72,7 @@ def fit(
         )
     else:
         _show(model, [])
-        say_missing(table)
+        say_reading(table)
         if written:
             line(f"written to {written}")
     last.close()

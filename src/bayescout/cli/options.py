@@ -64,6 +64,7 @@ Processes = Annotated[
 
 
 class Missing(StrEnum):
+    keep = "keep"
     error = "error"
     drop = "drop"
     state = "state"
@@ -92,15 +93,21 @@ def argument(told: str) -> Any:
 class DataOptions:
     """A data file and how it is read."""
 
-    data: str = argument("A data file: csv, tsv, parquet, arrow, or white-space separated.")
+    data: str = argument(
+        "A data file: csv, tsv, parquet, arrow, or white-space separated; - is csv from standard input."
+    )
     separator: str | None = flag(
         "What separates the cells of a text file, such as ';' or '\\t'.", "CHARACTER"
     )
     missing: Missing = flag(
-        "What to do with missing values: refuse them, drop their rows, or give them a state.",
-        default=Missing.error,
+        "What to do with missing values: keep them, refuse them, drop their rows, or give them a state.",
+        default=Missing.keep,
     )
-    na: list[str] | None = flag("A text that means missing, as an empty cell does; may be repeated.", "TEXT")
+    na: list[str] | None = flag(
+        "A text that means missing, in place of NA, N/A, NaN, null and ?; '' for empty cells alone; may be "
+        "repeated.",
+        "TEXT",
+    )
     kind: list[str] | None = flag(
         "discrete or continuous, for all columns or for one: age=continuous; may be repeated.", "KIND"
     )
@@ -118,7 +125,9 @@ class DataOptions:
 
     def settings(self) -> dict[str, Any]:
         """The options as arguments of `read_table`."""
-        found = {"missing": self.missing.value, "missing_values": tuple(self.na or ()), **self._reading}
+        found: dict[str, Any] = {"missing": self.missing.value, **self._reading}
+        if self.na:
+            found["missing_values"] = tuple(self.na)
         return found | {"kinds": self._kinds()} if self.kind else found
 
     def _kinds(self) -> dict[str, str]:
@@ -160,8 +169,7 @@ class ColumnOptions(DataOptions):
     def settings(self) -> dict[str, Any]:
         found = super().settings()
         if self.drop:
-            dropped = {label_named(text, self._names) for text in self.drop}
-            found["columns"] = [name for name in self._names if name not in dropped]
+            found["drop"] = list(dict.fromkeys(label_named(text, self._names) for text in self.drop))
         return found
 
 
@@ -309,4 +317,6 @@ def as_option(name: str, value: Any) -> str:
         return f"{own} FILE"
     values = [f"{key}={item}" for key, item in value.items()] if isinstance(value, Mapping) else value
     listed = values if isinstance(values, list | tuple) else [values]
+    if not listed and name == "missing_values":
+        listed = [""]  # the empty cell is always missing, and so nothing else is
     return " ".join(f"{own} {shlex.quote(str(item))}" for item in listed)

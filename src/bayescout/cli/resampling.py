@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayescout.cli.common import missing_facts, print_json, say_missing
+from bayescout.cli.common import missing_facts, print_json, say_reading
 from bayescout.cli.learning import write_learned
 from bayescout.cli.options import (
     BudgetOptions,
@@ -109,7 +109,7 @@ def _finish(
         network = {"network": [list(arc) for arc in agreed.arcs()], "used_threshold": used}
         print_json(found.to_dict() | network | {"seed": run.budget.seed} | missing_facts(table) | written)
     else:
-        say_missing(table)
+        say_reading(table)
         _show_strengths(found, agreed, used)
         for path in filter(None, written.values()):
             line(f"written to {path}")
@@ -152,7 +152,7 @@ def cross_validate(
     if json:
         print_json(found.to_dict() | missing_facts(table))
         return
-    say_missing(table)
+    say_reading(table)
     _show_folds(found)
 
 

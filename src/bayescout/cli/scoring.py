@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayescout.cli.common import missing_facts, print_json, say_missing
+from bayescout.cli.common import missing_facts, print_json, say_reading
 from bayescout.cli.options import DataOptions, Json, StructureArgument
 from bayescout.errors import SettingError
 
@@ -55,7 +55,7 @@ def score(
             }
         )
         return
-    say_missing(table)
+    say_reading(table)
     _print(found, unit, log_base, nodes)
 
 

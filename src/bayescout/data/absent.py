@@ -51,15 +51,25 @@ def python_value(value: Any) -> Any:
     return value
 
 
+USUAL_MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")
+"""Texts that mean missing in a text file, beside the empty cell, unless the user declares others.
+
+Not None and none: those are states of well-known benchmark networks.
+"""
+
+
 class Marks:
     """The values the user declares to mean missing, and which of them the data hold.
 
     A text that reads as a number stands for that number too: "-999" matches that text in a cell of a
-    text file, and the number -999 in any column of numbers.
+    text file, and the number -999 in any column of numbers. `usual` holds texts that mean missing without
+    being declared; `states` those of the usual ones that are states because others are declared.
     """
 
-    def __init__(self, declared: Sequence[Any] = ()) -> None:
+    def __init__(self, declared: Sequence[Any] = (), usual: Sequence[str] = ()) -> None:
         self.declared = tuple(python_value(value) for value in declared)
+        self.usual = frozenset(usual)
+        self.states: list[tuple[Label, str]] = []
         self._meanings = [_meanings(value) for value in self.declared]
         self._met = [is_missing(value) or value == "" for value in self.declared]
 
@@ -93,7 +103,25 @@ class Marks:
                     array = np.where(gone, np.nan, array)
         return array
 
-    def warn_unmet(self) -> None:
+    @property
+    def replace_usual(self) -> bool:
+        """True if values are declared, other than the empty text, in place of the usual ones."""
+        return not self.usual and any(value != "" for value in self.declared)
+
+    def warn(self) -> None:
+        """Warn of declared values that no cell has, and of usual ones that are states in their place."""
+        self._warn_unmet()
+        if self.states:
+            name, mark = self.states[0]
+            more = f" (and {len(self.states) - 1:,} more such)" if len(self.states) > 1 else ""
+            warnings.warn(
+                f"{mark!r} is a state of column {name!r}{more}, since the declared missing values replace "
+                f"the usual ones: {setting('missing_values', (*self.declared, mark))} if it means missing",
+                BayescoutWarning,
+                stacklevel=3,
+            )
+
+    def _warn_unmet(self) -> None:
         """Warn of declared values that no cell has: a misspelt one would leave the intended value a state."""
         unmet = [value for value, met in zip(self.declared, self._met, strict=True) if not met]
         if unmet:
@@ -101,7 +129,7 @@ class Marks:
                 f"the declared missing {'values' if len(unmet) > 1 else 'value'} {quoted(unmet)} "
                 f"{'occur' if len(unmet) > 1 else 'occurs'} in no cell of the data: check the spelling",
                 BayescoutWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, refuse_missing
 from bayescout.data.columns import Column, in_order
+from bayescout.data.settle import settle_columns
+from bayescout.data.states import StateFinder
 from bayescout.data.table import (
     MAX_STATES,
     Label,
@@ -26,19 +28,16 @@ from bayescout.errors import BayescoutWarning, DataError, MissingValueError, Set
 from bayescout.graph.labels import quoted
 from bayescout.wording import setting
 
-IDENTIFIER_ROWS = 4
-"""With more rows than this, an inferred discrete column of all-distinct values is refused."""
-
 MISSING_STATE = "missing"
 
 
 def assemble(
     columns: Sequence[Column],
-    policy: MissingPolicy = "error",
+    policy: MissingPolicy = "keep",
     weights: NDArray[np.float64] | None = None,
     weight_name: Label | None = None,
 ) -> Table:
-    """Apply the missing-value policy to the columns, and make the checks that need the whole table.
+    """Settle the kinds of the columns, apply the missing-value policy, and check the whole table.
 
     Columns are emptied as they are copied, so that only one column's codes are in memory twice.
     """
@@ -48,7 +47,8 @@ def assemble(
     n_rows = _check_extent(columns)
     if weights is not None:
         check_weights(weights, n_rows)
-    counts = {column.name: _count_missing(column) for column in columns}
+    columns, notes = settle_columns(columns)
+    counts = {column.name: column.count_missing() for column in columns}
     found = tuple((name, count) for name, count in counts.items() if count)
     if policy == "error":
         refuse_missing(found, n_rows)
@@ -59,13 +59,14 @@ def assemble(
             f"every one of the {n_rows:,} rows has a missing value, so {setting('missing', 'drop')} leaves "
             f"none"
         )
+    if kept < n_rows:
+        _warn_dropped(found, n_rows - kept, n_rows)
     report = MissingReport(policy, found, n_rows - kept)
     states = tuple(_settle(column, policy, keep) for column in columns)
-    _refuse_identifiers(columns, states, kept)
     codes, values = _fill(columns, states, policy, keep, kept)
     if weights is not None and keep is not None:
         weights = weights[keep]
-    table = Table(tuple(c.name for c in columns), states, codes, values, weights, report)
+    table = Table(tuple(c.name for c in columns), states, codes, values, weights, report, notes)
     _warn_constant(table, [column.name for column in columns if not column.declared])
     return table
 
@@ -102,13 +103,16 @@ def _check_extent(columns: Sequence[Column]) -> int:
     return n_rows
 
 
-def _count_missing(column: Column) -> int:
-    if column.floats is not None:
-        return sum(int(np.isnan(chunk).sum()) for chunk in column.floats)
-    if MISSING not in column.values:
-        return 0
-    code = column.values.index(MISSING)
-    return sum(int((chunk == code).sum()) for chunk in column.chunks)
+def _warn_dropped(found: Sequence[tuple[Label, int]], dropped: int, n_rows: int) -> None:
+    """Tell how many rows a policy leaves out, and which columns have most of the missing cells."""
+    most = sorted(found, key=lambda pair: -pair[1])
+    shown = ", ".join(f"{name!r} ({count:,})" for name, count in most[:4])
+    more = f" and {len(most) - 4} more columns" if len(most) > 4 else ""
+    warnings.warn(
+        f"{dropped:,} of {n_rows:,} rows are left out, as they have missing values: in {shown}{more}",
+        BayescoutWarning,
+        stacklevel=3,
+    )
 
 
 def _rows_to_keep(columns: Sequence[Column], n_rows: int) -> NDArray[np.bool_]:
@@ -129,7 +133,7 @@ def _rows_to_keep(columns: Sequence[Column], n_rows: int) -> NDArray[np.bool_]:
 def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | None) -> States | None:
     """The states of one column in order, or None where it is continuous."""
     if column.floats is not None:
-        if policy == "state" and _count_missing(column):
+        if policy == "state" and column.count_missing():
             raise DataError(
                 f"column {column.name!r} is continuous and has missing values, which "
                 f"{setting('missing', 'state')} cannot hold: use {setting('missing', 'drop')}"
@@ -162,9 +166,9 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
 
 def _check_declared(column: Column, occurring: Sequence[Any]) -> None:
     assert column.states is not None
-    declared = {value: type(value) for value in column.states}
+    known = StateFinder(column.states, f"column {column.name!r}")
     for value in occurring:
-        if declared.get(value) is not type(value):
+        if known.find(value) is None:
             raise DataError(
                 f"column {column.name!r} has the value {value!r} ({type(value).__name__}) in row "
                 f"{_first_row(column, value)} (counting from 0), which is not among its "
@@ -201,18 +205,6 @@ def _free_name(states: Sequence[Any]) -> str:
     return name
 
 
-def _refuse_identifiers(columns: Sequence[Column], states: Sequence[States | None], n_rows: int) -> None:
-    for column, of_column in zip(columns, states, strict=True):
-        if of_column is None or column.declared:
-            continue
-        if len(of_column) == n_rows > IDENTIFIER_ROWS:
-            raise DataError(
-                f"column {column.name!r} has {n_rows:,} distinct values in {n_rows:,} rows: "
-                f"it identifies rows rather than describes them; {setting('drop', column.name)}, or "
-                f"declare its kind if it is meant, {setting('kinds', {column.name: 'discrete'})}"
-            )
-
-
 def _warn_constant(table: Table, names: Sequence[Label]) -> None:
     """Warn of the named columns that have a single value; columns that the user declared are not named."""
     if table.n_rows < 2:
@@ -247,12 +239,13 @@ def _fill(
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The codes and values; a missing discrete cell has the last state, or under "keep" the code after it."""
     after = int(policy == "keep")
-    widest = max((len(s) for s in states if s is not None), default=0) + after
+    pairs = list(zip(columns, states, strict=True))
+    widest = max((len(s) + _codes_after(c, after) for c, s in pairs if s is not None), default=0)
     discrete = sum(s is not None for s in states)
     codes = np.empty((discrete, n_rows), dtype=narrowest(widest))
     values = np.empty((len(columns) - discrete, n_rows))
     next_code, next_value = iter(codes), iter(values)
-    for column, of_column in zip(columns, states, strict=True):
+    for column, of_column in pairs:
         if of_column is None:
             assert column.floats is not None
             out = next(next_value)
@@ -261,18 +254,26 @@ def _fill(
             column.floats = []
         else:
             out_codes = next(next_code)
-            missing = len(of_column) - 1 + after
-            _copy(
-                column.chunks, _final_codes(column.values, of_column, missing, codes.dtype), keep, out_codes
-            )
+            missing = len(of_column) - 1 + after if MISSING in column.values else 0
+            final = _final_codes(column, of_column, missing)
+            _copy(column.chunks, final.astype(codes.dtype), keep, out_codes)
             column.chunks = []
     return codes, values
 
 
-def _final_codes(values: Sequence[Any], states: States, missing: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _codes_after(column: Column, after: int) -> int:
+    return after if MISSING in column.values else 0
+
+
+def _final_codes(column: Column, states: States, missing: int) -> NDArray[np.int64]:
     """The final code of each provisional code; 0 for values that no kept row has."""
-    position = {value: code for code, value in enumerate(states)}
-    return np.array([missing if v is MISSING else position.get(v, 0) for v in values], dtype=dtype)
+    if column.states is not None:
+        known = StateFinder(column.states, f"column {column.name!r}")
+        found = [missing if v is MISSING else known.find(v) or 0 for v in column.values]
+    else:
+        position = {value: code for code, value in enumerate(states)}
+        found = [missing if v is MISSING else position.get(v, 0) for v in column.values]
+    return np.array(found, dtype=np.int64)
 
 
 def _copy(

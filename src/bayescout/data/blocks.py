@@ -10,8 +10,12 @@ import gzip
 import io
 import os
 import re
+import shutil
+import sys
+import tempfile
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -35,6 +39,12 @@ MAX_COLUMNS = 100_000
 
 _QUOTE, _LINE_END = ord('"'), ord("\n")
 
+STANDARD_INPUT = Path("standard input")
+"""Stands for standard input; a file of this name is another path."""
+
+IN_QUOTES = "\0"
+"""Put before a protected text that stands in quotes; no text file holds this character."""
+
 MARK = b"\xef\xbb\xbf"
 """The byte order mark in UTF-8."""
 
@@ -55,12 +65,14 @@ class TextFormat:
     quotes     True if a cell may be quoted, and so hold separators and line ends
     loose      the documents' data file format: white space around cells and blank lines are ignored,
                and runs of white space separate cells if there are no commas
+    protected  texts that are given with `IN_QUOTES` before them where they stand in quotes
     """
 
     path: Path
     separator: str
     quotes: bool = True
     loose: bool = False
+    protected: frozenset[str] = frozenset()
 
     def error(self, message: str, line: int | None = None) -> FormatError:
         return FormatError(message, path=self.path, line=line)
@@ -97,7 +109,31 @@ def _too_long(rest: bytes) -> str:
     return f"a line of more than {MAX_LINE_BYTES >> 20} MB, the longest that is read; {hint}"
 
 
-def _open(path: Path) -> IO[bytes]:
+_KEPT: list[tuple[IO[bytes], IO[bytes]]] = []
+"""The standard input that was read last, and the file without a name that holds what came on it."""
+
+
+def _kept(stream: IO[bytes]) -> IO[bytes]:
+    """Everything that comes on a stream, in a file that may be read more than once."""
+    if not _KEPT or _KEPT[0][0] is not stream:
+        while _KEPT:
+            _KEPT.pop()[1].close()
+        kept = tempfile.TemporaryFile()  # noqa: SIM115 - open until other input takes its place
+        shutil.copyfileobj(stream, kept)
+        _KEPT.append((stream, cast(IO[bytes], kept)))
+    return _KEPT[0][1]
+
+
+@contextmanager
+def _rewound() -> Iterator[IO[bytes]]:
+    stream = _kept(sys.stdin.buffer)
+    stream.seek(0)
+    yield stream
+
+
+def _open(path: Path) -> AbstractContextManager[IO[bytes]]:
+    if path is STANDARD_INPUT:
+        return _rewound()
     if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return open(path, "rb")
@@ -226,6 +262,7 @@ def parse_block(form: TextFormat, block: Block, width: int) -> pl.DataFrame:
         return pl.DataFrame(schema=dict.fromkeys(map(str, range(width)), pl.String))
     if not _is_even(form, lines, width):
         _explain(form, block, width)
+    lines = _with_protected(form, lines)
     try:
         return pl.read_csv(
             # A byte order mark inside the file is text, but the reader drops one at its beginning.
@@ -238,6 +275,16 @@ def parse_block(form: TextFormat, block: Block, width: int) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         _explain(form, block, width)
         raise form.error(" ".join(str(error).split())[:200], block.first_line) from None
+
+
+def _with_protected(form: TextFormat, lines: bytes) -> bytes:
+    """The lines with a sign before each protected text that is in quotes, which the parser removes."""
+    marks = [text.encode() for text in sorted(form.protected) if b'"' + text.encode() + b'"' in lines]
+    if not marks or not form.quotes:
+        return lines
+    edge = re.escape(form.separator.encode())
+    pattern = rb'(?<![^\n%b])"(%b)"(?![^\n%b])' % (edge, b"|".join(map(re.escape, marks)), edge)
+    return re.sub(pattern, rb'"' + IN_QUOTES.encode() + rb'\1"', lines)
 
 
 def _is_even(form: TextFormat, lines: bytes, width: int) -> bool:

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
+from bayescout.data.kinds import DISTINCT
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.wording import setting
-
-MAX_INTEGER_STATES = 100
-"""An integer column with more distinct values than this is continuous unless declared."""
 
 
 class Column:
@@ -33,6 +31,10 @@ class Column:
     wanted   the declared kind, or None to infer it
     states   the declared states, or None to take those that occur
     marks    the values declared to mean missing, shared by all columns of a table
+    marked   the number of cells of each text that means missing without being declared
+    origin   the reason for its kind, where that is known before its cells are
+    chosen   True if the user asked for this column, which then is never left out
+    abandoned  True once it has more values than a column can have; it is left out, so its cells are not kept
     """
 
     def __init__(
@@ -49,6 +51,11 @@ class Column:
         self.values: list[Any] = []
         self.chunks: list[NDArray[Any]] = []
         self.floats: list[NDArray[np.float64]] | None = [] if wanted == "continuous" else None
+        self.marked: dict[str, int] = {}
+        self.origin = "declared"
+        self.chosen = False
+        self.abandoned = False
+        self._rows_abandoned = 0
         self._index: dict[Any, int] = {}
 
     @property
@@ -57,10 +64,23 @@ class Column:
 
     @property
     def n_rows(self) -> int:
-        return sum(len(chunk) for chunk in (self.chunks if self.floats is None else self.floats))
+        kept = sum(len(chunk) for chunk in (self.chunks if self.floats is None else self.floats))
+        return kept + self._rows_abandoned
+
+    def count_missing(self) -> int:
+        """The number of missing cells."""
+        if self.floats is not None:
+            return sum(int(np.isnan(chunk).sum()) for chunk in self.floats)
+        if MISSING not in self._index:
+            return 0
+        code = self._index[MISSING]
+        return sum(int((chunk == code).sum()) for chunk in self.chunks)
 
     def add_coded(self, values: Iterable[Any], codes: NDArray[Any]) -> None:
         """Append cells given as codes into `values`; a piece may name a value more than once."""
+        if self.abandoned:
+            self._rows_abandoned += len(codes)
+            return
         if self.floats is not None:
             self.floats.append(self.as_floats([self.meaning(value) for value in values])[codes])
             return
@@ -71,23 +91,34 @@ class Column:
     def _review(self) -> None:
         """Make the column continuous or report an error once the values seen so far decide it."""
         if not self.declared and self._is_wide_number():
-            self._become_continuous()
+            self.become_continuous()
         elif len(self.values) - (MISSING in self._index) > MAX_STATES:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Forget the cells of a column that has too many values to be used; an error if it is asked for."""
+        if self.declared or self.chosen:
             raise DataError(
                 f"column {self.name!r} has more than {MAX_STATES:,} distinct values, "
                 f"the most a discrete column can have: {setting('drop', self.name)}, or "
                 f"{setting('kinds', {self.name: 'continuous'})} if it holds numbers"
             )
+        self._rows_abandoned = self.n_rows
+        self.abandoned = True
+        self.values, self.chunks, self._index = self.values[:100], [], {}
 
     def add_floats(self, array: NDArray[np.float64]) -> None:
         """Append numbers, NaN where missing; they become states if the column is declared discrete."""
         array = self.marks.clear(array)
+        if self.abandoned:
+            self._rows_abandoned += len(array)
+            return
         if self.wanted == "discrete" or self.states is not None:
             distinct, codes = np.unique(array, return_inverse=True, equal_nan=True)
             self.add_coded([MISSING if v != v else v for v in distinct.tolist()], codes.ravel())
             return
         if self.floats is None:
-            self._become_continuous()
+            self.become_continuous()
         assert self.floats is not None
         self.floats.append(array)
 
@@ -108,6 +139,7 @@ class Column:
     def take_states(self, categories: Sequence[Any]) -> None:
         """Take the categories of a categorical column as declared states, except those that mean missing."""
         if not self.declared:
+            self.origin = "categorical type"
             self.states = tuple(value for value in categories if self.meaning(value) is not MISSING)
 
     def _code(self, value: Any) -> int:
@@ -135,14 +167,26 @@ class Column:
         return self.marks.hold(value)
 
     def _is_wide_number(self) -> bool:
-        if len(self.values) - (MISSING in self._index) <= MAX_INTEGER_STATES:
+        if len(self.values) - (MISSING in self._index) <= DISTINCT:
             return False
         return all(value is MISSING or type(value) is int for value in self.values)
 
-    def _become_continuous(self) -> None:
+    def become_continuous(self) -> None:
+        """Turn states that are numbers into measurements."""
         numbers_ = self.as_floats(self.values)
         self.floats = [numbers_[chunk] for chunk in self.chunks]
         self.chunks = []
+
+    def become_discrete(self, whole: Sequence[int]) -> None:
+        """Turn floats, all of them among these ascending whole numbers, into states."""
+        assert self.floats is not None
+        numbers_ = np.array(whole, dtype=np.float64)
+        floats, self.floats = self.floats, None
+        self.values, self._index = [], {}
+        for chunk in floats:
+            codes = np.where(np.isnan(chunk), len(whole), np.searchsorted(numbers_, chunk))
+            seen = bool((codes == len(whole)).any())
+            self.add_coded([*whole, MISSING] if seen else list(whole), codes)
 
     def as_floats(self, values: Sequence[Any]) -> NDArray[np.float64]:
         """The values as numbers, NaN for MISSING."""

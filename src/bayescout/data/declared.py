@@ -18,19 +18,32 @@ DeclaredStates = Mapping[Any, Sequence[Any]]
 
 
 def listed(missing_values: Any) -> tuple[Any, ...]:
-    """The declared missing values as a tuple; a single string is one value, not its characters."""
+    """The declared missing values as a tuple, empty for None; a single string is one value."""
+    if missing_values is None:
+        return ()
     if isinstance(missing_values, str) or not hasattr(missing_values, "__iter__"):
         return (missing_values,)
     return tuple(missing_values)
 
 
-def chosen(names: Sequence[Label], columns: Sequence[Any] | None, weight: Label | None = None) -> list[Label]:
+def chosen(
+    names: Sequence[Label],
+    columns: Sequence[Any] | None,
+    weight: Label | None = None,
+    drop: Sequence[Any] | None = None,
+) -> list[Label]:
     """The columns to take, in the requested order; the weight column is always taken."""
-    if columns is None:
-        return list(names)
-    if isinstance(columns, str | bytes | set | frozenset):
-        raise SettingError(f"columns must be a list of names, such as ['a', 'b'], not {columns!r}")
-    wanted = list(columns)
+    wanted = list(names) if columns is None else _listed_names("columns", columns, names)
+    dropped = set(() if drop is None else _listed_names("drop", drop, names)) - {weight}
+    wanted = [name for name in wanted if name not in dropped]
+    return wanted if weight is None or weight in wanted else [*wanted, weight]
+
+
+def _listed_names(setting: str, given: Sequence[Any], names: Sequence[Label]) -> list[Label]:
+    """The names that the user lists, each known and given once."""
+    if isinstance(given, str | bytes | set | frozenset):
+        raise SettingError(f"{setting} must be a list of names, such as ['a', 'b'], not {given!r}")
+    wanted = list(given)
     known = set(names)
     strange = [name for name in wanted if not is_hashable(name) or name not in known]
     if strange:
@@ -40,8 +53,8 @@ def chosen(names: Sequence[Label], columns: Sequence[Any] | None, weight: Label 
         )
     twice = first_repeated(wanted)
     if twice is not None:
-        raise SettingError(f"columns names {wanted[twice]!r} twice: name each column once")
-    return wanted if weight is None or weight in wanted else [*wanted, weight]
+        raise SettingError(f"{setting} names {wanted[twice]!r} twice: name each column once")
+    return wanted
 
 
 def split_weights(weights: Any, names: Sequence[Label]) -> tuple[Label | None, NDArray[np.float64] | None]:

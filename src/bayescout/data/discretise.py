@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.encode import Data, as_table
+from bayescout.data.reading import Notes
 from bayescout.data.table import MAX_STATES, Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, DataError, SettingError, UnknownNameError
+from bayescout.graph.labels import counted
 
 Method = Literal["quantile", "width", "kmeans"]
 Floats = NDArray[np.float64]
@@ -83,7 +85,15 @@ class Discretiser:
             row[:] = cells
         left = [table.array(n) for n, s in zip(table.names, states, strict=True) if s is None]
         values = np.array(left, dtype=np.float64).reshape(len(left), table.n_rows)
-        return Table(table.names, tuple(states), matrix, values, table.weights, table.missing)
+        notes = _cut_notes(table.notes, {name: len(points) + 1 for name, points in cuts.items()})
+        return Table(table.names, tuple(states), matrix, values, table.weights, table.missing, notes)
+
+
+def _cut_notes(notes: Notes, intervals: Mapping[Label, int]) -> Notes:
+    """The notes of a table, with the intervals in place of why a column was continuous."""
+    kept = [reason for reason in notes.reasons if reason[0] not in intervals]
+    cut = [(name, f"cut into {counted(number, 'interval')}", False) for name, number in intervals.items()]
+    return replace(notes, reasons=(*kept, *cut))
 
 
 def discretise(

@@ -29,35 +29,39 @@ def as_table(
     data: Data,
     kinds: Kinds | None = None,
     states: DeclaredStates | None = None,
-    missing: MissingPolicy = "error",
+    missing: MissingPolicy = "keep",
     weights: Any = None,
-    missing_values: Sequence[Any] = (),
+    missing_values: Sequence[Any] | None = None,
     columns: Sequence[Any] | None = None,
+    drop: Sequence[Any] | None = None,
 ) -> Table:
     """Convert any data to a checked `Table`; labels and values are kept as they are.
 
-    kinds    one kind for all columns, or {name: "discrete" | "continuous"}. Otherwise floats, and
-             integers with more than 100 distinct values, are continuous and all else is discrete.
-    states   {name: states in order}: a state absent from these rows still counts, and a
-             value outside them is an error. Categories of a categorical column count as declared.
-    missing  policy for None, null, NaN, NaT and `missing_values`: refuse them ("error"), leave the
-             row out ("drop"), give discrete columns one more, last state for them ("state"), or keep
-             them in the table ("keep"), which scores and fitting refuse. A table that already holds
-             missing cells keeps them, unless the policy is "drop" or "state".
+    kinds    one kind for all columns, or {name: "discrete" | "continuous"}. Otherwise numbers are read
+             by one rule (docs/decisions/columns.md): few whole numbers, each with several rows, are
+             states, other numbers are continuous; all else is discrete. `Table.columns` shows the reasons.
+    states   {name: states in order}: a state absent from these rows still counts, and a value outside
+             them is an error; 0, 0.0, False and "0" find one another. Categories of a categorical column
+             count as declared.
+    missing  policy for None, null, NaN, NaT and `missing_values`: keep them in the table ("keep"),
+             refuse them ("error"), leave the row out ("drop"), or give discrete columns one more, last
+             state for them ("state").
     weights  one number per row, or the name of the column that holds them.
     columns  the names of the columns to take, in this order; by default all. Others may hold anything.
+    drop     the names of columns to leave out.
 
-    A declared missing value that reads as a number, such as "-999", also stands for that number.
+    Columns that identify rows, dates, and columns without values are left out, with a warning, unless they
+    are declared or listed in `columns`. A declared missing value that reads as a number, such as "-999",
+    also stands for that number; see `read_table` for those of text files.
     Inferred states are sorted where they can be compared, otherwise ordered by type name and repr.
     """
     check_policy(missing)
-    absent = listed(missing_values)
     if isinstance(data, str | os.PathLike):
-        return read_table(data, kinds, states, missing, weights, absent, columns=columns)
-    if isinstance(data, Table) and data.has_missing and missing == "error":
-        missing = "keep"
+        return read_table(data, kinds, states, missing, weights, missing_values, columns=columns, drop=drop)
+    absent = listed(missing_values)
     if isinstance(data, Table) and _is_ready(data, kinds, states, missing, weights, absent):
-        return data if columns is None else data.select(chosen(data.names, columns))
+        listed_all = columns is None and drop is None
+        return data if listed_all else data.select(chosen(data.names, columns, drop=drop))
     sources = dict(_checked(_sources(data)))
     names = list(sources)
     weight_name, row_weights = split_weights(weights, names)
@@ -66,17 +70,28 @@ def as_table(
     made = []
     if isinstance(data, Table):
         declared_kinds = _kinds_of(data, declared_states) | declared_kinds
-    for name in chosen(names, columns, weight_name):
+    for name in chosen(names, columns, weight_name, drop):
         column = Column(name, declared_kinds.get(name), declared_states.get(name), marks)
+        column.chosen = columns is not None or isinstance(data, Table)
         add_source(column, sources[name])
         made.append(column)
     if isinstance(data, Table) and weights is None:
         row_weights = data.weights
     table = assemble(made, missing, row_weights, weight_name)
-    marks.warn_unmet()
-    if isinstance(data, Table) and not table.missing.counts:
-        return replace(table, missing=data.missing)  # its report of missing cells still holds
-    return table
+    marks.warn()
+    return _with_history(table, data) if isinstance(data, Table) else table
+
+
+def _with_history(table: Table, before: Table) -> Table:
+    """A table made of another one: the reasons for kinds that stayed, and its report if none is missing."""
+    old, kinds = before.notes.why(), dict(zip(before.names, before.kinds, strict=True))
+    reasons = tuple(
+        (name, *old[name]) if name in old and kinds[name] == kind else (name, "declared", False)
+        for name, kind in zip(table.names, table.kinds, strict=True)
+    )
+    notes = replace(table.notes, reasons=reasons, left_out=before.notes.left_out)
+    # its report of missing cells still holds
+    return replace(table, notes=notes, missing=table.missing if table.missing.counts else before.missing)
 
 
 def column_names(data: Data) -> list[Label]:

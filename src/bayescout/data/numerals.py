@@ -1,7 +1,7 @@
 """Texts that read as numbers, and the common type of the texts of a column.
 
 Two different texts never become one state, unless they are the same number in a
-column of numbers: "007" makes its column text, and so does "True" beside "true".
+column of numbers: "007" makes its column text. TRUE and false are texts like any other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ _FINITE = rf" *[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|{_DIGITS})(?:[eE][+-]?[0-9]{{1,4}
 _INFINITE = r" *[+-]?(?:inf|Inf|INF|infinity|Infinity) *"
 NUMBER = rf"(?:{_FINITE}|{_INFINITE})"
 """The pattern of a text that reads as a number."""
-_BOOLEANS = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 
 is_integer = re.compile(_INTEGER).fullmatch
 is_finite = re.compile(_FINITE).fullmatch
@@ -28,16 +27,13 @@ is_number = re.compile(NUMBER).fullmatch
 def typed(texts: Sequence[str]) -> list[Any]:
     """The values that the distinct texts of one column stand for, in the same order.
 
-    All integers: integers. All true and false in one spelling: booleans. All numbers, one
-    of them not an integer: floats. Otherwise the texts themselves.
+    All integers: integers. All numbers, one of them not an integer: floats. Otherwise the texts
+    themselves.
     """
     if not texts:
         return []
     if all(map(is_integer, texts)):
         return [int(text) for text in texts]
-    for spelling in _BOOLEANS:
-        if set(texts) <= set(spelling):
-            return [text == spelling[1] for text in texts]
     if all(map(is_number, texts)) and any(is_finite(t) and not is_integer(t) for t in texts):
         numbers = [float(text) for text in texts]
         overflowed = any(math.isinf(n) and is_finite(t) for n, t in zip(numbers, texts, strict=True))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, is_missing
-from bayescout.data.columns import MAX_INTEGER_STATES, Column
+from bayescout.data.columns import Column
+from bayescout.data.kinds import DISTINCT
 from bayescout.errors import DataError
 from bayescout.graph.labels import is_hashable
 
@@ -97,7 +98,7 @@ def _code_masked(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> tuple[l
 
 def _has_many(column: Column, array: NDArray[Any]) -> bool:
     """Return True if the first cells alone have more values than a discrete integer column may have."""
-    return len(np.unique(array[:HEAD])) > MAX_INTEGER_STATES + len(column.marks.declared) + 1
+    return len(np.unique(array[:HEAD])) > DISTINCT + len(column.marks.declared) + 1
 
 
 def _code_integers(array: NDArray[Any]) -> tuple[list[int], NDArray[Any]]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bayescout.data.absent import Marks
+from bayescout.data.absent import USUAL_MARKS, Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.blocks import (
+    STANDARD_INPUT,
     Block,
     TextFormat,
     check_file,
@@ -41,11 +42,12 @@ def read_table(
     path: str | os.PathLike[str],
     kinds: Kinds | None = None,
     states: DeclaredStates | None = None,
-    missing: MissingPolicy = "error",
+    missing: MissingPolicy = "keep",
     weights: Any = None,
-    missing_values: Sequence[Any] = (),
+    missing_values: Sequence[Any] | None = None,
     separator: str | None = None,
     columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
 ) -> Table:
     """Read the table in a file, in the format given by its extension.
 
@@ -55,18 +57,19 @@ def read_table(
     dat, data, txt  a line of node names, then one line of values per sample, separated by white space
                     or, if the first line has a comma, by commas
 
-    In text only empty cells and those that `missing_values` declares are missing: NA, None and nan are
-    states. Cells that are all integers become integers, all true or false booleans, all numbers
-    floats, and otherwise the column is text. A column whose cells are in quotes is text whatever they
-    look like, unless the whole file, names included, is in quotes. The other arguments are those of
-    `as_table`; columns that are left out cost only the reading of their text. A line of text has
-    at most 16 MB, and a text file at most 100,000 columns.
+    The path "-" is csv from standard input. In text the empty cell and the cells NA, N/A, n/a, #N/A, NaN,
+    nan, null, NULL and ? are missing, with a warning of how many; `missing_values` declares others in place
+    of those texts, and `missing_values=()` keeps them as states. In quotes they are texts, unless the rest of
+    the column are numbers. None is a text like any other. A column of numbers becomes numbers, any other
+    text: TRUE and 01 stay as they are. A column whose cells are in quotes is text whatever they look like,
+    unless the whole file, names included, is in quotes. The other arguments are those of `as_table`;
+    columns that are left out cost only the reading of their text. A line of text has at most 16 MB, and a
+    text file at most 100,000 columns.
     """
     check_policy(missing)
-    path = Path(path)
-    check_file(path)
-    form = _text_format(path, separator)
-    declared = _Declared(kinds, states, weights, listed(missing_values), columns)
+    path, form = _opened(path, separator)
+    usual = USUAL_MARKS if missing_values is None and form is not None else ()
+    declared = _Declared(kinds, states, weights, Marks(listed(missing_values), usual), columns, drop)
     try:
         plan, read = _read_columnar(path, declared) if form is None else _read_text(form, declared)
         table = assemble(read, missing, plan.row_weights, plan.weight_name)
@@ -78,15 +81,24 @@ def read_table(
         raise TooLargeError(
             f"{path}: there is not enough memory for its table: read fewer columns, or raise the limit"
         ) from None
-    plan.marks.warn_unmet()
+    declared.marks.warn()
     return table
+
+
+def _opened(path: str | os.PathLike[str], separator: str | None) -> tuple[Path, TextFormat | None]:
+    """The path, and its layout if it is a text file; "-" is csv from standard input."""
+    if os.fspath(path) == "-":
+        form = _text_format(Path("standard input.csv"), separator)
+        assert form is not None
+        return STANDARD_INPUT, replace(form, path=STANDARD_INPUT)
+    path = Path(path)
+    check_file(path)
+    return path, _text_format(path, separator)
 
 
 def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list[str]:
     """The names of the columns of a file, without reading its rows."""
-    path = Path(path)
-    check_file(path)
-    form = _text_format(path, separator)
+    path, form = _opened(path, separator)
     if form is None:
         with open_columnar(path) as source:
             return source.names
@@ -101,8 +113,9 @@ class _Declared:
     kinds: Any
     states: Any
     weights: Any
-    absent: tuple[Any, ...]
+    marks: Marks
     columns: Sequence[str] | None
+    drop: Sequence[str] | None
 
 
 class _Plan:
@@ -111,17 +124,30 @@ class _Plan:
     def __init__(self, names: Sequence[str], declared: _Declared) -> None:
         self.weight_name, self.row_weights = split_weights(declared.weights, names)
         self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.weight_name)
-        self.names = [str(name) for name in chosen(names, declared.columns, self.weight_name)]
-        self.marks = Marks(declared.absent)
+        self.names = [str(n) for n in chosen(names, declared.columns, self.weight_name, declared.drop)]
+        self.marks = declared.marks
+        self.chosen = declared.columns is not None
+        self.noted: set[str] = set()
 
     def note(self, seal: Seal | None) -> None:
         """Take the note in a file of our own as declared, for columns that the user does not declare."""
-        for name in () if seal is None else seal.discrete:
+        if seal is None:
+            return
+        noted: dict[str, Kind] = dict.fromkeys(seal.discrete, "discrete")
+        for name, kind in (noted | dict.fromkeys(seal.continuous, "continuous")).items():
             if name in self.names and name not in self.kinds and name not in self.states:
-                self.kinds[name] = "discrete"
+                self.kinds[name] = kind
+                self.noted.add(name)
 
     def of_column(self, name: str) -> tuple[Kind | None, States | None, Marks]:
         return self.kinds.get(name), self.states.get(name), self.marks
+
+    def mark(self, columns: Iterable[Column]) -> None:
+        """Note in the columns that they were asked for, or that the file itself gives their kind."""
+        for column in columns:
+            column.chosen = self.chosen
+            if column.name in self.noted:
+                column.origin = "as the file was written"
 
 
 def _text_format(path: Path, separator: str | None) -> TextFormat | None:
@@ -162,6 +188,9 @@ def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Colum
             as_text |= _kept_as_text(names, header, quoted_cells(form, first.lines))
             plan = _Plan(names, declared)
             columns = {n: TextColumn(n, *plan.of_column(n), as_text=n in as_text) for n in plan.names}
+            plan.mark(columns.values())
+            if not all((*header, *quoted_cells(form, first.lines))):  # then quotes mark text
+                form = replace(form, protected=plan.marks.usual)
             try:
                 _fill(form, [columns.get(name) for name in names], first, blocks)
             except ReadAgain as again:
@@ -246,6 +275,7 @@ def _read_columnar(path: Path, declared: _Declared) -> tuple[_Plan, list[Column]
         plan = _Plan(names, declared)
         plan.note(source.seal)
         columns = [Column(name, *plan.of_column(name)) for name in plan.names]
+        plan.mark(columns)
         position = {name: place for place, name in enumerate(names)}
         places = [position[name] for name in plan.names]
         for start, pieces in source.batches(places, [is_exact(column) for column in columns]):

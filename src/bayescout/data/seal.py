@@ -36,9 +36,10 @@ _TAILS = ((b"PAR1", 4), (b"ARROW1", 6))
 
 @dataclass(frozen=True)
 class Seal:
-    """The note in a file of ours: the columns that are discrete but would be read as continuous."""
+    """The note in a file of ours: the kinds of columns that might be read otherwise, or left out."""
 
     discrete: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
 
 
 def write_sealed(content: memoryview, seal: Seal, stream: IO[bytes]) -> None:
@@ -46,7 +47,7 @@ def write_sealed(content: memoryview, seal: Seal, stream: IO[bytes]) -> None:
     footer = _footer_start(bytes(content[-16:]), len(content))
     assert footer is not None, "not a columnar file"
     fixed = DIGEST_BYTES + LENGTH_BYTES + len(MARK)
-    note = json.dumps({"discrete": seal.discrete}).encode()
+    note = json.dumps({"discrete": seal.discrete, "continuous": seal.continuous}).encode()
     note += b" " * (-(len(note) + fixed) % ALIGNMENT)
     before: list[Buffer] = [content[:footer], note]
     after: list[Buffer] = [struct.pack("<I", len(note)), MARK, content[footer:]]
@@ -73,12 +74,12 @@ def _seal_from(note: bytes) -> Seal | None:
     """The seal, or None if the note has the right digest but other content: not written by us."""
     try:
         said: Any = json.loads(note)
-        discrete = said["discrete"]
-    except (ValueError, RecursionError, KeyError, TypeError):
+        kinds = said["discrete"], said.get("continuous", [])  # old files have no second list
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
-    if not isinstance(discrete, list) or not all(isinstance(name, str) for name in discrete):
+    if not all(isinstance(k, list) and all(isinstance(name, str) for name in k) for k in kinds):
         return None
-    return Seal(tuple(discrete))
+    return Seal(*map(tuple, kinds))
 
 
 def _footer_start(tail: bytes, size: int) -> int | None:

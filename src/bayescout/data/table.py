@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
+from bayescout.data.reading import ColumnReading, ColumnReadings, Notes, sentence
 from bayescout.errors import BayescoutWarning, DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Table:
     values   (c, n) float64, C order: the continuous columns, in table order
     weights  (n,) float64 row weights, or None if every row counts once
     missing  report of the cells missing in the source; they are missing here only under the policy "keep"
+    notes    why the columns were read as they are, and which were left out; see `columns` and `reading`
 
     A missing cell is the code after the last state, or NaN; `missing_cells` says which they are.
     Arrays are read-only. Build a table with `bayescout.as_table` or `bayescout.read_table`, which
@@ -109,6 +111,7 @@ class Table:
     values: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
     missing: MissingReport = field(default_factory=MissingReport)
+    notes: Notes = field(default_factory=Notes)
 
     def __post_init__(self) -> None:
         if self.weights is not None:
@@ -121,7 +124,7 @@ class Table:
         lock(self.codes, self.values, self.weights)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update({"notes": Notes()} | state)
         lock(self.codes, self.values, self.weights)
 
     def _check_shapes(self) -> None:
@@ -308,7 +311,7 @@ class Table:
 
     def _taken(self, **changed: Any) -> Table:
         """A table taken from this one: its cells are in range, and what was said is not said again."""
-        if self.missing.policy == "keep":  # what is missing is counted anew
+        if self.has_missing:  # what is missing is counted anew
             table = replace(self, **changed)
         else:
             table = object.__new__(Table)
@@ -335,6 +338,7 @@ class Table:
             codes=np.ascontiguousarray(self.codes[:, rows]),
             values=np.ascontiguousarray(self.values[:, rows]),
             weights=None if self.weights is None else self.weights[rows],
+            notes=replace(self.notes, marks=()),
         )
 
     def unweighted(self) -> Table:
@@ -357,6 +361,28 @@ class Table:
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+    @cached_property
+    def columns(self) -> ColumnReadings:
+        """How each column was read: a value that prints as a table, with one `ColumnReading` per column."""
+        missing, why = dict(self.missing.counts), self.notes.why()
+        return ColumnReadings(
+            self._reading_of(name, missing.get(name, 0), *why.get(name, ("", False))) for name in self.names
+        )
+
+    def _reading_of(self, name: Label, missing: int, reason: str, close: bool) -> ColumnReading:
+        states = self.states[self.index(name)]
+        if states is not None:
+            return ColumnReading(name, "discrete", states, None, None, missing, reason, close)
+        values = self.array(name)
+        present = values[~np.isnan(values)] if self.has_missing else values
+        low, high = (float(present.min()), float(present.max())) if len(present) else (None, None)
+        return ColumnReading(name, "continuous", None, low, high, missing, reason, close)
+
+    @property
+    def reading(self) -> str:
+        """How the data were read, in one sentence: rows, kinds, missing cells, columns left out."""
+        return sentence(self)
 
     def __iter__(self) -> Iterator[Label]:
         return iter(self.names)

@@ -1,4 +1,4 @@
-"""The meaning of the cells of a text file: integers, booleans, numbers or text, one type per column.
+"""The meaning of the cells of a text file: integers, numbers or text, one type per column.
 
 `numerals` defines which texts are which.
 """
@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayescout.data.absent import MISSING, Marks
-from bayescout.data.columns import MAX_INTEGER_STATES, Column
+from bayescout.data.absent import MISSING, USUAL_MARKS, Marks
+from bayescout.data.blocks import IN_QUOTES
+from bayescout.data.columns import Column
+from bayescout.data.kinds import DISTINCT
 from bayescout.data.numerals import NUMBER, as_number, is_number, typed
 from bayescout.data.pieces import add_strings
 from bayescout.data.table import MAX_STATES, Kind, Label, States
@@ -34,7 +37,8 @@ class TextColumn(Column):
     """A column of cells that are text until every one has been seen.
 
     A column with only numbers, too many to be states, is stored as floats from then on; a text
-    found later makes the reader start again, with `as_text` for that column.
+    found later makes the reader start again, with `as_text` for that column. A text that usually means
+    missing, but stands in quotes, arrives with `IN_QUOTES` before it: it is that text, except among numbers.
     """
 
     def __init__(
@@ -52,22 +56,53 @@ class TextColumn(Column):
 
     def add(self, texts: pl.Series) -> None:
         """Add one batch of cells, null where the cell is empty."""
-        if self.floats is not None:
+        if self.abandoned:
+            self.add_coded((), np.empty(len(texts)))
+        elif self.floats is not None:
             self._add_numbers(texts)
         else:
             add_strings(self, texts)
         self.n_seen += len(texts)
 
+    def add_coded(self, values: Iterable[Any], codes: NDArray[Any]) -> None:
+        values = list(values)
+        if not self.settled:
+            for place, value in enumerate(values):
+                if value is not MISSING and self._is_usual(value):
+                    self._count_mark(value, int((codes == place).sum()))
+        super().add_coded(values, codes)
+
+    def _is_usual(self, text: str) -> bool:
+        """Return True for a text that means missing without being declared, and is no declared state."""
+        return text in self.marks.usual and (self.states is None or text not in self.states)
+
+    def _count_mark(self, text: str, cells: int) -> None:
+        if cells:
+            self.marked[text] = self.marked.get(text, 0) + cells
+
     def settle(self) -> None:
         """Give the distinct texts their type, now that all are known."""
-        if self.floats is not None:
+        if self.floats is not None or self.abandoned:
             return
         texts = [value for value in self.values if value is not MISSING]
-        values = self._typed(texts)
-        self._warn_mostly_numbers(texts, values)
-        meaning = dict(zip(texts, values, strict=True))
+        meaning = self._meanings(texts)
         self.settled = True
         self.retype([MISSING if text is MISSING else meaning[text] for text in self.values])
+
+    def _meanings(self, texts: Sequence[str]) -> dict[str, Any]:
+        """The value of each text; those in quotes that usually mean missing do so among numbers only."""
+        plain = [text for text in texts if not text.startswith(IN_QUOTES)]
+        protected = [text for text in texts if text.startswith(IN_QUOTES)]
+        values = self._typed(plain)
+        if protected and values and not isinstance(values[0], str):
+            for text in protected:
+                code = self.values.index(text)
+                self._count_mark(text[1:], sum(int((chunk == code).sum()) for chunk in self.chunks))
+            return dict(zip(plain, values, strict=True)) | dict.fromkeys(protected, MISSING)
+        self._warn_mostly_numbers(plain, values)
+        if self.marks.replace_usual and (not values or isinstance(values[0], str)):
+            self.marks.states += [(self.name, text) for text in plain if text in USUAL_MARKS]
+        return dict(zip(plain, values, strict=True)) | {text: text[1:] for text in protected}
 
     def _typed(self, texts: Sequence[str]) -> list[Any]:
         """The values of the texts; where -999 means missing, "-999.0" does not affect the type."""
@@ -92,22 +127,28 @@ class TextColumn(Column):
         """Return True for a missing value; until the type is settled, an empty text is one, quoted or not."""
         if self.settled:
             return super().is_absent(value)
-        return value == "" or self.marks.hold_text(value)
+        return value == "" or self.marks.hold_text(value) or self._is_usual(value)
 
     def _review(self) -> None:
         distinct = len(self.values) - (MISSING in self.values)
         if self._is_wide(distinct):
             self._become_numbers()
         elif distinct > MAX_STATES:
-            raise DataError(self._too_many())
+            self._refuse_mostly_numbers()
+            self.abandon()
 
     def _is_wide(self, distinct: int) -> bool:
-        if self.declared or self.as_text or distinct <= MAX_INTEGER_STATES:
+        if self.declared or self.as_text or distinct <= DISTINCT:
             return False
-        return all(value is MISSING or is_number(value) for value in self.values)
+        texts = (value for value in self.values if value is not MISSING)
+        return all(is_number(text) or text.startswith(IN_QUOTES) for text in texts)
 
     def _become_numbers(self) -> None:
-        numbers = np.array([np.nan if v is MISSING else float(v) for v in self.values])
+        for code, text in enumerate(self.values):
+            if text is not MISSING and text.startswith(IN_QUOTES):
+                self._count_mark(text[1:], sum(int((chunk == code).sum()) for chunk in self.chunks))
+        gone = [v is MISSING or v.startswith(IN_QUOTES) for v in self.values]
+        numbers = np.array([np.nan if no else float(v) for v, no in zip(self.values, gone, strict=True)])
         chunks, self.chunks, self.floats = self.chunks, [], []
         for chunk in chunks:
             self.add_floats(numbers[chunk])
@@ -115,10 +156,15 @@ class TextColumn(Column):
     def _add_numbers(self, texts: pl.Series) -> None:
         import polars as pl
 
-        for mark in self.marks.declared:
-            gone = (texts == str(mark)).fill_null(False)
+        for mark in dict.fromkeys(map(str, self.marks.declared)):
+            gone = (texts == mark).fill_null(False)
             if gone.any():
-                self.marks.hold_text(str(mark))
+                self.marks.hold_text(mark)
+                texts = texts.set(gone, None)
+        for mark in sorted(self.marks.usual):
+            gone = texts.is_in([mark, IN_QUOTES + mark]).fill_null(False)
+            if gone.any():
+                self._count_mark(mark, int(gone.sum()))
                 texts = texts.set(gone, None)
         texts = texts.set((texts == "").fill_null(False), None)
         # \A and \z, since a cell may hold a line end, at which ^ and $ would match.
@@ -139,19 +185,16 @@ class TextColumn(Column):
     def _mostly_numbers(self, texts: Sequence[str]) -> list[str]:
         """The few texts that prevent a column of many numbers from being numeric."""
         others = [text for text in texts if not is_number(text)]
-        return others if len(texts) > MAX_INTEGER_STATES and 10 * len(others) <= len(texts) else []
+        return others if len(texts) > DISTINCT and 10 * len(others) <= len(texts) else []
 
-    def _too_many(self) -> str:
+    def _refuse_mostly_numbers(self) -> None:
         others = self._mostly_numbers([value for value in self.values if value is not MISSING])
-        message = (
-            f"column {self.name!r} has more than {MAX_STATES:,} distinct texts, the most a column can have: "
-        )
         if others:
-            return (
-                message
-                + f"nearly all are numbers; declare missing_values=({others[0]!r},) if that means missing"
+            raise DataError(
+                f"column {self.name!r} has more than {MAX_STATES:,} distinct texts, the most a column "
+                f"can have: nearly all are numbers; {setting('missing_values', (others[0],))} if that means "
+                f"missing"
             )
-        return message + "drop the column from the file"
 
     def _warn_mostly_numbers(self, texts: Sequence[str], values: Sequence[Any]) -> None:
         if self.declared or not values or not isinstance(values[0], str):
@@ -160,7 +203,7 @@ class TextColumn(Column):
         if others:
             warnings.warn(
                 f"column {self.name!r} is read as {len(texts)} text states because of {others[0]!r} "
-                f"among its numbers: declare missing_values=({others[0]!r},) if that means missing",
+                f"among its numbers: {setting('missing_values', (others[0],))} if that means missing",
                 BayescoutWarning,
                 stacklevel=2,
             )

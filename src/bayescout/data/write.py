@@ -12,8 +12,10 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.columns import MAX_INTEGER_STATES, Column
+from bayescout.data.absent import USUAL_MARKS
+from bayescout.data.columns import Column
 from bayescout.data.files import atomic_write
+from bayescout.data.kinds import counts_the_rows, kind_of_floats, kind_of_whole
 from bayescout.data.numerals import typed
 from bayescout.data.pieces import add_polars
 from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS, unknown_extension
@@ -30,12 +32,13 @@ ROWS_AT_ONCE = 100_000
 def write_table(table: Table, path: str | os.PathLike[str], weights: str | None = None) -> None:
     """Write a table as csv, tsv, parquet, arrow or a data file, by its extension.
 
-    Reading the file (with missing="keep") gives the same names, kinds and values; what the format cannot
-    hold is refused before anything is written: in text the empty string, a text that reads as a number,
-    values other than text, integers and booleans, a missing cell in a data file or of the only column.
-    States that do not occur, and the order of states, are kept only for the text states of parquet and
-    arrow. `weights` names the column for the row weights, if there are any.
-    The file appears whole or not at all.
+    Reading the file gives the same names, kinds and values; what the format cannot hold is refused before
+    anything is written: in text the empty string, values other than text, integers and booleans, numbers
+    that would be read as of the other kind, a missing cell in a data file or of the only column. In text
+    booleans become the texts True and False, by which they are found. A text column that identifies rows,
+    or holds dates, must be declared to be read. States that do not occur, and the order of states, are kept
+    only for the text states of parquet and arrow. `weights` names the column for the row weights, if there
+    are any. The file appears whole or not at all.
     """
     path = Path(path)
     suffix, compressed = written_as(path)
@@ -48,10 +51,10 @@ def write_table(table: Table, path: str | os.PathLike[str], weights: str | None 
     if suffix in COLUMNAR:
         _write_columnar(table, path, parquet=suffix in (".parquet", ".pq"))
     elif suffix in SEPARATORS:
-        _check_text(table, loose=False)
+        _check_text(table, loose=False, weights=weights)
         _write_text(table, path, SEPARATORS[suffix], compressed, loose=False)
     else:
-        _check_text(table, loose=True)
+        _check_text(table, loose=True, weights=weights)
         _write_text(table, path, " ", compressed=False, loose=True)
 
 
@@ -82,8 +85,8 @@ def occurring(states: States, codes: NDArray[Any]) -> list[Any]:
     return [state for state, hit in zip(states, seen.tolist(), strict=True) if hit]
 
 
-def _check_text(table: Table, loose: bool) -> None:
-    """Refuse what would be read back from text as something else."""
+def _check_text(table: Table, loose: bool, weights: str | None = None) -> None:
+    """Refuse what would be read back from text as something else; weights are declared when they are read."""
     if str(table.names[0]).startswith("\ufeff"):
         raise DataError(f"column name {table.names[0]!r} starts with a byte order mark, which a reader drops")
     for name, states in zip(table.names, table.states, strict=True):
@@ -95,6 +98,8 @@ def _check_text(table: Table, loose: bool) -> None:
         if table.has_missing:
             _check_present(table, name, loose)
         if states is None:
+            if name != weights:
+                _check_continuous(table, name)
             continue
         found = occurring(states, table.array(name))
         texts = [_text(name, state) for state in found]
@@ -102,7 +107,16 @@ def _check_text(table: Table, loose: bool) -> None:
             _check_cell(name, text, loose)
         if not loose and all(type(state) is str for state in found):
             continue  # written in quotes if the plain texts would be read as something else
+        if loose and any(text in USUAL_MARKS for text in texts):
+            raise DataError(
+                f"column {name!r} has a state such as {next(t for t in texts if t in USUAL_MARKS)!r}, which "
+                f"means missing in a data file: write csv"
+            )
+        if all(type(state) is bool for state in found):
+            continue
         _check_same(name, found, typed(texts))
+        if type(found[0]) is int:
+            _check_integers(table, name, found)
     if not loose and all(
         _is_quoted(str(n)) and _needs_quotes(s) for n, s in zip(table.names, table.states, strict=True)
     ):
@@ -112,16 +126,14 @@ def _check_text(table: Table, loose: bool) -> None:
 
 
 def _needs_quotes(states: States | None) -> bool:
-    """Return True if a state might be read as a number or a boolean, so that the column needs quotes."""
+    """Return True if a state might be read as a number or as missing, so that the column needs quotes."""
     if states is None or not all(type(state) is str for state in states):
         return False
-    return any(type(typed([str(state)])[0]) is not str for state in states)
+    return any(type(typed([str(state)])[0]) is not str or state in USUAL_MARKS for state in states)
 
 
 def _text(name: Label, state: Any) -> str:
-    if isinstance(state, bool):
-        return "true" if state else "false"
-    if type(state) is int:
+    if type(state) in (bool, int):
         return str(state)
     if type(state) is str:
         return state
@@ -149,17 +161,35 @@ def _check_cell(name: Label, text: str, loose: bool) -> None:
 
 
 def _check_same(name: Label, found: Sequence[Any], back: Sequence[Any]) -> None:
-    """Raise unless a reader of the file would get the same states, and a discrete column."""
+    """Raise unless a reader of the file would get the same states."""
     for state, other in zip(found, back, strict=True):
         if type(state) is not type(other) or state != other:
             raise DataError(
                 f"column {name!r}: the state {state!r} ({type(state).__name__}) would be read back as "
                 f"{other!r} ({type(other).__name__}): convert the states, or write parquet"
             )
-    if len(found) > MAX_INTEGER_STATES and type(found[0]) is int:
+
+
+def _check_integers(table: Table, name: Label, found: Sequence[Any]) -> None:
+    """Raise if integer states would be read back as measurements, or as the numbers of the rows."""
+    rows = table.n_rows - int(table.missing_cells(name).sum())
+    row_numbers = counts_the_rows(min(found), max(found), len(found), rows)
+    if row_numbers or kind_of_whole(found, rows).kind == "continuous":
+        told = "the numbers of the rows" if row_numbers else "continuous"
         raise DataError(
-            f"column {name!r} has {len(found)} integer states and would be read back as continuous, "
-            f"as integers with more than {MAX_INTEGER_STATES} values are: turn the states into strings"
+            f"column {name!r} has {len(found)} integer states in {rows:,} rows and would be read back as "
+            f"{told}: turn the states into strings, or write parquet"
+        )
+
+
+def _check_continuous(table: Table, name: Label) -> None:
+    """Raise if a continuous column would be read back as states, or as the numbers of the rows."""
+    verdict, _, row_numbers = kind_of_floats([table.array(name)])
+    if row_numbers or verdict.kind == "discrete":
+        told = "the numbers of the rows" if row_numbers else "categorical"
+        raise DataError(
+            f"column {name!r} is continuous and would be read back as {told}, with its {verdict.reason}: "
+            f"write parquet"
         )
 
 
@@ -221,7 +251,7 @@ def _cells(states: States, separator: str, loose: bool) -> list[str]:
 
     The last item is the text of a missing cell: also in quotes, since the cells of the first row decide.
     """
-    texts = [str(state).lower() if isinstance(state, bool) else str(state) for state in states]
+    texts = [str(state) for state in states]
     if loose:
         return texts
     quote = _needs_quotes(states)
@@ -257,11 +287,18 @@ def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
         frame.write_parquet(content)
     else:
         frame.write_ipc(content)
-    # Numbers that are states: without a note they might be read as measurements, or as row numbers.
-    discrete = [name for name, own in zip(table.names, table.states, strict=True) if own is not None]
-    seal = Seal(tuple(str(name) for name in discrete if frame.schema[str(name)].is_numeric()))
+    # Without a note, numbers and dates might be read as of the other kind, or left out.
+    pairs = list(zip(table.names, table.states, strict=True))
+    discrete = [str(n) for n, own in pairs if own is not None and not _has_categories(frame, n)]
+    seal = Seal(tuple(discrete), tuple(str(name) for name, own in pairs if own is None))
     with atomic_write(path) as stream:
         write_sealed(content.getbuffer(), seal, stream)
+
+
+def _has_categories(frame: pl.DataFrame, name: Label) -> bool:
+    import polars as pl
+
+    return isinstance(frame.schema[str(name)], pl.Enum)
 
 
 def _through_polars(name: Label, found: Sequence[Any]) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayescout.data.encode import as_table
+from bayescout.data.states import StateFinder
 from bayescout.data.table import Kind, States, Table
 from bayescout.errors import DataError, NetworkError, SettingError
 from bayescout.evaluate.json_values import json_label, json_value
@@ -198,15 +199,16 @@ def _both(dag: Dag, train: Any, test: Any, states: Mapping[Label, Any] | None) -
 
 
 def _together(name: Label, own: States, other: States) -> States:
-    """The states of both; raises if one table has text and the other numbers, which is a mistake."""
-    kinds = {type(state) for state in own}
-    for state in other:
+    """The states of both, one state in two types once; raises for a new state of another type, a mistake."""
+    kinds, known = {type(state) for state in own}, StateFinder(own, f"column {name!r}")
+    fresh = [state for state in other if known.find(state) is None]
+    for state in fresh:
         if type(state) not in kinds and state is not None:
             raise DataError(
                 f"column {name!r} holds {state!r} ({type(state).__name__}) in the test data, and in the "
                 f"training data {own[0]!r} ({type(own[0]).__name__}); give both the same type"
             )
-    return (*own, *(state for state in other if state not in own))
+    return (*own, *fresh)
 
 
 def mean_and_error(values: list[float]) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.encode import as_table, column_names, same_states
+from bayescout.data.states import StateFinder
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States, Table, narrowest
 from bayescout.errors import BayescoutWarning, NetworkError
 from bayescout.graph.dag import Dag
@@ -171,11 +172,9 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
         )
     if same_states(own, states):
         return codes, None
-    # By type too: True and 1 are equal, but not the same state.
-    position = {(type(state), state): code for code, state in enumerate(states)}
-    lookup = np.array(
-        [*(position.get((type(state), state), -1) for state in own), len(states)], dtype=np.int64
-    )
+    known = StateFinder(states, f"node {label!r}")
+    places = [known.find(state) for state in own]
+    lookup = np.array([*(-1 if place is None else place for place in places), len(states)], dtype=np.int64)
     found = lookup[codes]
     outside = np.flatnonzero(found < 0)
     strange = (len(outside), own[codes[outside[0]]]) if len(outside) else None

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.encode import same_states
+from bayescout.data.states import StateFinder
 from bayescout.data.table import Label, States, lock
 from bayescout.errors import NetworkError, UnknownNameError
-from bayescout.graph.labels import is_hashable
 from bayescout.network.cpt import Cpt
 from bayescout.network.node import Array, Columns, Draw, Mask, NodeDistribution, as_array
 from bayescout.network.question import match_text
@@ -101,13 +101,14 @@ class Tabular(NodeDistribution):
             )
 
     def encode(self, label: Label, value: Any, is_text: bool = False) -> int:
-        """The code of a state: by its value, or for text by its printed form."""
+        """The code of a state, whatever type its value comes in; text may be its printed form."""
         where = f"node {label!r}"
-        if is_text:
+        if is_text and value in map(str, self.states):
             return match_text("state", value, self.states, where)
-        if not is_hashable(value) or value not in self.states:
+        found = StateFinder(self.states, where).find(value)
+        if found is None:
             raise UnknownNameError("state", value, self.states, where)
-        return self.states.index(value)
+        return found
 
     def configurations(self, given: Columns, n_rows: int) -> NDArray[np.int64]:
         """For each row the number of its parent configuration, the last parent varying fastest."""

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.reading import ColumnReading, ColumnReadings
 from bayescout.data.table import Table
 from bayescout.graph.labels import counted
-from bayescout.report.wording import number, shown
+from bayescout.report.wording import number, shown, text
 
 MOST_STATES = 12
 """The most states of a column that get a bar; the rest are summed up in one line."""
@@ -40,10 +41,19 @@ class Column:
 
 
 def described(table: Table, nodes: tuple[Any, ...], names: tuple[str, ...]) -> dict[str, Any]:
-    """The facts of a table, and its columns in the order of `nodes`, as many as a page can hold."""
-    columns = [_column(table, *pair) for pair in zip(nodes[:MOST_COLUMNS], names, strict=False)]
+    """The facts of a table, how its columns were read, and their values, in the order of `nodes`."""
+    read = {one.name: one for one in table.columns}
+    columns = [_column(table, read[n], name) for n, name in zip(nodes[:MOST_COLUMNS], names, strict=False)]
+    lines = ColumnReadings(read[node] for node in nodes[:MOST_COLUMNS]).lines()
     cut = f"The first {MOST_COLUMNS:,} of {len(nodes):,} columns." if len(nodes) > MOST_COLUMNS else ""
-    return {"facts": _facts(table), "fingerprint": table.fingerprint[:16], "columns": columns, "cut": cut}
+    return {
+        "reading": text(table.reading),
+        "lines": lines,
+        "facts": _facts(table),
+        "fingerprint": table.fingerprint[:16],
+        "columns": columns,
+        "cut": cut,
+    }
 
 
 def _facts(table: Table) -> list[tuple[str, str]]:
@@ -64,26 +74,27 @@ def _facts(table: Table) -> list[tuple[str, str]]:
 def _missing(table: Table) -> str:
     report = table.missing
     if not report.counts:
-        return "none" if report.policy == "error" else f"none (the policy was {report.policy!r})"
+        return "none" if report.policy in ("error", "keep") else f"none (the policy was {report.policy!r})"
     cells = sum(count for _, count in report.counts)
     where = f"{counted(cells, 'cell')} in {counted(len(report.counts), 'column')}"
     if report.policy == "drop":
         return f"{where}; {counted(report.rows_dropped, 'row')} dropped"
-    return f"{where}, given a state of their own"
+    return where if report.policy == "keep" else f"{where}, given a state of their own"
 
 
-def _column(table: Table, node: Any, name: str) -> Column:
-    states = table.states[table.index(node)]
-    if states is not None:
-        return Column(name, counted(len(states), "state"), bars=_frequencies(table, node, states))
-    bins, note = _histogram(table, node)
+def _column(table: Table, read: ColumnReading, name: str) -> Column:
+    if read.states is not None:
+        bars = _frequencies(table, read.name, read.states)
+        return Column(name, counted(len(read.states), "state"), bars=bars)
+    bins, note = _histogram(table, read.name)
     return Column(name, "continuous", bins=bins, note=note)
 
 
 def _frequencies(table: Table, node: Any, states: tuple[Any, ...]) -> tuple[Bar, ...]:
-    counts = np.bincount(table.array(node), weights=table.weights, minlength=len(states))
-    shares = counts / table.total_weight
-    everything = _count(table.total_weight)
+    counts = np.bincount(table.array(node), weights=table.weights, minlength=len(states))[: len(states)]
+    total = float(counts.sum())
+    shares = counts / (total or 1.0)
+    everything = _count(total)
     bars = [
         _bar(name, share, f"{name}: {_count(count)} of {everything}")
         for name, share, count in zip(
@@ -108,6 +119,11 @@ def _histogram(table: Table, node: Any) -> tuple[tuple[tuple[str, str], ...], st
     """Equal bins from the smallest to the largest value, none if all are equal; the moments in words."""
     values: NDArray[np.float64] = table.array(node)
     weights = table.weights
+    if table.has_missing:
+        present = ~np.isnan(values)
+        values, weights = values[present], None if weights is None else weights[present]
+    if not len(values) or (weights is not None and not weights.any()):
+        return (), "no values"
     mean = float(np.average(values, weights=weights))
     spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
     low, high = float(values.min()), float(values.max())

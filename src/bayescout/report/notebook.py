@@ -42,6 +42,8 @@ def result_html(result: Any) -> str:
         ("stopped", f"{reason} after {counted(result.counters.iterations, 'step')}"),
         ("seconds", f"{result.seconds:.3g}"),
     ]
+    if result.data is not None:
+        facts.append(("data", str(result.data)))
     if result.optimality is not None:
         facts.append(("optimality", result.optimality))
     return _page(result.dag, facts)

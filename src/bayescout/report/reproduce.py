@@ -163,11 +163,11 @@ def _data(result: Result) -> tuple[str, list[str], list[str]]:
     table = result.table
     if result.settings.score_name == LISTED:
         return f'bs.read_jkl("{SETS}")', [], []
-    if table is None or table.missing.policy == "error":
+    if table is None or table.missing.policy in ("error", "keep"):
         arguments, options = f'"{DATA}"', []
     else:
         policy = table.missing.policy
-        options = [] if policy == "keep" else ["--missing", policy]
+        options = ["--missing", policy]
         arguments = f'"{DATA}", missing="{policy}"'
     notes = []
     if table is not None and table.weights is not None:

@@ -1,0 +1,226 @@
+"""The kind of a column of numbers: states or measurements, decided from its values and how often they occur.
+
+One rule for integers, floats that are all whole, and numbers in text; docs/decisions/columns.md gives the
+reasons and a table of cases. It looks at the distinct values, the rows of each and the spacing between
+them; never at names, types or the order of rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.data.table import Kind
+from bayescout.graph.labels import counted
+
+FEW = 5
+"""So few whole numbers are states, unless they hardly ever repeat."""
+
+SOME = 12
+"""So many whole numbers, the months of a year, are states where each has several rows."""
+
+MANY = 24
+"""So many whole numbers, the hours of a day, can be states; more are measurements unless declared."""
+
+SEVERAL_ROWS, ENOUGH_ROWS, AMPLE_ROWS = 2, 5, 50
+"""Rows per distinct value, on average, at which numbers repeat, are enough for states, and are many."""
+
+FAR = 10
+"""Numbers whose distance from zero is more than so many times their span: years, not codes."""
+
+TOO_FEW_ROWS = 10
+"""With fewer rows than this no call is close, as nothing could decide it, and no numbers count the rows."""
+
+DISTINCT = 100
+"""A column with more distinct numbers than this is known to be measured before all its rows are read."""
+
+MOST_BITS = 1000
+"""The longest integers that are numbers: longer ones have no float, and are states."""
+
+EXACT = 2.0**53
+"""The largest float that is known to be whole: beyond it every float is."""
+
+IDENTIFIER_ROWS = 4
+"""With more rows than this, a column whose values are all distinct texts identifies rows."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The kind of a column and the reason for it; `close` where a person might well decide otherwise."""
+
+    kind: Kind
+    reason: str
+    close: bool = False
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """Whole numbers: the number of distinct ones, the least and the greatest, and the rows with one."""
+
+    distinct: int
+    low: int
+    high: int
+    rows: int
+
+    @property
+    def each(self) -> float:
+        """Rows per distinct value."""
+        return self.rows / self.distinct
+
+    @property
+    def span(self) -> int:
+        return self.high - self.low + 1
+
+    @property
+    def look_like_codes(self) -> bool:
+        """Start at 0 or 1, or lie around 0, with few gaps."""
+        around = self.low < 0 <= self.high and self.span <= SOME
+        return (self.low in (0, 1) or around) and self.span <= 2 * self.distinct
+
+    @property
+    def are_far_from_zero(self) -> bool:
+        return min(abs(self.low), abs(self.high)) > FAR * self.span and self.low * self.high > 0
+
+    def told(self) -> str:
+        shown = f"{self.distinct:,} whole numbers" if self.distinct > 1 else "one whole number"
+        return f"{shown}, about {self.each:,.0f} {'rows' if round(self.each) != 1 else 'row'} each"
+
+
+def kind_of_whole(numbers: Sequence[int], rows: int) -> Verdict:
+    """The kind of a column whose values are these distinct whole numbers, in `rows` rows."""
+    if not numbers:
+        return Verdict("continuous", "no values")
+    found = _Whole(len(numbers), min(numbers), max(numbers), rows)
+    told = found.told()
+    if found.distinct <= 2:
+        return Verdict("discrete", told)
+    kind, close = _of_codes(found) if found.look_like_codes else _of_others(found)
+    return Verdict(kind, told, close and rows >= TOO_FEW_ROWS)
+
+
+def _of_codes(found: _Whole) -> tuple[Kind, bool]:
+    """The kind of numbers that count from 0 or 1 with few gaps, and True for a close call."""
+    if found.distinct <= FEW:
+        return "discrete", False
+    if found.distinct <= SOME:
+        kind: Kind = "discrete" if found.each >= SEVERAL_ROWS else "continuous"
+        return kind, found.each < ENOUGH_ROWS
+    if found.distinct <= MANY:
+        return ("discrete" if found.each >= AMPLE_ROWS else "continuous"), found.each >= ENOUGH_ROWS
+    return "continuous", found.each >= AMPLE_ROWS and found.span == found.distinct
+
+
+def _of_others(found: _Whole) -> tuple[Kind, bool]:
+    """The kind of numbers that start elsewhere, or with wide gaps, and True for a close call."""
+    if found.distinct <= FEW:
+        few = found.each < ENOUGH_ROWS
+        return ("discrete" if found.each >= SEVERAL_ROWS else "continuous"), few or found.are_far_from_zero
+    if found.distinct <= SOME:
+        states = found.each >= 2 * ENOUGH_ROWS and not found.are_far_from_zero
+        return ("discrete" if states else "continuous"), found.each >= ENOUGH_ROWS
+    return "continuous", found.distinct <= MANY and found.each >= AMPLE_ROWS
+
+
+def whole_numbers(values: Sequence[Any]) -> list[int] | None:
+    """The values as integers, or None if one of them is not a whole number; booleans are not numbers."""
+    found = []
+    for value in values:
+        if type(value) is float and value.is_integer() and abs(value) <= EXACT:
+            value = int(value)
+        if type(value) is not int or value.bit_length() > MOST_BITS:
+            return None
+        found.append(value)
+    return found
+
+
+def counts_the_rows(low: float, high: float, distinct: int, rows: int) -> bool:
+    """Return True if distinct whole numbers are consecutive and as many as there are rows."""
+    return rows > TOO_FEW_ROWS and distinct == rows and high - low + 1 == rows
+
+
+# ---- floats
+
+
+def kind_of_floats(chunks: Sequence[NDArray[np.float64]]) -> tuple[Verdict, list[int] | None, bool]:
+    """The reading of floats, NaN where missing; the whole numbers if they are states; True if row numbers."""
+    present = [chunk[~np.isnan(chunk)] for chunk in chunks]
+    rows = sum(len(chunk) for chunk in present)
+    if not rows:
+        return Verdict("continuous", "no values"), None, False
+    if any(_has_decimals(chunk[:1000]) for chunk in present) or any(map(_has_decimals, present)):
+        return _kind_of_decimals(present, rows), None, False
+    low, high = min(c.min() for c in present if len(c)), max(c.max() for c in present if len(c))
+    distinct = _distinct(present, DISTINCT)
+    if distinct is None:
+        numbers = high - low + 1 == rows and counts_the_rows(low, high, len(_union(present)), rows)
+        return Verdict("continuous", f"more than {DISTINCT} whole numbers"), None, bool(numbers)
+    whole = [int(value) for value in distinct.tolist()]
+    return kind_of_whole(whole, rows), whole, counts_the_rows(low, high, len(whole), rows)
+
+
+def _has_decimals(array: NDArray[np.float64]) -> bool:
+    """Return True if a number is not whole, or so large that a float does not tell."""
+    return bool(len(array)) and not bool(((array == np.trunc(array)) & (abs(array) <= EXACT)).all())
+
+
+def _kind_of_decimals(present: Sequence[NDArray[np.float64]], rows: int) -> Verdict:
+    distinct = _distinct(present, FEW)
+    if distinct is None:
+        return Verdict("continuous", "numbers with decimals")
+    close = rows >= max(TOO_FEW_ROWS, ENOUGH_ROWS * len(distinct))
+    return Verdict("continuous", f"{counted(len(distinct), 'number')} with decimals", close)
+
+
+def _distinct(chunks: Sequence[NDArray[np.float64]], most: int) -> NDArray[np.float64] | None:
+    """The distinct numbers in order, or None once they are more than `most`."""
+    known = np.empty(0)
+    for chunk in chunks:
+        for start in range(0, len(chunk), 10_000):
+            known = np.union1d(known, chunk[start : start + 10_000])
+            if len(known) > most:
+                return None
+    return known
+
+
+def _union(chunks: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    return np.unique(np.concatenate(chunks))
+
+
+# ---- texts and dates
+
+_ISO_DAY = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_ISO_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+_is_iso_date = re.compile(rf"{_ISO_DAY}(?:[T ]{_ISO_TIME})?").fullmatch
+_is_key = re.compile(r"\{?[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\}?").fullmatch
+
+
+def are_dates(values: Sequence[Any]) -> bool:
+    """Return True for dates, dates with times, and texts that are dates as ISO 8601 writes them."""
+    if not values:
+        return False
+    if all(isinstance(value, str) for value in values):
+        return all(map(_is_iso_date, values))
+    return all(isinstance(value, date | np.datetime64) for value in values)
+
+
+def are_identifiers(values: Sequence[Any], rows: int) -> bool:
+    """Return True for texts that are all distinct, or UUIDs most of which occur once."""
+    if rows <= IDENTIFIER_ROWS or not all(isinstance(value, str) for value in values):
+        return False
+    return len(values) == rows or (2 * len(values) > rows and all(map(_is_key, values)))
+
+
+def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
+    """The reading of values that are not numbers: states always; a close call if few of them repeat."""
+    distinct = len(values)
+    if all(isinstance(value, bool) for value in values):
+        return Verdict("discrete", "true or false")
+    what = "text" if all(isinstance(value, str) for value in values) else "value"
+    rare = rows > 4 * IDENTIFIER_ROWS and distinct * SEVERAL_ROWS > rows
+    return Verdict("discrete", f"{counted(distinct, what)} in {rows:,} rows", rare)

@@ -1,0 +1,191 @@
+"""How the columns of a table were read: a line for each, and one sentence for all."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayescout.errors import printable
+from bayescout.graph.labels import counted
+
+if TYPE_CHECKING:
+    from bayescout.data.table import Table
+
+WORDS: dict[Literal["discrete", "continuous"], str] = {
+    "discrete": "categorical",
+    "continuous": "continuous",
+}
+
+MOST_WIDTH = 44
+"""The most characters of a column's states, or of a name, in one line."""
+
+MOST_LINES = 200
+"""The most columns that are printed."""
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """How one column was read.
+
+    states     of a discrete column, in order; None if it is continuous
+    low, high  of a continuous column; None if it is discrete, or has no values
+    missing    number of cells that are missing, or were
+    reason     why it was read so; `close` if a person might well decide otherwise
+    """
+
+    name: Hashable
+    kind: Literal["discrete", "continuous"]
+    states: tuple[Hashable, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+    missing: int = 0
+    reason: str = ""
+    close: bool = False
+
+    @property
+    def values(self) -> str:
+        """The states, or the range, in few words."""
+        if self.states is not None:
+            return _states_in_words(self.states)
+        return "no values" if self.low is None else f"{self.low:.6g} to {self.high:.6g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class ColumnReadings(tuple[ColumnReading, ...]):
+    """The readings of all columns, which print as a table with one line per column."""
+
+    __slots__ = ()
+
+    def lines(self) -> list[tuple[str, str, str, str, str]]:
+        """Name, kind, values, missing cells and reason of each column, as shown to people."""
+        return [
+            (
+                _shortened(printable(one.name)),
+                WORDS[one.kind],
+                printable(one.values),
+                f"{one.missing:,}" if one.missing else "-",
+                printable(one.reason) + (" (a close call)" if one.close else ""),
+            )
+            for one in self
+        ]
+
+    def __repr__(self) -> str:
+        lines = [("column", "kind", "values", "missing", "why"), *self.lines()[:MOST_LINES]]
+        widths = [max(len(line[i]) for line in lines) for i in range(4)]
+        shown = [
+            "  ".join(
+                cell.rjust(width) if place == 3 else cell.ljust(width)
+                for place, (cell, width) in enumerate(zip(line, [*widths, 0], strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        more = len(self) - MOST_LINES
+        return "\n".join([*shown, *([f"and {counted(more, 'column')} more"] if more > 0 else [])])
+
+    __str__ = __repr__
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What was noted when a table was read, and its cells do not tell.
+
+    reasons   (column, reason, close) for the columns that one is known of
+    left_out  (column, reason) for the columns of the source that are not in the table
+    marks     (column, text, cells) for texts of a file that count as missing
+    """
+
+    reasons: tuple[tuple[Hashable, str, bool], ...] = ()
+    left_out: tuple[tuple[Hashable, str], ...] = ()
+    marks: tuple[tuple[Hashable, str, int], ...] = ()
+
+    def why(self) -> dict[Hashable, tuple[str, bool]]:
+        return {name: (reason, close) for name, reason, close in self.reasons}
+
+    def marked(self, names: Sequence[Hashable]) -> list[tuple[str, int]]:
+        """The texts that count as missing in these columns, with the number of cells, most first."""
+        known, sums = set(names), dict[str, int]()
+        for name, mark, cells in self.marks:
+            if name in known:
+                sums[mark] = sums.get(mark, 0) + cells
+        return sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+@dataclass(frozen=True)
+class DataReading:
+    """How the data of a result were read: the sentence, the rows, each column, and the columns left out."""
+
+    summary: str
+    rows: int
+    columns: ColumnReadings
+    left_out: tuple[tuple[Hashable, str], ...] = ()
+
+    def __str__(self) -> str:
+        return self.summary
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values that the command line prints as JSON."""
+        return {
+            "summary": self.summary,
+            "rows": self.rows,
+            "columns": [one.to_dict() for one in self.columns],
+            "left_out": [list(pair) for pair in self.left_out],
+        }
+
+
+def sentence(table: Table) -> str:
+    """`5,000 rows; 4 categorical, 3 continuous; 212 cells missing (0.6%)`, and the columns left out."""
+    kinds, left_out = table.kinds, table.notes.left_out
+    counts = [f"{kinds.count(kind):,} {word}" for kind, word in WORDS.items() if kind in kinds]
+    parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
+    if left_out:
+        parts.append(f"{counted(len(left_out), 'column')} left out: {in_words(left_out)}")
+    return "; ".join(parts)
+
+
+def _missing_in_words(table: Table) -> str:
+    report = table.missing
+    cells = sum(count for _, count in report.counts)
+    if not cells:
+        return "no cells missing"
+    rows = table.n_rows + report.rows_dropped
+    share = cells / (rows * table.n_columns)
+    marks = table.notes.marked(table.names)
+    details = [
+        f"{share:.1%}" if share >= 0.0005 else "under 0.1%",
+        *([marks_in_words(marks)] if marks else []),
+    ]
+    told = f"{counted(cells, 'cell')} missing ({'; '.join(details)})"
+    if report.policy == "drop":
+        return f"{told}, {report.rows_dropped:,} of {rows:,} rows left out for it"
+    return f"{told}, as states of their own" if report.policy == "state" else told
+
+
+def in_words(columns: Sequence[tuple[Hashable, str]], limit: int = 6) -> str:
+    """`'id' (identifies rows), 'born' (dates)`."""
+    shown = ", ".join(f"{name!r} ({reason})" for name, reason in columns[:limit])
+    return shown + (f" and {len(columns) - limit:,} more" if len(columns) > limit else "")
+
+
+def marks_in_words(marks: Sequence[tuple[str, int]], limit: int = 6) -> str:
+    """`'NA' 200, '?' 12`."""
+    shown = ", ".join(f"{mark!r} {cells:,}" for mark, cells in marks[:limit])
+    return shown + (f" and {len(marks) - limit:,} more" if len(marks) > limit else "")
+
+
+def _states_in_words(states: Sequence[Hashable]) -> str:
+    """`3: no, some, many`, or as many of the states as fit."""
+    shown: list[str] = []
+    for state in states:
+        text = str(state)
+        if sum(map(len, shown)) + 2 * len(shown) + len(text) > MOST_WIDTH:
+            shown.append("...")
+            break
+        shown.append(text)
+    return f"{len(states):,}: {', '.join(shown)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_WIDTH else text[: MOST_WIDTH - 3] + "..."
