@@ -84,9 +84,9 @@ def test_discrete_columns_come_first_and_by_falling_entropy(table):
 def test_a_gap_in_another_place_is_other_content():
     table = as_table(
         {
-            "a": [1.0, 2.0, None, 4.0],
-            "b": [1.0, 2.0, 3.0, 4.0],
-            "c": [None, 2.0, 3.0, 4.0],
+            "a": [1.0, 2.0, None, 4.5],
+            "b": [1.0, 2.0, 3.0, 4.5],
+            "c": [None, 2.0, 3.0, 4.5],
             "d": list("xyxx"),
         },
         missing="keep",

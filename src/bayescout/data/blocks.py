@@ -5,6 +5,7 @@ Blocks keep memory flat whatever the size of the file, and let an error name its
 
 from __future__ import annotations
 
+import atexit
 import csv
 import gzip
 import io
@@ -119,6 +120,7 @@ def _kept(stream: IO[bytes]) -> IO[bytes]:
         while _KEPT:
             _KEPT.pop()[1].close()
         kept = tempfile.TemporaryFile()  # noqa: SIM115 - open until other input takes its place
+        atexit.register(kept.close)
         shutil.copyfileobj(stream, kept)
         _KEPT.append((stream, cast(IO[bytes], kept)))
     return _KEPT[0][1]
