@@ -19,15 +19,17 @@ from bayescout.arrays import Bools, Floats, Parents
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning
 from bayescout.graph.dag import Dag
-from bayescout.network import fit
+from bayescout.network import Network, fit
+from bayescout.network.em import discrete_network
 from bayescout.network.fit import stacked
 from bayescout.network.gibbs import Chain
-from bayescout.scores import bind
+from bayescout.scores import Scorer, TableScorer, bind
 from bayescout.search import SEARCHES, Problem
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.run import drive
+from bayescout.statistics.counts import Counts
 from bayescout.statistics.pairs import pair_gains
 
 
@@ -83,7 +85,7 @@ def completed(
     table = table.take(canonical_rows(table))
     rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
     rules = _narrowed(rules)
-    chain = Chain(table, workers)
+    chain = Chain.of_table(table, workers)
     plan = Plan.of(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
@@ -95,14 +97,16 @@ def completed(
         for score in plan.rounds:
             if until is not None and time.perf_counter() > until:
                 break
-            graph = _climbed(chain.completed(), score, rules, graph, workers)
-            network = fit(Dag(table.names, graph), chain.completed(), prior=_prior(table))
+            drawn = chain.completed(table)
+            scorer = bind(score, drawn, workers)
+            graph = _climbed(scorer, rules, graph)
+            network = _fitted(Dag(table.names, graph), drawn, scorer)
             chain.sweep(network, rng, plan.after)
             rounds += 1
-    drawn = [chain.completed()]
+    drawn = [chain.completed(table)]
     for _ in range(plan.draws - 1):
         chain.sweep(network, rng, plan.after)
-        drawn.append(chain.completed())
+        drawn.append(chain.completed(table))
     return Completion(stacked(drawn), rounds)
 
 
@@ -111,16 +115,24 @@ def _prior(table: Table) -> str:
     return "mle" if table.is_continuous else "bdeu"
 
 
-def _climbed(
-    table: Table, score: str, rules: Rules, start: ParentSets | str, workers: int | None
-) -> ParentSets:
+def _climbed(scorer: Scorer, rules: Rules, start: ParentSets | str) -> ParentSets:
     """The graph that hill climbing finds, from the last one."""
-    scorer = bind(score, table, workers)
     if scorer.legal is not None:
         rules = replace(rules, allowed=rules.allowed & scorer.legal, required=rules.required & scorer.legal)
-    problem = Problem(scorer, rules, start)
     search = SEARCHES["hill-climb"]()
-    return drive(search, problem, np.random.default_rng(0), Limits(None, None, 1)).best[1]
+    limits = Limits(None, None, 1)
+    return drive(search, Problem(scorer, rules, start), np.random.default_rng(0), limits).best[1]
+
+
+def _fitted(dag: Dag, table: Table, scorer: Scorer) -> Network:
+    """The network of the graph, from the counts of the scorer where they are held whole."""
+    counts = scorer.statistics if isinstance(scorer, TableScorer) else None
+    if isinstance(counts, Counts) and all(
+        counts.is_dense(child, own) for child, own in enumerate(dag.parents)
+    ):
+        held = [counts.count(child, own).astype(np.float64) for child, own in enumerate(dag.parents)]
+        return discrete_network(dag, table, held, _prior(table), 1.0)
+    return fit(dag, table, prior=_prior(table))
 
 
 def _narrowed(rules: Rules) -> Rules:

@@ -14,6 +14,7 @@ TWINS = {
     "content": "kernels/test_content_kernels.py::test_rows_and_columns_are_marked_alike",
     "counting": "kernels/test_counting_kernels.py::test_bits_scatter_and_weights_count",
     "dividing": "search/test_refinement.py::test_classes_are_numbered_as_they_follow",
+    "gibbs": "kernels/test_gibbs_kernels.py::test_a_sweep_draws",
     "independence": "kernels/test_independence_kernels.py::test_partial_correlations",
     "insertions": "search/test_memetic.py::test_climbing_ends_where_no_insertion_helps",
     "junction": "network/test_incomplete_rows.py::test_every_use_of_a_tree_is_enumeration",

@@ -53,10 +53,10 @@ def repeated(network: Network, row: dict[str, float], copies: int) -> Table:
 
 
 def drawn(network: Network, table: Table, sweeps: int) -> Table:
-    chain, rng = Chain(table), np.random.default_rng(7)
+    chain, rng = Chain.of_table(table), np.random.default_rng(7)
     chain.begin(network, rng)
     chain.sweep(network, rng, sweeps)
-    return chain.completed()
+    return chain.completed(table)
 
 
 def joint(network: Network, states: tuple[int, ...]) -> tuple[float, np.ndarray, np.ndarray]:
@@ -131,10 +131,10 @@ def test_draws_do_not_depend_on_the_number_of_workers() -> None:
     table = repeated(discrete, {"b": 1}, 10_000)
     found = []
     for workers in (1, 2):
-        chain, rng = Chain(table, workers), np.random.default_rng(0)
+        chain, rng = Chain.of_table(table, workers), np.random.default_rng(0)
         chain.begin(discrete, rng)
         chain.sweep(discrete, rng, 2)
-        found.append(chain.completed().codes)
+        found.append(chain.completed(table).codes)
     assert (found[0] == found[1]).all()
 
 

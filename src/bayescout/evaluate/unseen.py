@@ -17,13 +17,13 @@ from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import ConditionalGaussian, Network, Tabular, fit
-from bayescout.network.em import available_counts
 from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
 from bayescout.network.incomplete import agreeing, matched_terms
 from bayescout.network.likelihood import LogLikelihood, counted_rows, summed, warn_impossible
 from bayescout.network.node import Mask
 from bayescout.statistics.alignment import aligned_table
+from bayescout.statistics.available import AvailableCounts
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,7 +115,9 @@ def fitted_and_held_out(
     def never(child: int, node: Tabular | ConditionalGaussian) -> Mask:
         if isinstance(node, ConditionalGaussian):
             return node.undefined.ravel()
-        return np.asarray(available_counts(train, child, dag.parents[child]).sum(axis=1) == 0)
+        family = [*(dag.nodes[parent] for parent in dag.parents[child]), dag.nodes[child]]
+        counts = AvailableCounts(train.select(family)).count(len(family) - 1, tuple(range(len(family) - 1)))
+        return np.asarray(counts.sum(axis=1) == 0)
 
     return _measured(model, test, never, prior, warn)
 

@@ -24,7 +24,7 @@ from bayescout.network.impute import gibbs
 from bayescout.network.junction import Codes, Share, row_codes, shared_out
 from bayescout.network.network import Network
 from bayescout.network.node import Array
-from bayescout.statistics.counts import dense_counts
+from bayescout.statistics.available import AvailableCounts
 
 TOLERANCE = 1e-7
 """The relative change of the log-likelihood below which the iterations end."""
@@ -82,15 +82,6 @@ def warn_unconverged(fitted: Fitted) -> Network:
 # ---- discrete
 
 
-def available_counts(table: Table, child: int, parents: Sequence[int]) -> Array:
-    """Counts (q, r) of one family from the rows where all its cells are there."""
-    family = table.select([table.names[v] for v in (*parents, child)])
-    if family.has_missing:
-        family = family.take(~np.any([family.missing_cells(name) for name in family.names], axis=0))
-    k = len(parents)
-    return np.asarray(dense_counts(family, k, tuple(range(k))), dtype=np.float64)
-
-
 def discrete_network(dag: Dag, table: Table, counts: Sequence[Array], prior: str, ess: float) -> Network:
     """The network of family counts, each of shape (q, r)."""
     cards = [int(card) for card in table.cardinalities]
@@ -104,10 +95,15 @@ def discrete_network(dag: Dag, table: Table, counts: Sequence[Array], prior: str
     return DiscreteNetwork(dag, states, tuple(tables), tuple(undefined))
 
 
+def available_counts(dag: Dag, table: Table) -> list[Array]:
+    """The counts (q, r) of each family from the rows where all its cells are there."""
+    counts = AvailableCounts(table)
+    return [counts.count(child, parents) for child, parents in enumerate(dag.parents)]
+
+
 def available_discrete(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     """Each family estimated from the rows where it is complete."""
-    counts = [available_counts(table, child, parents) for child, parents in enumerate(dag.parents)]
-    return discrete_network(dag, table, counts, prior, ess)
+    return discrete_network(dag, table, available_counts(dag, table), prior, ess)
 
 
 def em_discrete(
@@ -124,8 +120,7 @@ def em_discrete(
     Under a prior this finds the mode of the posterior whose Dirichlet parameters are one more than the
     pseudo-counts, which is what `fit` gives for complete data.
     """
-    begin = [available_counts(table, child, parents) for child, parents in enumerate(dag.parents)]
-    spread = [counts + 1 / counts.shape[1] for counts in begin]
+    spread = [counts + 1 / counts.shape[1] for counts in available_counts(dag, table)]
     start = discrete_network(dag, table, spread, "mle", ess)
     problem = _DiscreteRows(start, table, prior, ess)
     sampled = problem.sampled_rows

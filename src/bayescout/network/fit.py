@@ -333,18 +333,18 @@ def sampled_em(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     many. Each round draws the missing cells under the network so far and fits it anew; the last fit is of
     several draws together.
     """
-    rng, chain = np.random.default_rng(0), Chain(table)
+    rng, chain = np.random.default_rng(0), Chain.of_table(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
         network = fit_mixed(dag, table, prior, ess)
         chain.begin(network, rng)
         for _ in range(SAMPLED_ROUNDS):
             chain.sweep(network, rng, SAMPLED_SWEEPS)
-            network = fit_mixed(dag, chain.completed(), prior, ess)
+            network = fit_mixed(dag, chain.completed(table), prior, ess)
     drawn = []
     for _ in range(SAMPLED_DRAWS):
         chain.sweep(network, rng, SAMPLED_SWEEPS)
-        drawn.append(chain.completed())
+        drawn.append(chain.completed(table))
     return fit_mixed(dag, stacked(drawn), prior, ess)
 
 

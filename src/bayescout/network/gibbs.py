@@ -7,6 +7,8 @@ only a little since they were drawn.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,6 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Table
 from bayescout.network.conditional_gaussian import ConditionalGaussian
-from bayescout.network.junction import junction_tree
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.node import Array
 from bayescout.network.tabular import Tabular
@@ -36,20 +37,26 @@ Cells = list[NDArray[Any]]
 
 
 class Chain:
-    """The rows of an incomplete table with a value in every cell.
+    """Rows with a value in every cell, of which some are drawn.
 
-    Networks that are given have the table's columns as their nodes, in order. Until `begin` the empty cells
+    Networks that are given have the rows' columns as their nodes, in order. Until `begin` the empty cells
     hold nothing of use.
+
+    cells  one column per node
+    gaps   for each node the rows whose cell is empty
     """
 
-    def __init__(self, table: Table, workers: int | None = None) -> None:
-        self.table = table
+    def __init__(self, cells: Cells, gaps: Sequence[Rows], workers: int | None = None) -> None:
+        self.cells = cells
+        self.gaps = gaps
         self.workers = check_workers(workers)
-        self.gaps = [np.flatnonzero(table.missing_cells(name)) for name in table.names]
-        self.cells: Cells = [
-            table.array(name).astype(np.float64 if states is None else np.int64)
-            for name, states in zip(table.names, table.states, strict=True)
-        ]
+
+    @classmethod
+    def of_table(cls, table: Table, workers: int | None = None) -> Chain:
+        """The rows of a table with missing cells."""
+        kinds = [np.int64 if states is not None else np.float64 for states in table.states]
+        cells = [table.array(name).astype(kind) for name, kind in zip(table.names, kinds, strict=True)]
+        return cls(cells, [np.flatnonzero(table.missing_cells(name)) for name in table.names], workers)
 
     def begin(self, network: Network, rng: np.random.Generator) -> None:
         """Draw each empty cell given the parents' cells, parents first."""
@@ -80,30 +87,29 @@ class Chain:
 
     def _sweep_codes(self, network: Network, rng: np.random.Generator, sweeps: int) -> None:
         """The same for a discrete network, row by row in compiled code, on all cores."""
-        from bayescout.kernels.junction import sweep
+        from bayescout.kernels.gibbs import sweep
 
-        state = np.array(self.cells, dtype=np.int32).T.copy()
-        codes = state.copy()
-        for node, rows in enumerate(self.gaps):
-            codes[rows, node] = -1
-        tables = [np.maximum(table, FLOOR) for table in network.tables]
-        tree = junction_tree(network, range(len(network.dag)), ()).with_tables(tables)
-        families = [[v, *network.dag.children[v]] for v in range(len(network.dag))]
-        begins = np.cumsum([0, *map(len, families)]).astype(np.int64)
-        nearby = np.array([family for own in families for family in own], dtype=np.int64)
-        order = np.array(network.dag.order_indices, dtype=np.int64)
-        used = np.concatenate([[0], np.cumsum((codes < 0).sum(axis=1))])
-        pieces = [slice(begin, begin + PIECE) for begin in range(0, len(codes), PIECE)]
-        for _ in range(sweeps):
-            uniform = rng.random(int(used[-1]))
+        rank = np.argsort(network.dag.order_indices)
+        nodes = np.repeat(np.arange(len(self.gaps)), [len(rows) for rows in self.gaps])
+        rows = np.concatenate([np.empty(0, dtype=np.intp), *self.gaps])
+        gaps = np.stack([rows, nodes])[:, np.lexsort([rank[nodes], rows])].astype(np.int64)
+        state = np.ascontiguousarray(np.array(self.cells, dtype=np.int32).T)
+        ends = np.searchsorted(gaps[0], np.arange(0, len(state) + PIECE, PIECE))
+        pieces = [slice(a, b) for a, b in pairwise(ends.tolist()) if b > a]
+        families = _families(network)
+        tables = np.concatenate([np.maximum(table, FLOOR).ravel() for table in network.tables])
+        numbers = rng.random((sweeps, gaps.shape[1]))
 
-            def work(rows: slice, uniform: Array = uniform) -> None:
-                mine = uniform[used[rows.start] :]
-                sweep(tree.flat, nearby, begins, order, codes[rows], tree.logs, mine, state[rows])
+        def work(some: slice) -> None:
+            for uniform in numbers:
+                sweep(families, tables, gaps[:, some], uniform[some], state)
 
+        if min(self.workers, len(pieces)) <= 1:
+            for piece in pieces:
+                work(piece)
+        else:
             list(pool_of(self.workers).map(work, pieces))
-        for node in range(len(self.cells)):
-            self.cells[node] = state[:, node].astype(np.int64)
+        self.cells = list(state.T.astype(np.int64))
 
     def _sweep_numbers(self, network: Network, rng: np.random.Generator, sweeps: int) -> None:
         """The same for a Gaussian network, from its precision matrix."""
@@ -123,9 +129,8 @@ class Chain:
                 state[node, rows] = pull / own + rng.standard_normal(len(rows)) / math.sqrt(own)
         self.cells = list(state)
 
-    def completed(self) -> Table:
-        """The table with its empty cells as they are drawn now."""
-        table = self.table
+    def completed(self, table: Table) -> Table:
+        """The table with its missing cells as they are drawn now."""
         codes = [cells for cells, states in zip(self.cells, table.states, strict=True) if states is not None]
         values = [cells for cells, states in zip(self.cells, table.states, strict=True) if states is None]
         return Table(
@@ -135,6 +140,29 @@ class Chain:
             np.array(values, dtype=np.float64).reshape(-1, table.n_rows),
             table.weights,
         )
+
+
+def _families(network: Network) -> tuple[NDArray[np.int64], ...]:
+    """The argument `families` of `kernels.gibbs.sweep`."""
+    sizes = network.sizes
+    member: list[int] = []
+    stride: list[int] = []
+    begins, starts = [0], [0]
+    near: list[list[tuple[int, int]]] = [[] for _ in sizes]
+    for node, parents in enumerate(network.dag.parents):
+        step = 1
+        for v in (node, *reversed(parents)):
+            member.append(v)
+            stride.append(step)
+            near[v].append((node, step))
+            step *= sizes[v]
+        begins.append(len(member))
+        starts.append(starts[-1] + step)
+    nearby = [family for own in near for family, _ in own]
+    nearby_stride = [step for own in near for _, step in own]
+    nearby_begins = np.cumsum([0, *map(len, near)])
+    lists = (member, stride, begins, starts[:-1], nearby, nearby_stride, nearby_begins, sizes)
+    return tuple(np.array(one, dtype=np.int64) for one in lists)
 
 
 class _Terms:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_choice, require_count
-from bayescout.data.table import Label, MissingReport, Table, narrowest
+from bayescout.data.table import Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, NetworkError, SettingError
 from bayescout.network import gaussian_rows
 from bayescout.network.encode import Matched, match_some
 from bayescout.network.gibbs import Chain
 from bayescout.network.incomplete import by_kind, row_values, too_large
-from bayescout.network.junction import Codes, JunctionTree, Rows, junction_tree, row_codes, shared_out
+from bayescout.network.junction import Codes, Rows, row_codes, shared_out
 from bayescout.network.node import Array, Mask
 from bayescout.wording import setting
 
@@ -29,9 +29,6 @@ METHODS = ("most-probable", "sample", "mean")
 SWEEPS = 20
 """Sweeps of Gibbs sampling before a draw, for rows whose posterior needs too large a table."""
 
-FLOOR = 1e-9
-"""The least probability in Gibbs sampling: with zeros the chain could not leave where it began."""
-
 
 def complete(network: Network, table: Table, rng: np.random.Generator, draws: int = 1) -> Table:
     """The table with each row's empty cells drawn from their posterior given the row's other cells.
@@ -39,7 +36,7 @@ def complete(network: Network, table: Table, rng: np.random.Generator, draws: in
     The result has `draws` copies of the rows under one another, each drawn by itself, with the nodes' states;
     row weights are repeated as they are. Draws are exact, but for discrete rows whose posterior needs more
     than `MAX_ENTRIES` table entries and for rows of probability zero: those end `SWEEPS` sweeps of Gibbs
-    sampling, with probabilities of `FLOOR` at least.
+    sampling, with probabilities of `gibbs.FLOOR` at least.
     """
     matched = network.matched(table)
     cells, _ = _filled(network, matched, rng, draws)
@@ -160,30 +157,14 @@ def filled_codes(
 
 
 def gibbs(network: Network, codes: Codes, rng: np.random.Generator, draws: int) -> Codes:
-    """(draws, n, p) rows after `SWEEPS` sweeps, and after as many more for each further draw.
-
-    A chain begins with every empty cell drawn given the cells there are before it in a topological order.
-    """
-    from bayescout.kernels.junction import sweep
-
-    tree = _floored(network)
-    families = [[v, *network.dag.children[v]] for v in range(len(network.dag))]
-    begins = np.cumsum([0, *map(len, families)]).astype(np.int64)
-    nearby = np.array([f for those in families for f in those], dtype=np.int64)
-    order = np.array(network.dag.order_indices, dtype=np.int64)
-    state, gaps = codes.copy(), int((codes < 0).sum())
+    """(draws, n, p) rows after `SWEEPS` sweeps, and after as many more for each further draw."""
+    chain = Chain(list(codes.T.astype(np.int64)), [np.flatnonzero(column < 0) for column in codes.T])
+    chain.begin(network, rng)
     made = np.empty((draws, *codes.shape), dtype=np.int32)
     for draw in range(draws):
-        for _ in range(SWEEPS):
-            sweep(tree.flat, nearby, begins, order, codes, tree.logs, rng.random(gaps), state)
-        made[draw] = state
+        chain.sweep(network, rng, SWEEPS)
+        made[draw] = np.array(chain.cells).T
     return made
-
-
-def _floored(network: Network) -> JunctionTree:
-    """All tables with no probability below `FLOOR`; nothing is eliminated."""
-    tables = [np.maximum(table, FLOOR) for table in network.tables]
-    return junction_tree(network, range(len(network.dag)), ()).with_tables(tables)
 
 
 # ---- both kinds
@@ -206,7 +187,7 @@ def filled_mixed(
             except NetworkError:
                 impossible[row] = True
     if rng is not None or impossible.any():
-        chain = Chain(_as_table(network, values))
+        chain = _chain(network, values)
         source = np.random.default_rng(0) if rng is None else rng
         chain.begin(network, source)
         rows = np.arange(len(values)) if rng is not None else np.flatnonzero(impossible)
@@ -233,24 +214,15 @@ def _most_probable(network: Network, row: Array) -> list[float]:
     ]
 
 
-def _as_table(network: Network, values: Array) -> Table:
-    """Rows of codes and numbers, NaN where a cell is empty, as a table."""
-    states = tuple(one.states for one in network.distributions)
-    widest = max((len(own) for own in states if own is not None), default=0) + 1
-    codes = [
-        np.where(np.isnan(column), len(own), column)
-        for column, own in zip(values.T, states, strict=True)
-        if own is not None
+def _chain(network: Network, values: Array) -> Chain:
+    """Rows of codes and numbers, NaN where a cell is empty, to be drawn."""
+    empty = np.isnan(values)
+    discrete = [one.states is not None for one in network.distributions]
+    cells = [
+        np.where(gaps, 0, column).astype(np.int64) if is_discrete else column.copy()
+        for column, gaps, is_discrete in zip(values.T, empty.T, discrete, strict=True)
     ]
-    numbers = [column for column, own in zip(values.T, states, strict=True) if own is None]
-    return Table(
-        network.nodes,
-        states,
-        np.array(codes).reshape(-1, len(values)).astype(narrowest(widest)),
-        np.array(numbers, dtype=np.float64).reshape(-1, len(values)),
-        None,
-        MissingReport("keep"),
-    )
+    return Chain(cells, [np.flatnonzero(gaps) for gaps in empty.T])
 
 
 # ---- Gaussian

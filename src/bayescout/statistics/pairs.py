@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints
-from bayescout.data.table import Table, narrowest
-from bayescout.statistics.counts import Counts
+from bayescout.data.table import Table
+from bayescout.statistics.available import AvailableCounts
 
 ROWS = 4096
 """Rows whose indicators are in memory at a time."""
@@ -162,21 +162,12 @@ def _pair_counts(table: Table, begins: Ints) -> Floats:
     found = np.zeros((sum(cards), sum(cards)))
     if len(names) < 2:
         return found
-    counts = Counts(_with_states(table.select(names)))
+    counts = AvailableCounts(table.select(names))
     for child in range(1, len(names)):
-        batch = counts.extensions(child, (), np.arange(child))
         own = slice(begins[child], begins[child] + cards[child])
-        for other in range(child):
-            shown = batch.table(other)[: cards[other], : cards[child]]
+        for other, shown in enumerate(counts.pairs(child, np.arange(child))):
             found[begins[other] : begins[other] + cards[other], own] = shown
     return found + found.T
-
-
-def _with_states(table: Table) -> Table:
-    """The table with one more, last state in each column, for its missing cells."""
-    states = tuple((*(of_column or ()), None) for of_column in table.states)
-    widest = max(len(of_column) for of_column in states)
-    return Table(table.names, states, table.codes.astype(narrowest(widest)), table.values, table.weights)
 
 
 def _indicators(codes: NDArray[Any], cards: Ints, begins: Ints) -> Floats:
