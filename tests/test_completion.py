@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 import bayescout as bs
 from bayescout.completion import canonical_rows, completed, first_tree
 from bayescout.data.table import MissingReport, Table
-from bayescout.errors import MissingValueError, SettingError
+from bayescout.errors import BayescoutWarning, MissingValueError, SettingError
 from bayescout.network import ConditionalGaussian, LinearGaussian, Network, Tabular
 from bayescout.search import SEARCHES, Knowledge
 
@@ -167,7 +169,8 @@ def test_the_ways_to_treat_missing_cells(missing: str) -> None:
         with pytest.raises(MissingValueError, match="drop"):
             bs.learn(table, missing=missing)
         return
-    result = bs.learn(table, missing=missing)
+    with pytest.warns(BayescoutWarning, match="rows are left out") if missing == "drop" else nullcontext():
+        result = bs.learn(table, missing=missing)
     assert result.settings.missing == missing
     with pytest.raises(SettingError, match="missing must be one of"):
         bs.learn(table, missing="mean")

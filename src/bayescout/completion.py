@@ -103,11 +103,11 @@ def completed(
             network = _fitted(Dag(table.names, graph), drawn, scorer)
             chain.sweep(network, rng, plan.after)
             rounds += 1
-    drawn = [chain.completed(table)]
+    kept = [chain.completed(table)]
     for _ in range(plan.draws - 1):
         chain.sweep(network, rng, plan.after)
-        drawn.append(chain.completed(table))
-    return Completion(stacked(drawn), rounds)
+        kept.append(chain.completed(table))
+    return Completion(stacked(kept), rounds)
 
 
 def _prior(table: Table) -> str:
@@ -127,10 +127,9 @@ def _climbed(scorer: Scorer, rules: Rules, start: ParentSets | str) -> ParentSet
 def _fitted(dag: Dag, table: Table, scorer: Scorer) -> Network:
     """The network of the graph, from the counts of the scorer where they are held whole."""
     counts = scorer.statistics if isinstance(scorer, TableScorer) else None
-    if isinstance(counts, Counts) and all(
-        counts.is_dense(child, own) for child, own in enumerate(dag.parents)
-    ):
-        held = [counts.count(child, own).astype(np.float64) for child, own in enumerate(dag.parents)]
+    families = list(enumerate(dag.parents))
+    if isinstance(counts, Counts) and all(counts.is_dense(*family) for family in families):
+        held = [counts.count(*family).astype(np.float64) for family in families]
         return discrete_network(dag, table, held, _prior(table), 1.0)
     return fit(dag, table, prior=_prior(table))
 
