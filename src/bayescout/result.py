@@ -312,7 +312,8 @@ class Result:
 
     def __repr__(self) -> str:
         proof = "" if self.optimality is None else f", {self.optimality}"
-        data = "" if self.data is None else f"; {self.data}"
+        drawn = "" if self.completed is None else ", drawn for the search"
+        data = "" if self.data is None else f"; {self.data}{drawn}"
         return (
             f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
             f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}{data}>"

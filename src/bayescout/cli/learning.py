@@ -19,7 +19,7 @@ from bayescout.cli.options import (
     flag,
 )
 from bayescout.cli.outputs import GRAPH_ENDING, LastSteps, Output, any_ending, check_outputs, page_ending
-from bayescout.cli.terminal import line
+from bayescout.cli.terminal import line, say
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.formats import check_can_hold
@@ -99,6 +99,11 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
         progress=out.progress,
         checkpoint=run.checkpoint,
     )
+    if result.completed is not None and not out.json:
+        say(
+            "missing cells were drawn given the other cells of their rows, and the score is of the completed "
+            "table; --missing drop or state do otherwise"
+        )
     _finish(result, table, run, out)
 
 

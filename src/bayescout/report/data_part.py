@@ -79,7 +79,9 @@ def _missing(table: Table) -> str:
     where = f"{counted(cells, 'cell')} in {counted(len(report.counts), 'column')}"
     if report.policy == "drop":
         return f"{where}; {counted(report.rows_dropped, 'row')} dropped"
-    return where if report.policy == "keep" else f"{where}, given a state of their own"
+    if report.policy == "keep":
+        return f"{where}; for the search they were drawn, given the other cells of their rows"
+    return f"{where}, given a state of their own"
 
 
 def _column(table: Table, read: ColumnReading, name: str) -> Column:
