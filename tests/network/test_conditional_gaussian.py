@@ -232,9 +232,10 @@ def test_weighted_rows_count_as_repeated_ones():
 def test_few_rows_take_the_regression_over_all_with_a_word():
     frame = {"a": ["u"] * 6 + ["v"] * 2, "y": [1.0, 2, 3, 4, 5, 6, 10, 10.5], "x": [0.0, 1, 0, 1, 2, 2, 3, 4]}
     dag = Dag.from_arcs([("a", "y"), ("x", "y")], "axy")
+    table = as_table(frame, kinds=dict.fromkeys("xy", "continuous"))
     with pytest.warns(BayescoutWarning, match="of the discrete parents of 'y' has fewer than 3 rows"):
-        network = fit(dag, frame)
-    alone = fit(Dag.from_arcs([("x", "y")]), {name: frame[name] for name in "xy"})
+        network = fit(dag, table)
+    alone = fit(Dag.from_arcs([("x", "y")]), table.select(["x", "y"]))
     node, pooled = network.distributions[2], alone.distributions[1]
     assert node.intercepts[1] == pytest.approx(pooled.intercept)
     assert node.coefficients[1] == pytest.approx(pooled.coefficients)
@@ -243,7 +244,7 @@ def test_few_rows_take_the_regression_over_all_with_a_word():
 
 
 def test_a_configuration_without_rows_is_undefined_and_has_the_regression_over_all():
-    frame = {"a": ["u", "u", "u", "w", "w"], "y": [1.0, 2, 4, 8, 9]}
+    frame = {"a": ["u", "u", "u", "w", "w"], "y": [1.5, 2, 4, 8, 8.5]}
     dag = Dag.from_arcs([("a", "y")])
     network = fit(dag, frame, "laplace", states={"a": ["u", "v", "w"]})
     node = network.distributions[1]
@@ -260,7 +261,7 @@ def test_rows_that_do_not_vary_have_the_variance_of_all():
     """Zeros in one group and numbers in the other: a variance of 0 would leave rows without a density."""
     frame = {"a": ["u"] * 4 + ["v"] * 4, "y": [0.0] * 4 + [1.0, 2.0, 3.0, 4.0]}
     with pytest.warns(BayescoutWarning, match="1 configuration .* 'y' leaves no variation"):
-        network = fit(Dag.from_arcs([("a", "y")]), frame)
+        network = fit(Dag.from_arcs([("a", "y")]), as_table(frame, kinds={"y": "continuous"}))
     node = network.distributions[1]
     assert node.intercepts.tolist() == [0, 2.5]
     assert node.variances == pytest.approx([np.var(frame["y"]), 1.25])
@@ -271,7 +272,7 @@ def test_constant_and_collinear_columns_are_named():
     frame = {"a": list("uvuvuvuv"), "x": [1.0] * 8, "y": [3.0] * 8}
     dag = Dag.from_arcs([("a", "y"), ("x", "y")], "axy")
     with pytest.warns(BayescoutWarning) as caught:
-        network = fit(dag, frame)
+        network = fit(dag, as_table(frame, kinds=dict.fromkeys("xy", "continuous")))
     said = " ".join(str(one.message) for one in caught)
     assert "'x' of 'y' are collinear or constant in the data in 2 configurations" in said
     assert "'x', 'y' are constant or determined" in said
@@ -279,7 +280,7 @@ def test_constant_and_collinear_columns_are_named():
 
 
 def test_the_prior_is_for_tables_alone():
-    frame = {"a": ["u", "u", "u", "v"], "y": [1.0, 2.0, 4.0, 3.0]}
+    frame = {"a": ["u", "u", "u", "v"], "y": [1.5, 2.0, 4.0, 3.0]}
     dag = Dag.from_arcs([("a", "y")])
     with pytest.warns(BayescoutWarning, match="fewer than 2"):
         plain, laplace = fit(dag, frame), fit(dag, frame, "laplace")

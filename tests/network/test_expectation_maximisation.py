@@ -184,6 +184,7 @@ def test_an_unknown_way_is_refused():
         bs.fit(DAG, GAPS, missing="guess")
 
 
+@pytest.mark.filterwarnings("ignore:.* rows are left out")
 @pytest.mark.parametrize("missing", ["drop", "state"])
 def test_policies_of_tables_are_as_before(missing):
     assert bs.fit(DAG, GAPS, missing=missing).equals(bs.fit(DAG, bs.as_table(GAPS, missing=missing)))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescout as bs
-from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError, WrongKindError
+from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork, LinearGaussian, Network, Tabular, junction
 from bayescout.network.junction import JunctionTree, junction_tree, row_codes, shared_out
@@ -177,11 +177,11 @@ def test_unseen_parents_are_counted_where_they_agree_with_a_row():
         network.predict_proba({"a": [None, "x"]}, "b")
 
 
-def test_kinds_that_cannot_be_summed_out_are_refused():
+def test_a_missing_state_beside_a_number_is_summed_out():
     mixed = Network(Dag.empty(["a", "x"]), (Tabular(("u", "v"), [0.5, 0.5]), LinearGaussian(0.0, [], 1.0)))
-    assert mixed.log_likelihood({"a": ["u", "v"], "x": [0.5, 1.5]}).rows == 2
-    with pytest.raises(WrongKindError, match="rows with empty cells need a network whose nodes are all"):
-        mixed.log_likelihood({"a": ["u", None], "x": [0.5, 1.5]})
+    whole = mixed.row_log_likelihood({"a": ["u", "v"], "x": [0.5, 1.5]})
+    found = mixed.row_log_likelihood({"a": ["u", None], "x": [0.5, 1.5]})
+    assert found == pytest.approx(whole + np.array([0, math.log(2)]))
 
 
 # ---- predictions

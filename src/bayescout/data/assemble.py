@@ -141,8 +141,8 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
         return None
     occurring = [value for value in column.values if value is not MISSING]
     if isinstance(column.states, OpenStates):
-        known = {(type(value), value) for value in column.states}
-        states = [*column.states, *(value for value in occurring if (type(value), value) not in known)]
+        known = StateFinder(column.states, f"column {column.name!r}")
+        states = [*column.states, *(value for value in occurring if known.find(value) is None)]
     elif column.states is not None:
         _check_declared(column, occurring)
         states = list(column.states)
@@ -267,12 +267,13 @@ def _codes_after(column: Column, after: int) -> int:
 
 def _final_codes(column: Column, states: States, missing: int) -> NDArray[np.int64]:
     """The final code of each provisional code; 0 for values that no kept row has."""
-    if column.states is not None:
-        known = StateFinder(column.states, f"column {column.name!r}")
-        found = [missing if v is MISSING else known.find(v) or 0 for v in column.values]
-    else:
-        position = {value: code for code, value in enumerate(states)}
-        found = [missing if v is MISSING else position.get(v, 0) for v in column.values]
+    declared = column.states or ()
+    known = StateFinder(declared, f"column {column.name!r}")
+    others = {value: code for code, value in enumerate(states) if code >= len(declared)}
+    found = []
+    for value in column.values:
+        place = missing if value is MISSING else known.find(value) if declared else None
+        found.append(others.get(value, 0) if place is None else place)
     return np.array(found, dtype=np.int64)
 
 
