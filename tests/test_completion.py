@@ -100,7 +100,7 @@ def test_the_graph_of_asia_is_found_with_a_third_of_the_cells_missing() -> None:
     for seed in (1, 2, 3):
         result = bs.learn(holed(truth.sample(10_000, seed=seed), 0.3, seed), search="ges")
         distances.append(bs.compare(result.dag, truth.dag).shd_cpdag)
-    assert np.mean(distances) <= 2  # complete data: 0, 1 and 1
+    assert np.median(distances) <= 1  # complete data: 0, 1 and 1
 
 
 def test_what_a_result_offers_works_on_incomplete_data() -> None:

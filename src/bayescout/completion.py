@@ -9,6 +9,7 @@ BIC: an arc that a network lacks is not in its draws, so the first ones had bett
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from dataclasses import dataclass, replace
@@ -17,12 +18,13 @@ import numpy as np
 
 from bayescout.arrays import Bools, Floats, Parents
 from bayescout.data.table import Table
-from bayescout.errors import BayescoutWarning
+from bayescout.errors import BayescoutWarning, DataError
 from bayescout.graph.dag import Dag
 from bayescout.network import Network, fit
 from bayescout.network.em import discrete_network
 from bayescout.network.fit import stacked
 from bayescout.network.gibbs import Chain
+from bayescout.network.impute import complete
 from bayescout.scores import Scorer, TableScorer, bind
 from bayescout.search import SEARCHES, Problem
 from bayescout.search.frame.knowledge import Rules
@@ -31,6 +33,7 @@ from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.run import drive
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.pairs import pair_gains
+from bayescout.wording import setting
 
 
 @dataclass(frozen=True)
@@ -38,23 +41,22 @@ class Plan:
     """How cells are drawn.
 
     rounds  the score of each graph from which they are drawn, after the first tree
-    first   sweeps over the empty cells under the first tree, and `after` under each network after it
+    sweeps  over the empty cells under each network after the first
     draws   kept at the end, each with its share of a row's weight
     """
 
     rounds: tuple[str, ...]
-    first: int
-    after: int
+    sweeps: int
     draws: int
 
     @classmethod
     def of(cls, table: Table) -> Plan:
         """Of states alone one draw serves as well as several; more rounds where they cost little."""
         if not table.is_discrete:
-            return cls(("aic",) * 3 + ("bic",), 10, 10, 10)
+            return cls(("aic",) * 3 + ("bic",), 10, 10)
         if sum(count for _, count in table.missing.counts) <= FEW_CELLS:
-            return cls(("aic",) * 5 + ("bic",) * 2, 10, 10, 1)
-        return cls(("aic",) * 3 + ("bic",), 5, 3, 1)
+            return cls(("aic",) * 5 + ("bic",) * 2, 10, 1)
+        return cls(("aic",) * 3 + ("bic",), 3, 1)
 
 
 FEW_CELLS = 50_000
@@ -63,8 +65,12 @@ FEW_CELLS = 50_000
 MOST_PARENTS = 5
 """The most parents in a graph that cells are drawn from."""
 
-WIDE = 1000
-"""With more columns than this the first network has no arcs: their pairs are too many."""
+MANY_STATES, MOST_ENTRIES = 200, 2**22
+"""Columns of more states than this are drawn without regard to others; and the most entries of a table that
+required parents may ask for."""
+
+WIDE, ALL_STATES = 1000, 5000
+"""With more columns, or states in all, the first network has no arcs: their pairs are too many."""
 
 
 @dataclass(frozen=True)
@@ -80,34 +86,74 @@ def completed(
 ) -> Completion:
     """The table with its missing cells drawn under networks that keep the rules; rows are in another order.
 
-    until  the time, by `time.perf_counter`, after which no further round is begun
+    until  the time, by `time.perf_counter`, after which drawing ends as soon as it can
     """
+    _require_values(table)
     table = table.take(canonical_rows(table))
     rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
-    rules = _narrowed(rules)
-    chain = Chain.of_table(table, workers)
-    plan = Plan.of(table)
+    rules = _narrowed(rules, table)
+    plan, late = Plan.of(table), Late(until)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
         network = fit(Dag(table.names, first_tree(table)), table, prior=_prior(table), missing="available")
-        chain.begin(network, rng)
-        chain.sweep(network, rng, plan.first)
+        chain = Chain.of_table(table, workers)
+        if late():
+            chain.begin(network, rng)
+        else:
+            chain.take(complete(network, table, rng))
         graph: ParentSets | str = "empty"
         rounds = 0
-        for score in plan.rounds:
-            if until is not None and time.perf_counter() > until:
-                break
+        while rounds < len(plan.rounds) and not late():
             drawn = chain.completed(table)
-            scorer = bind(score, drawn, workers)
-            graph = _climbed(scorer, rules, graph)
+            scorer = bind(plan.rounds[rounds], drawn, workers)
+            graph = _climbed(scorer, rules, graph, late)
             network = _fitted(Dag(table.names, graph), drawn, scorer)
-            chain.sweep(network, rng, plan.after)
+            _swept(chain, network, rng, plan.sweeps, late)
             rounds += 1
     kept = [chain.completed(table)]
-    for _ in range(plan.draws - 1):
-        chain.sweep(network, rng, plan.after)
+    while len(kept) < plan.draws and not late():
+        _swept(chain, network, rng, plan.sweeps, late)
         kept.append(chain.completed(table))
     return Completion(stacked(kept), rounds)
+
+
+class Late:
+    """Is the time over?"""
+
+    def __init__(self, until: float | None) -> None:
+        self.until = until
+
+    def __call__(self) -> bool:
+        return self.until is not None and time.perf_counter() > self.until
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left, if they are limited."""
+        return None if self.until is None else max(0.0, self.until - time.perf_counter())
+
+
+def _swept(chain: Chain, network: Network, rng: np.random.Generator, sweeps: int, late: Late) -> None:
+    """Sweep over the empty cells; where the time is limited, one sweep at a time."""
+    if late.until is None:
+        chain.sweep(network, rng, sweeps)
+        return
+    for _ in range(sweeps):
+        chain.sweep(network, rng, 1)
+        if late():
+            return
+
+
+def _require_values(table: Table) -> None:
+    """Refuse continuous columns that have no variance, as those without missing cells are refused."""
+    for name, states in zip(table.names, table.states, strict=True):
+        if states is None:
+            column = table.array(name)
+            there = column[~np.isnan(column)]
+            if len(there) < 2 or there.min() == there.max():
+                what = "is constant" if len(there) > 1 else "has fewer than 2 values"
+                raise DataError(
+                    f"column {name!r} {what}: a Gaussian score is undefined for it; {setting('drop', name)}"
+                )
 
 
 def _prior(table: Table) -> str:
@@ -115,13 +161,16 @@ def _prior(table: Table) -> str:
     return "mle" if table.is_continuous else "bdeu"
 
 
-def _climbed(scorer: Scorer, rules: Rules, start: ParentSets | str) -> ParentSets:
+def _climbed(scorer: Scorer, rules: Rules, start: ParentSets | str, late: Late) -> ParentSets:
     """The graph that hill climbing finds, from the last one."""
     if scorer.legal is not None:
         rules = replace(rules, allowed=rules.allowed & scorer.legal, required=rules.required & scorer.legal)
     search = SEARCHES["hill-climb"]()
-    limits = Limits(None, None, 1)
-    return drive(search, Problem(scorer, rules, start), np.random.default_rng(0), limits).best[1]
+    limits = Limits(late.left, None, 1)
+    outcome = drive(search, Problem(scorer, rules, start), np.random.default_rng(0), limits)
+    if outcome.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+    return outcome.best[1]
 
 
 def _fitted(dag: Dag, table: Table, scorer: Scorer) -> Network:
@@ -134,10 +183,18 @@ def _fitted(dag: Dag, table: Table, scorer: Scorer) -> Network:
     return fit(dag, table, prior=_prior(table))
 
 
-def _narrowed(rules: Rules) -> Rules:
-    """The rules with fewer parents, so that no table is large; required parents stay."""
-    limits = np.maximum(np.minimum(rules.max_parents, MOST_PARENTS), rules.required.sum(axis=0))
-    return replace(rules, max_parents=limits)
+def _narrowed(rules: Rules, table: Table) -> Rules:
+    """The rules with fewer parents and without columns of many states, so that no table is large.
+
+    Required parents stay, unless their table would be large.
+    """
+    wide = table.cardinalities > MANY_STATES
+    allowed = rules.allowed & ~wide[:, None] & ~wide[None, :]
+    required = rules.required & allowed
+    logs = np.log(np.maximum(table.cardinalities, 1))
+    required &= (logs @ required + logs <= math.log(MOST_ENTRIES))[None, :]
+    limits = np.maximum(np.minimum(rules.max_parents, MOST_PARENTS), required.sum(axis=0))
+    return replace(rules, allowed=allowed, required=required, max_parents=limits)
 
 
 def canonical_rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
@@ -168,9 +225,12 @@ def first_tree(table: Table) -> tuple[Parents, ...]:
     """
     p = table.n_columns
     parents: list[Parents] = [()] * p
-    if p > WIDE:
+    narrow = table.cardinalities <= MANY_STATES
+    if p > WIDE or table.cardinalities[narrow].sum() > ALL_STATES:
         return tuple(parents)
-    worth = pair_gains(table).charged()
+    worth = np.full((p, p), -np.inf)
+    some = np.flatnonzero(narrow)
+    worth[np.ix_(some, some)] = pair_gains(table.select([table.names[i] for i in some])).charged()
     discrete = _discrete(table)
     best, source = np.zeros(p), np.full(p, -1)
     waiting = np.ones(p, dtype=np.bool_)

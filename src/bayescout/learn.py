@@ -71,8 +71,9 @@ def learn(
     if callback is not None and not callable(callback):
         raise SettingError(f"callback must be a function of a step, not {callback!r}")
     task = Task.of(
-        data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing
-    )
+        data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
+        checkpoint is not None,
+    )  # fmt: skip
     store = None if checkpoint is None else task.checkpoint(checkpoint)
     with store or nullcontext(), _Shown(progress, callback) as observe:
         begin = task.clock + compiling_seconds()

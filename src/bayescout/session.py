@@ -80,8 +80,9 @@ class Session:
         missing: str = "em",
     ) -> None:
         task = self._task = Task.of(
-            data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing
-        )
+            data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
+            resumable=True,
+        )  # fmt: skip
         self._run = Run(task.search, task.problem, task.rng, task.limits, history=True)
         self._paused = False
         if checkpoint is not None:

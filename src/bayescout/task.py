@@ -75,8 +75,12 @@ class Task:
         workers: int | None = None,
         engine: str | Engine | None = None,
         missing: str = "em",
+        resumable: bool = False,
     ) -> Task:
-        """The task of `learn` with the same arguments."""
+        """The task of `learn` with the same arguments.
+
+        If it is to be `resumable`, missing cells are drawn without regard to the clock.
+        """
         begin = time.perf_counter()
         method = search_named(search) if isinstance(search, str) else _instance(search)
         limits = Limits(max_time, max_steps, top)
@@ -98,7 +102,8 @@ class Task:
         rules = _rules(knowledge, table, listed)  # checked before any work
         completion = None
         if table.has_missing and not _is_own(chosen):
-            completion = completed(table, rules, seed, workers, _until(clock, max_time))
+            until = None if resumable else _until(clock, max_time)
+            completion = completed(table, rules, seed, workers, until)
         scorer = bind(chosen, table if completion is None else completion.table, workers, engine)
         rules = _rules(knowledge, table, listed, scorer)
         problem = Problem(scorer, rules, _start(start, table, rules))

@@ -99,6 +99,8 @@ class Table:
     weights  (n,) float64 row weights, or None if every row counts once
     missing  report of the cells missing in the source; they are missing here only under the policy "keep"
     notes    why the columns were read as they are, and which were left out; see `columns` and `reading`
+    copies   how many rows stand for one row of the data, with its weight in equal shares: several draws of
+             missing cells; where it matters how many rows there are, they count once
 
     A missing cell is the code after the last state, or NaN; `missing_cells` says which they are.
     Arrays are read-only. Build a table with `bayescout.as_table` or `bayescout.read_table`, which
@@ -112,6 +114,7 @@ class Table:
     weights: NDArray[np.float64] | None = None
     missing: MissingReport = field(default_factory=MissingReport)
     notes: Notes = field(default_factory=Notes)
+    copies: int = 1
 
     def __post_init__(self) -> None:
         if self.weights is not None:

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescout.checks import as_plain, require_choice
 from bayescout.data.absent import require_complete
@@ -32,7 +33,7 @@ from bayescout.network.em import (
     warn_unconverged,
 )
 from bayescout.network.em_gaussian import em_gaussian
-from bayescout.network.gibbs import Chain
+from bayescout.network.impute import begun
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
 from bayescout.network.node import NodeDistribution
@@ -229,11 +230,12 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
 # ---- mixed
 
 
-def fit_mixed(dag: Dag, table: Table, prior: str, ess: float) -> Network:
+def fit_mixed(dag: Dag, table: Table, prior: str, ess: float, lenient: bool = False) -> Network:
     """Tables and regressions of a table with both kinds; its columns are the nodes, in order.
 
     The prior is one for tables; regressions are always those of maximum likelihood. Where cells are missing,
-    each family is estimated from the rows in which it is complete.
+    each family is estimated from the rows in which it is complete; if `lenient`, a number whose family never
+    is, from its own cells alone.
     """
     refuse_continuous_parents(dag, table)
     discrete = [label for label, states in zip(dag.nodes, table.states, strict=True) if states is not None]
@@ -251,7 +253,7 @@ def fit_mixed(dag: Dag, table: Table, prior: str, ess: float) -> Network:
         made = dict(zip(place, tables.distributions, strict=True))
     for child in range(len(dag)):
         if child not in place:
-            made[child] = _fit_continuous(dag, table, child)
+            made[child] = _fit_continuous(dag, table, child, lenient)
     certain = [dag.nodes[i] for i, node in made.items() if has_point_mass(node)]
     regression.warn_determined(certain, table.n_rows)
     return Network(dag, tuple(made[i] for i in range(len(dag))))
@@ -276,12 +278,16 @@ def has_point_mass(node: NodeDistribution) -> bool:
     return isinstance(node, LinearGaussian) and node.variance == 0
 
 
-def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
+def _fit_continuous(dag: Dag, table: Table, child: int, lenient: bool = False) -> NodeDistribution:
     """The regression of one node, or one per configuration of its discrete parents."""
     parents = dag.parents[child]
     chosen = [place for place, p in enumerate(parents) if table.states[p] is not None]
     numbers = [dag.nodes[p] for p in parents if table.states[p] is None]
-    table = _whole_rows(table, [*(dag.nodes[p] for p in parents), dag.nodes[child]])
+    family = [*(dag.nodes[p] for p in parents), dag.nodes[child]]
+    if lenient and _whole_count(table, family) < 2:
+        shape = tuple(int(table.cardinalities[parents[place]]) for place in chosen)
+        return _alone(_whole_rows(table, family[-1:]), shape, tuple(chosen), len(numbers))
+    table = _whole_rows(table, family)
     values = np.stack([table.array(label) for label in (*numbers, dag.nodes[child])])
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     if not chosen:
@@ -293,7 +299,7 @@ def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
     config = np.zeros(table.n_rows, dtype=np.int64)
     for place, size in zip(chosen, shape, strict=True):
         config = config * size + table.array(dag.nodes[parents[place]])
-    fits = regression.conditional_fits(values, config, prod(shape), weights)
+    fits = regression.conditional_fits(values, config, prod(shape), weights, table.copies)
     if fits.loose:
         regression.warn_collinear(dag.nodes[child], numbers, fits.loose)
     regression.warn_pooled(dag.nodes[child], len(numbers), fits)
@@ -306,21 +312,53 @@ def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
     )
 
 
+def _alone(
+    column: Table, shape: tuple[int, ...], discrete: tuple[int, ...], numbers: int
+) -> NodeDistribution:
+    """The node as if nothing were known of its parents, from its own cells."""
+    intercept, _, variance, _ = regression.over_rows(
+        column.values, np.arange(column.n_rows), np.ones(column.n_rows)
+    )
+    if not discrete:
+        return LinearGaussian(intercept, np.zeros(numbers), variance)
+    return ConditionalGaussian(
+        np.full(shape, intercept),
+        np.zeros((*shape, numbers)),
+        np.full(shape, variance),
+        np.zeros(shape, dtype=bool),
+        discrete,
+    )
+
+
+def _held(table: Table, family: Sequence[Label]) -> NDArray[np.bool_]:
+    """The rows that have every cell of the family, and count."""
+    held = ~np.any([table.missing_cells(name) for name in family], axis=0)
+    return np.asarray(held if table.weights is None else held & (table.weights > 0))
+
+
+def _whole_count(table: Table, family: Sequence[Label]) -> int:
+    return int(_held(table, family).sum()) if table.has_missing else table.n_rows
+
+
 def _whole_rows(table: Table, family: Sequence[Label]) -> Table:
     """The rows of the family's columns in which no cell is missing."""
     if not table.has_missing:
         return table
-    own = table.select(family)
-    own = own.take(~np.any([own.missing_cells(name) for name in family], axis=0))
-    if own.n_rows < 2 or own.total_weight == 0:
-        raise DataError(
-            f"fewer than 2 rows have both {family[-1]!r} and its parents {quoted(family[:-1])}; "
-            f"{setting('missing', 'em')} uses the others too"
-        )
-    return own
+    held = _held(table, family)
+    if held.sum() >= 2:
+        return table.select(family).take(held)
+    if len(family) == 1:
+        raise DataError(f"column {family[0]!r} has fewer than 2 values; {setting('drop', family[0])}")
+    raise DataError(
+        f"fewer than 2 rows have both {family[-1]!r} and its parents {quoted(family[:-1])}; "
+        f"fit with missing='em', which uses the others too"
+    )
 
 
 # ---- missing cells in tables of both kinds
+
+COMPARED = 300
+"""Rows on which the outcome is compared with where it began."""
 
 SAMPLED_ROUNDS, SAMPLED_DRAWS, SAMPLED_SWEEPS = 20, 10, 3
 """Rounds of drawing and fitting; the draws of the last, which are fitted together; and sweeps before each."""
@@ -333,11 +371,11 @@ def sampled_em(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     many. Each round draws the missing cells under the network so far and fits it anew; the last fit is of
     several draws together.
     """
-    rng, chain = np.random.default_rng(0), Chain.of_table(table)
+    rng = np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
-        network = fit_mixed(dag, table, prior, ess)
-        chain.begin(network, rng)
+        network = first = fit_mixed(dag, table, prior, ess, lenient=True)
+        chain = begun(network, codes_and_numbers(table), rng)
         for _ in range(SAMPLED_ROUNDS):
             chain.sweep(network, rng, SAMPLED_SWEEPS)
             network = fit_mixed(dag, chain.completed(table), prior, ess)
@@ -345,7 +383,28 @@ def sampled_em(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     for _ in range(SAMPLED_DRAWS):
         chain.sweep(network, rng, SAMPLED_SWEEPS)
         drawn.append(chain.completed(table))
-    return fit_mixed(dag, stacked(drawn), prior, ess)
+    found = fit_mixed(dag, stacked(drawn), prior, ess)
+    return found if _explains(found, table) >= _explains(first, table) else first
+
+
+def _explains(network: Network, table: Table) -> float:
+    """The log-likelihood of the observed cells of some rows; minus infinity where there is none."""
+    rows = np.linspace(0, table.n_rows - 1, min(table.n_rows, COMPARED)).astype(np.int64)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayescoutWarning)
+            return network.log_likelihood(table.take(np.unique(rows))).finite_total
+    except (NetworkError, TooLargeError):
+        return -np.inf
+
+
+def codes_and_numbers(table: Table) -> NDArray[np.float64]:
+    """(n, p) codes and numbers of a table, NaN where a cell is missing."""
+    columns = [
+        np.where(table.missing_cells(name), np.nan, table.array(name).astype(np.float64))
+        for name in table.names
+    ]
+    return np.array(columns).T
 
 
 def stacked(tables: Sequence[Table]) -> Table:
@@ -360,4 +419,5 @@ def stacked(tables: Sequence[Table]) -> Table:
         np.concatenate([table.codes for table in tables], axis=1),
         np.concatenate([table.values for table in tables], axis=1),
         np.tile(weights / len(tables), len(tables)),
+        copies=len(tables),
     )

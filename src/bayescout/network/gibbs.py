@@ -58,6 +58,11 @@ class Chain:
         cells = [table.array(name).astype(kind) for name, kind in zip(table.names, kinds, strict=True)]
         return cls(cells, [np.flatnonzero(table.missing_cells(name)) for name in table.names], workers)
 
+    def take(self, table: Table) -> None:
+        """Go on from the cells of a completed table."""
+        for node, name in enumerate(table.names):
+            self.cells[node] = table.array(name).astype(self.cells[node].dtype)
+
     def begin(self, network: Network, rng: np.random.Generator) -> None:
         """Draw each empty cell given the parents' cells, parents first."""
         for node in network.dag.order_indices:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayescout.checks import generator, require_choice, require_count
 from bayescout.data.table import Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, NetworkError, SettingError
-from bayescout.network import gaussian_rows
-from bayescout.network.encode import Matched, match_some
+from bayescout.network import gaussian_rows, mixed_rows
+from bayescout.network.encode import Matched, match_some, patterns
 from bayescout.network.gibbs import Chain
 from bayescout.network.incomplete import by_kind, row_values, too_large
 from bayescout.network.junction import Codes, Rows, row_codes, shared_out
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 METHODS = ("most-probable", "sample", "mean")
 """The ways to fill an empty cell."""
 
+MOST_STEPS = 400
+"""The most empty cells, of all patterns of empty cells, with which chains begin at exact draws."""
+
 SWEEPS = 20
 """Sweeps of Gibbs sampling before a draw, for rows whose posterior needs too large a table."""
 
@@ -34,9 +37,9 @@ def complete(network: Network, table: Table, rng: np.random.Generator, draws: in
     """The table with each row's empty cells drawn from their posterior given the row's other cells.
 
     The result has `draws` copies of the rows under one another, each drawn by itself, with the nodes' states;
-    row weights are repeated as they are. Draws are exact, but for discrete rows whose posterior needs more
-    than `MAX_ENTRIES` table entries and for rows of probability zero: those end `SWEEPS` sweeps of Gibbs
-    sampling, with probabilities of `gibbs.FLOOR` at least.
+    row weights are repeated as they are. Draws are exact, but in networks of both kinds, and for discrete
+    rows whose posterior needs more than `MAX_ENTRIES` table entries or is zero: those end `SWEEPS` sweeps of
+    Gibbs sampling, with probabilities of `gibbs.FLOOR` at least.
     """
     matched = network.matched(table)
     cells, _ = _filled(network, matched, rng, draws)
@@ -187,9 +190,8 @@ def filled_mixed(
             except NetworkError:
                 impossible[row] = True
     if rng is not None or impossible.any():
-        chain = _chain(network, values)
         source = np.random.default_rng(0) if rng is None else rng
-        chain.begin(network, source)
+        chain = begun(network, values, source)
         rows = np.arange(len(values)) if rng is not None else np.flatnonzero(impossible)
         for draw in range(draws):
             chain.sweep(network, source, SWEEPS)
@@ -212,6 +214,45 @@ def _most_probable(network: Network, row: Array) -> list[float]:
         found[label] if own is None else own.index(found[label])
         for label, own in zip(network.nodes, states, strict=True)
     ]
+
+
+def begun(network: Network, values: Array, rng: np.random.Generator) -> Chain:
+    """A chain for (n, p) rows of codes and numbers, NaN where a cell is empty.
+
+    It begins with states drawn from their joint distribution given the row's cells, and numbers at their
+    means given those, where rows with the same empty cells are many; else with every cell drawn given its
+    parents. A chain that begins where the row's own cells make it improbable may never leave.
+    """
+    chain = _chain(network, values)
+    empty = np.isnan(values)
+    _, number = patterns(empty)
+    groups = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
+    steps = sum(int(empty[rows[0]].sum()) for rows in groups if len(rows))
+    if steps > MOST_STEPS:
+        chain.begin(network, rng)
+        return chain
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayescoutWarning)
+        for rows in groups:
+            if len(rows) and empty[rows[0]].any():
+                _begin_rows(network, chain, rows, empty[rows[0]], rng)
+    return chain
+
+
+def _begin_rows(network: Network, chain: Chain, rows: Rows, empty: Mask, rng: np.random.Generator) -> None:
+    """Begin the chain in rows that lack the same cells."""
+    known = {node: column[rows] for node, column in enumerate(chain.cells) if not empty[node]}
+    order = [node for node in network.dag.order_indices if empty[node]]
+    for node in sorted(order, key=lambda node: network.distributions[node].states is None):
+        given = Matched(known, None, len(rows))
+        if network.distributions[node].states is None:
+            found: NDArray[Any] = mixed_rows.predict_means(network, node, given)
+        else:
+            ends = np.cumsum(mixed_rows.predict_proba(network, node, given), axis=1)
+            uniform = rng.random(len(rows)) * ends[:, -1]
+            found = np.asarray((ends[:, :-1] <= uniform[:, None]).sum(axis=1))
+        known = {**known, node: found}
+        chain.cells[node][rows] = found
 
 
 def _chain(network: Network, values: Array) -> Chain:

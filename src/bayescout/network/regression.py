@@ -85,24 +85,28 @@ class Fits:
     loose: int
 
 
-def conditional_fits(values: Array, config: NDArray[np.int64], n_configs: int, weights: Array) -> Fits:
+def conditional_fits(
+    values: Array, config: NDArray[np.int64], n_configs: int, weights: Array, copies: int = 1
+) -> Fits:
     """Regress the last row of `values` on the others within each configuration of the rows.
 
     With k regressors, a configuration with fewer than k + 2 rows (of weight above zero) has no residual of
     its own to estimate a variance from: it takes the regression over the rows of all configurations. One
     with enough rows that leave no residual keeps its coefficients and takes the variance of that regression.
+    `copies` rows stand for one row of the data.
     """
     k = len(values) - 1
     kept = np.flatnonzero(weights > 0)
     order = kept[np.argsort(config[kept], kind="stable")]
-    sizes = np.bincount(config[order], minlength=n_configs)
-    ends = np.cumsum(sizes)
+    held = np.bincount(config[order], minlength=n_configs)
+    ends = np.cumsum(held)
+    sizes = -(-held // copies)
     intercept, shared, variance, _ = over_rows(values, kept, weights)
     intercepts, variances = np.full(n_configs, intercept), np.full(n_configs, variance)
     coefficients = np.tile(shared, (n_configs, 1))
     level = loose = 0
     for one in np.flatnonzero(sizes >= k + 2).tolist():
-        rows = order[ends[one] - sizes[one] : ends[one]]
+        rows = order[ends[one] - held[one] : ends[one]]
         intercepts[one], coefficients[one], own, unique = over_rows(values, rows, weights)
         variances[one] = own or variance
         level += not own and variance > 0

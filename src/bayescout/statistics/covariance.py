@@ -135,7 +135,7 @@ class Covariance:
         # With a prior no residual can be less than the prior; half of it allows for rounding.
         least = RESIDUAL_FLOOR if prior is None else prior / 2
         self._floors = np.full(table.n_columns, least)
-        self._rows = table.n_rows
+        self._rows = table.n_rows // table.copies
         self.matrix: Floats = matrix
         self.log_scales: Floats = _log_scales(np.diag(scatter) / self.total, exponents)
 
@@ -267,7 +267,7 @@ def _in_own_unit(table: Table, scatter: Floats, exponents: Ints) -> Floats:
 
 def _warn_collinear(table: Table, matrix: Floats) -> None:
     """Warn of columns that are linear functions of others: as parents beside those they add nothing."""
-    found = collinear_columns(matrix, table.n_rows)
+    found = collinear_columns(matrix, table.n_rows // table.copies)
     if found:
         shown = "; ".join(
             f"{table.names[column]!r} of {quoted([table.names[other] for other in others], 4)}"

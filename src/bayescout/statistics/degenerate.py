@@ -99,7 +99,7 @@ class DegenerateGaussian:
     def __init__(self, table: Table) -> None:
         require_complete(table)
         self.total = table.total_weight
-        self._rows = table.n_rows
+        self._rows = table.n_rows // table.copies
         blocks = _Blocks(table)
         self.starts: Ints = blocks.starts
         self.scales: Floats = blocks.scales

@@ -325,6 +325,7 @@ class ConditionalGaussian:
         sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
         scatters = np.empty((distinct, v, v))
         scatter_rows(rows, numbers, self._weights, sizes, totals, scatters)
+        sizes = -(-sizes // self.table.copies)
         return _shrunk(sizes, totals, scatters)
 
     def _configurations(self, discrete: Parents) -> tuple[Ints, int]:
