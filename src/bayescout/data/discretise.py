@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.encode import Data, as_table
-from bayescout.data.reading import Notes
+from bayescout.data.intervals import cut, interval_labels
+from bayescout.data.reading import cut_notes
 from bayescout.data.table import MAX_STATES, Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, DataError, SettingError, UnknownNameError
-from bayescout.graph.labels import counted
 
 Method = Literal["quantile", "width", "kmeans"]
 Floats = NDArray[np.float64]
@@ -74,7 +74,7 @@ class Discretiser:
         for name, old in zip(table.names, table.states, strict=True):
             if name in cuts:
                 states.append(interval_labels(cuts[name]))
-                codes.append(_cut(np.array(cuts[name]), table.array(name)))
+                codes.append(cut(cuts[name], table.array(name)))
             else:
                 states.append(old)  # type: ignore[arg-type]
                 if old is not None:
@@ -85,15 +85,8 @@ class Discretiser:
             row[:] = cells
         left = [table.array(n) for n, s in zip(table.names, states, strict=True) if s is None]
         values = np.array(left, dtype=np.float64).reshape(len(left), table.n_rows)
-        notes = _cut_notes(table.notes, {name: len(points) + 1 for name, points in cuts.items()})
+        notes = cut_notes(table.notes, cuts)
         return Table(table.names, tuple(states), matrix, values, table.weights, table.missing, notes)
-
-
-def _cut_notes(notes: Notes, intervals: Mapping[Label, int]) -> Notes:
-    """The notes of a table, with the intervals in place of why a column was continuous."""
-    kept = [reason for reason in notes.reasons if reason[0] not in intervals]
-    cut = [(name, f"cut into {counted(number, 'interval')}", False) for name, number in intervals.items()]
-    return replace(notes, reasons=(*kept, *cut))
 
 
 def discretise(
@@ -196,11 +189,6 @@ def _choose(table: Table, name: Label, method: Method, bins: int) -> tuple[float
     return tuple(float(cut) for cut in cuts)
 
 
-def _cut(cuts: Floats, values: Floats) -> NDArray[np.int64]:
-    """The interval of each value; a missing value gets the code after the last interval."""
-    return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="left"))
-
-
 def _quantile_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
     """The cuts, for each j after the first value at which j / bins of the weight is reached."""
     reached = np.cumsum(weights) * bins
@@ -252,18 +240,3 @@ def _kmeans_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
 
 
 _METHODS = {"quantile": _quantile_cuts, "width": _width_cuts, "kmeans": _kmeans_cuts}
-
-
-def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    """One label per interval, with the fewest digits (at least 4) that distinguish the cuts."""
-    ends = [*_short_numbers(cuts), "inf"]
-    labels = [f"({low}, {high}]" for low, high in zip(["-inf", *ends], ends[:-1], strict=False)]
-    return (*labels, f"({['-inf', *ends][-2]}, inf)")
-
-
-def _short_numbers(cuts: Sequence[float]) -> list[str]:
-    for digits in range(4, 17):
-        texts = [f"{cut:.{digits}g}" for cut in cuts]
-        if len(set(texts)) == len(texts):
-            return texts
-    return [repr(float(cut)) for cut in cuts]
