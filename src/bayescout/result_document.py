@@ -79,6 +79,7 @@ class SavedResult(Struct, rename={"found_class": "class"}):
     found_class: SavedClass | None = None
     dependencies: DependencyRecord | None = None
     data: SavedData | None = None
+    fingerprint: str | None = None
 
 
 def data_to_json(data: DataReading | None) -> dict[str, Any] | None:

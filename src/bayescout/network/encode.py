@@ -144,11 +144,14 @@ def warn_unknown(unknown: Mapping[Label, tuple[int, Label]], n_rows: int) -> Non
 
 def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
     """A table as it is; other data with the kinds and states known to the network declared."""
-    if isinstance(data, Table):
-        return data
+    return data if isinstance(data, Table) else as_table(data, **declarations(known))
+
+
+def declarations(known: Mapping[Label, States | None]) -> dict[str, Any]:
+    """Arguments of `as_table` for the columns of nodes: kinds, and states that other values may be beside."""
     declared = {label: _opened(own) for label, own in known.items() if own is not None}
     kinds: dict[Any, Kind] = {label: "continuous" for label, own in known.items() if own is None}
-    return as_table(data, kinds=kinds or None, states=declared or None, columns=list(known), missing="keep")
+    return {"kinds": kinds or None, "states": declared or None, "columns": list(known), "missing": "keep"}
 
 
 def _opened(states: States) -> States:
