@@ -7,6 +7,7 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import joblib
 import numpy as np
 import pytest
 
@@ -134,7 +135,6 @@ def test_processes_take_them():
 
 
 def test_joblib_takes_them():
-    joblib = pytest.importorskip("joblib")
     result = bs.learn(DATA["mixed"])
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(explained)(one) for one in (result, result))
     assert found == [explained(result)] * 2
