@@ -250,7 +250,7 @@ def bad_inputs(folder: Path):
         ("ragged rows", ["fit", two, folder / "ragged.csv"], "line 3"),
         ("duplicate columns", ["fit", two, folder / "twice.csv"], "'A'"),
         ("one row", ["fit", two, folder / "one.csv"], "row"),
-        ("missing values", ["fit", two, folder / "missing.csv"], "drop"),
+        ("missing values", ["fit", two, folder / "missing.csv", "--missing", "error"], "drop"),
         ("not utf-8", ["fit", two, folder / "latin.csv"], "UTF-8"),
         ("unknown ending", ["fit", two, folder / "strange.xyz"], ".xyz"),
         ("no such data", ["fit", two, folder / "nothing.csv"], "nothing.csv"),
