@@ -21,6 +21,7 @@ REACHING_UP = {
     ("network.network", "report.notebook"): "Network in a notebook",
     ("result", "report.notebook"): "Result in a notebook",
     ("result", "report.page"): "Result.report",
+    ("result", "evidence"): "Result.load with the data",
 }
 """The few conveniences that reach up from inside a method: (module, imported module) and what for."""
 

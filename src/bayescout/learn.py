@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bayescout.errors import SettingError
 
 if TYPE_CHECKING:
+    from bayescout.data.discretise import Choice
     from bayescout.result import Result
     from bayescout.scores import ScoreLike
     from bayescout.search import Knowledge, Search
@@ -34,6 +35,7 @@ def learn(
     checkpoint: str | PathLike[str] | None = None,
     engine: str | Engine | None = None,
     missing: str = "em",
+    discretise: Choice | None = None,
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
 
@@ -55,6 +57,9 @@ def learn(
     missing     what is done about missing cells: "em" draws each from its distribution given the row's other
                 cells, under a network that is learned in turn, and scores the completed table; "drop" leaves
                 out rows, "state" gives missing cells a state of their own, "error" refuses them
+    discretise  cut continuous columns into intervals first: a number of them, "mdl", "hartemink" or another
+                method of `bayescout.discretise` ("hartemink:4", "mdl:species"), {column: number or cut
+                points}, or a `Discretiser`; None cuts nothing. The fitted network keeps the cuts
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error
@@ -72,7 +77,7 @@ def learn(
         raise SettingError(f"callback must be a function of a step, not {callback!r}")
     task = Task.of(
         data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-        checkpoint is not None,
+        discretise, resumable=checkpoint is not None,
     )  # fmt: skip
     store = None if checkpoint is None else task.checkpoint(checkpoint)
     with store or nullcontext(), _Shown(progress, callback) as observe:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -24,7 +24,7 @@ from bayescout.graph.equivalence import meek
 from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
-from bayescout.scores import Scorer
+from bayescout.scores import Scorer, bind
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Outcome, Step
 from bayescout.search.frame.problem import Edges, ParentSets
@@ -80,6 +80,7 @@ class Result:
     table        the data, and `completed` the same with the missing cells drawn, if there were any: what was
                  scored, by `score`, `explain` and `gap`
     data         how the columns of the data were read; None for scored parent sets
+    fingerprint  of the table that a result read from a file was learned from
     own_score    if the time was over before the search had got as far as greedy climbing from the start:
                  the best score that it had met itself. `dag` is then the graph of that climb
     one_way      the arcs of `dag`, by position, whose reverse the score's model cannot have: those from a
@@ -100,6 +101,7 @@ class Result:
     own_score: float | None = None
     one_way: tuple[tuple[int, int], ...] = ()
     data: DataReading | None = None
+    fingerprint: str | None = None
     table: Table | None = field(default=None, repr=False)
     completed: Table | None = field(default=None, repr=False)
     scores: Scorer | None = field(default=None, repr=False)
@@ -190,9 +192,10 @@ class Result:
         legal = np.ones((len(self.dag), len(self.dag)), dtype=bool)
         for parent, child in self.one_way:
             legal[child, parent] = False
-        if self.scores is not None and self.scores.legal is not None and self.table is not None:
+        known = self.scores is not None or self.settings.score_settings is not None
+        if self.table is not None and known and (found := self._scorer.legal) is not None:
             places = [self.table.index(node) for node in self.dag.nodes]
-            legal &= self.scores.legal[np.ix_(places, places)]
+            legal &= found[np.ix_(places, places)]
         return rules.within(legal, self.dag.nodes)
 
     @cached_property
@@ -225,8 +228,7 @@ class Result:
         from bayescout.network import fit
 
         if data is None:
-            self._evidence()
-            data = self.table
+            data = self.table if self.table is not None else self._evidence()[0]
         return fit(self.dag, data, prior=prior, **options)
 
     def report(
@@ -246,14 +248,27 @@ class Result:
         write_report(self, path, truth, model, title)
 
     def _evidence(self) -> tuple[Table, Scorer]:
-        """The table that was scored, and its scores."""
-        if self.scored_table is None or self.scores is None:
+        """The table that was scored, and its scores, which a copy computes again."""
+        if self.scored_table is None:
             raise SettingError(
                 "this result has no data with it, as it was read from a file or learned from scored parent "
-                "sets; give them: fit(data), "
-                "bayescout.gap(result, data=...)"
+                "sets; give them: Result.load(path, data=...), fit(data), bayescout.gap(result, data=...)"
             )
-        return self.scored_table, self.scores
+        return self.scored_table, self._scorer
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        if self.scores is not None:
+            return self.scores
+        assert self.scored_table is not None
+        return bind(self.settings.made_score(), self.scored_table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the scorer, which is made again from the settings and the table."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"scores": None}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Result:
+        return replace(self)  # its parts are frozen
 
     @property
     def scored_table(self) -> Table | None:
@@ -346,6 +361,7 @@ class Result:
             "own_score": self.own_score,
             "one_way": self.one_way,
             "data": data_to_json(self.data),
+            "fingerprint": self.fingerprint if self.table is None else self.table.fingerprint,
             "class": _class_to_json(self.found_class),
             "dependencies": _tests_to_json(self.dependencies),
         }
@@ -354,8 +370,21 @@ class Result:
             stream.write(text)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Result:
-        """Read a result that `save` wrote."""
+    def load(cls, path: str | PathLike[str], data: Any = None) -> Result:
+        """Read a result that `save` wrote.
+
+        With the data that it was learned from, `explain`, `gap`, `fit` and `report` work as before: missing
+        cells are drawn again with the same seed. Other data are refused; `fit` and `bayescout.gap` take them.
+        """
+        found = cls._read(path)
+        if data is None:
+            return found
+        from bayescout.evidence import with_data
+
+        return with_data(found, data)
+
+    @classmethod
+    def _read(cls, path: str | PathLike[str]) -> Result:
         import msgspec
 
         from bayescout.formats.shape import misfit
@@ -384,6 +413,7 @@ class Result:
                 own_score=saved.own_score,
                 one_way=saved.one_way,
                 data=data_from_saved(saved.data),
+                fingerprint=saved.fingerprint,
                 found_class=None if found is None else Pdag(nodes, found.directed, found.undirected),
                 dependencies=None if tests is None else tests.labelled(decode_label),
             )

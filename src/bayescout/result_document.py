@@ -28,6 +28,7 @@ class SavedSettings(Struct, forbid_unknown_fields=True):
     seed: Count
     score_settings: dict[str, Any] | UnsetType | None = UNSET
     missing: str = "error"
+    discretise: int | str | tuple[tuple[Any, int | tuple[float, ...]], ...] | None = None
 
 
 class SavedClass(Struct):
@@ -48,6 +49,7 @@ class SavedColumn(Struct):
     missing: Count
     reason: str
     close: bool
+    cuts: tuple[float, ...] | None = None
 
 
 class SavedData(Struct):
@@ -77,6 +79,7 @@ class SavedResult(Struct, rename={"found_class": "class"}):
     found_class: SavedClass | None = None
     dependencies: DependencyRecord | None = None
     data: SavedData | None = None
+    fingerprint: str | None = None
 
 
 def data_to_json(data: DataReading | None) -> dict[str, Any] | None:
@@ -104,7 +107,7 @@ def data_from_saved(saved: SavedData | None) -> DataReading | None:
             decode_label(one.name),
             one.kind,
             None if one.states is None else tuple(map(decode_label, one.states)),
-            *(one.low, one.high, one.missing, one.reason, one.close),
+            *(one.low, one.high, one.missing, one.reason, one.close, one.cuts),
         )
         for one in saved.columns
     )

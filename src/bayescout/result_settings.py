@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ LISTED = "listed"
 class Settings:
     """The settings with which a network was learned: search and score each as a name and plain settings.
 
+    `discretise` is None, a number, a method, or pairs of a column and its number of intervals or cut points.
     `score_settings` is None if the score cannot be made again from its name, as with your own.
     """
 
@@ -29,6 +31,7 @@ class Settings:
     start: str
     seed: int
     missing: str = "em"
+    discretise: Any = None
 
     @property
     def score(self) -> str:
@@ -49,6 +52,7 @@ class Settings:
             "start": self.start,
             "seed": self.seed,
             "missing": self.missing,
+            "discretise": _cuts_encoded(self.discretise, encode_label),
         }
 
     @classmethod
@@ -67,7 +71,13 @@ class Settings:
             start=saved["start"],
             seed=saved["seed"],
             missing=saved.get("missing", "error"),
+            discretise=_cuts_encoded(saved.get("discretise"), decode_label),
         )
+
+
+def _cuts_encoded(choice: Any, code: Callable[[Any], Any]) -> Any:
+    """The setting `discretise` with its columns in their JSON form, or back."""
+    return [[code(name), one] for name, one in choice] if isinstance(choice, list) else choice
 
 
 def _encoded(value: Any) -> Any:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bayescout.data.discretise import Choice
 from bayescout.errors import FormatError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.result import Result, labelled_graph
@@ -78,10 +79,11 @@ class Session:
         checkpoint: str | PathLike[str] | None = None,
         engine: str | Engine | None = None,
         missing: str = "em",
+        discretise: Choice | None = None,
     ) -> None:
         task = self._task = Task.of(
             data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-            resumable=True,
+            discretise, resumable=True,
         )  # fmt: skip
         self._run = Run(task.search, task.problem, task.rng, task.limits, history=True)
         self._paused = False

@@ -13,6 +13,7 @@ from bayescout.checks import generator, require_choice
 from bayescout.completion import Completion, completed
 from bayescout.data import as_table
 from bayescout.data.absent import require_complete
+from bayescout.data.discretise import Choice, as_plain_choice, cut_by
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
 from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
@@ -75,6 +76,7 @@ class Task:
         workers: int | None = None,
         engine: str | Engine | None = None,
         missing: str = "em",
+        discretise: Choice | None = None,
         resumable: bool = False,
     ) -> Task:
         """The task of `learn` with the same arguments.
@@ -94,7 +96,7 @@ class Task:
         chosen = ListedScore(listed) if listed is not None else DEFAULT_SCORE if score is None else score
         if isinstance(chosen, str):
             chosen = formula_named(chosen)
-        given = _table_of(data, missing) if listed is None else without_rows(listed)
+        given = _table_of(data, missing, discretise) if listed is None else without_rows(listed)
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
         clock = time.perf_counter() - watch.compiling_seconds()
@@ -118,6 +120,7 @@ class Task:
             start="empty" if start is None else start if isinstance(start, str) else "given",
             seed=seed,
             missing=missing,
+            discretise=as_plain_choice(discretise),
         )
         return cls(
             method,
@@ -174,10 +177,12 @@ def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
     return data
 
 
-def _table_of(data: Any, missing: str) -> Table:
-    """The data as a table; under "em" with the missing cells in it."""
+def _table_of(data: Any, missing: str, discretise: Choice | None = None) -> Table:
+    """The data as a table, cut if asked for; under "em" with the missing cells in it."""
     require_choice("missing", missing, MISSING)
     policy: Any = "keep" if missing == "em" else missing
+    if discretise is not None:  # before missing cells are states, which numbers have no room for
+        data = cut_by(data, discretise)
     table = as_table(data, missing=policy)
     if missing == "error":
         require_complete(table)

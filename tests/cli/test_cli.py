@@ -250,7 +250,7 @@ def bad_inputs(folder: Path):
         ("ragged rows", ["fit", two, folder / "ragged.csv"], "line 3"),
         ("duplicate columns", ["fit", two, folder / "twice.csv"], "'A'"),
         ("one row", ["fit", two, folder / "one.csv"], "row"),
-        ("missing values", ["fit", two, folder / "missing.csv"], "drop"),
+        ("missing values", ["fit", two, folder / "missing.csv", "--missing", "error"], "drop"),
         ("not utf-8", ["fit", two, folder / "latin.csv"], "UTF-8"),
         ("unknown ending", ["fit", two, folder / "strange.xyz"], ".xyz"),
         ("no such data", ["fit", two, folder / "nothing.csv"], "nothing.csv"),
@@ -301,8 +301,8 @@ def awkward(tmp_path):
 @pytest.mark.parametrize(
     ("name", "asked", "way_out"),
     [
-        ("gaps", [], "--missing drop"),
-        ("gaps", [], "--missing state"),
+        ("gaps", ["--missing", "error"], "--missing drop"),
+        ("gaps", ["--missing", "error"], "--missing state"),
         ("marks", ["--kind", "continuous"], "--na absent"),
         ("mixed", ["--score", "bdeu"], "--discretise 3"),
         ("mixed", ["--score", "bdeu"], "--kind discrete"),
@@ -356,9 +356,9 @@ def test_commands_read_standard_input_and_tell_how(awkward):
 
 def test_python_is_told_of_calls_again_after_a_command(awkward):
     with pytest.raises(BayescoutError, match="--missing drop"):
-        run("learn", awkward / "gaps.csv")
+        run("learn", awkward / "gaps.csv", "--missing", "error")
     with pytest.raises(BayescoutError, match=r"as_table\(data, missing='drop'\)"):
-        bs.learn(awkward / "gaps.csv")
+        bs.learn(awkward / "gaps.csv", missing="error")
 
 
 def test_kinds_are_said_of_all_columns_and_of_one(awkward):

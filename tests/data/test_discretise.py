@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bayescout.data import Discretiser, as_table, discretise
-from bayescout.data.discretise import interval_labels
+from bayescout.data.intervals import interval_labels
 from bayescout.errors import BayescoutWarning, DataError, SettingError, UnknownNameError
 
 pytestmark = pytest.mark.filterwarnings("ignore:constant columns")

@@ -288,6 +288,7 @@ USES = {
     "learning, if asked to": (DISCRETE, lambda t: bs.learn(t, missing="error")),
     "learning from numbers, if asked to": (NUMBERS, lambda t: bs.learn(t, missing="error")),
     "resampling, if asked to": (DISCRETE, lambda t: bs.bootstrap(t, runs=2, missing="error")),
+    "testing, if asked to": (DISCRETE, lambda t: bs.learn(t, "pc", missing="error")),
     "fitting, if asked to": (DISCRETE, lambda t: bs.fit(DAG, t, missing="error")),
     "fitting numbers, if asked to": (NUMBERS, lambda t: bs.fit(DAG, t, missing="error")),
 }

@@ -7,6 +7,7 @@ from datetime import UTC
 import numpy as np
 from hypothesis import strategies as st
 
+from bayescout.data.intervals import interval_labels
 from bayescout.graph.dag import Dag
 from bayescout.network import (
     ConditionalGaussian,
@@ -93,10 +94,22 @@ def dags(draw, labels=labels, min_size=1):
 
 
 @st.composite
+def states_and_cuts(draw, labels):
+    """States of any labels, or of intervals with the cut points between them, or a state after these."""
+    if draw(st.integers(0, 2)):
+        return tuple(draw(st.lists(labels, min_size=1, max_size=3, unique=True))), None
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    cuts = tuple(sorted(draw(st.lists(finite, max_size=2, unique=True))))
+    return (*interval_labels(cuts), *(["missing"] if draw(st.booleans()) else [])), cuts
+
+
+@st.composite
 def discrete_networks(draw, labels=labels):
-    """Tables with zeros, ones, ugly floats, rows a little off one, and undefined rows."""
+    """Tables with zeros, ones, ugly floats, rows a little off one, undefined rows, and intervals."""
     dag = draw(dags(labels))
-    states = tuple(tuple(draw(st.lists(labels, min_size=1, max_size=3, unique=True))) for _ in dag.nodes)
+    drawn = [draw(states_and_cuts(labels)) for _ in dag.nodes]
+    states = tuple(own for own, _ in drawn)
+    cuts = {label: own for label, (_, own) in zip(dag.nodes, drawn, strict=True) if own is not None}
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     sharpness = draw(st.sampled_from([0.05, 1.0, 50.0]))
     off = draw(st.sampled_from([0.0, 1e-16, 4e-13, 6e-13, 9e-13, 1e-8, 9e-7]))
@@ -108,7 +121,7 @@ def discrete_networks(draw, labels=labels):
         table[mask] = 1 / len(states[child])
         tables.append(table)
         masks.append(np.asarray(mask, dtype=bool))
-    return DiscreteNetwork(dag, states, tuple(tables), tuple(masks), name=draw(texts))
+    return DiscreteNetwork(dag, states, tuple(tables), tuple(masks), draw(texts), cuts)
 
 
 @st.composite
@@ -129,10 +142,10 @@ def gaussian_networks(draw, labels=labels):
 def mixed_networks(draw, labels=labels):
     """Nodes of all three kinds; whatever comes after a continuous node along the arcs is continuous too."""
     dag = draw(dags(labels).filter(len))
-    states = {}
+    states, cuts = {}, {}
     for node in dag.order_indices:
         if all(parent in states for parent in dag.parents[node]) and draw(st.booleans()):
-            states[node] = tuple(draw(st.lists(labels, min_size=1, max_size=3, unique=True)))
+            states[node], cuts[node] = draw(states_and_cuts(labels))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     made = []
     for child, parents in enumerate(dag.parents):
@@ -142,7 +155,7 @@ def mixed_networks(draw, labels=labels):
             size = len(states[child])
             table = rng.dirichlet(np.ones(size), size=shape)
             table[mask] = 1 / size
-            made.append(Tabular(states[child], table, mask))
+            made.append(Tabular(states[child], table, mask, cuts[child]))
             continue
         exponent = draw(st.sampled_from([0.0, 300.0, -300.0]))
         numbers = [
@@ -182,6 +195,7 @@ def same_network(one, other):
         assert one.variances.tobytes() == other.variances.tobytes()
         assert [c.tobytes() for c in one.coefficients] == [c.tobytes() for c in other.coefficients]
         return
+    assert repr(one.cuts) == repr(other.cuts)
     assert [list(map(typed, s)) for s in one.states] == [list(map(typed, s)) for s in other.states]
     for mine, theirs in zip((*one.tables, *one.undefined), (*other.tables, *other.undefined), strict=True):
         assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
@@ -194,5 +208,5 @@ def same_node(one, other):
         if hasattr(one, field):
             mine, theirs = getattr(one, field), getattr(other, field)
             assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
-    for field in ("intercept", "variance", "discrete"):
+    for field in ("intercept", "variance", "discrete", "cuts"):
         assert repr(getattr(one, field, None)) == repr(getattr(other, field, None))

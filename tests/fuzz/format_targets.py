@@ -41,17 +41,17 @@ GRAPH = Dag(("a", "b c", "d"), ((), (0,), (0, 1)))
 PLAIN = Dag(("a", "b", "d", "e"), ((), (0,), (0, 1), ()))
 
 
-def _discrete(states: tuple[tuple[Any, ...], ...]) -> DiscreteNetwork:
+def _discrete(states: tuple[tuple[Any, ...], ...], cuts: dict[str, Any] | None = None) -> DiscreteNetwork:
     tables = (
         np.array([0.25, 0.75]),
         np.full((2, 3), 1 / 3),
         np.array([[[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]]] * 2),
     )
     undefined = (np.array(False), np.array([True, False]), np.zeros((2, 3), dtype=bool))
-    return DiscreteNetwork(GRAPH, states, tables, undefined, name="n")
+    return DiscreteNetwork(GRAPH, states, tables, undefined, "n", cuts)
 
 
-TEXTS = _discrete((("<5", "x y"), ("p", "q", 'r"'), ("0", "1")))
+TEXTS = _discrete((("<5", "x y"), ("p", "q", 'r"'), ("0", "1")), {"b c": (-0.5, 1e300)})
 OTHERS = _discrete(((1, "1"), (None, True, 2.5), ((1, 2), "z")))
 GAUSSIAN = GaussianNetwork(
     GRAPH, np.arange(3.0), (np.zeros(0), np.ones(1), np.array([-2.5, 1e-7])), np.array([1.0, 0.5, 4.0])
@@ -60,7 +60,7 @@ GAUSSIAN = GaussianNetwork(
 MIXED = Network(
     Dag(("a", "b c", "d"), ((), (), (0, 1))),
     (
-        Tabular(("no", "yes"), [0.25, 0.75]),
+        Tabular(("no", "yes"), [0.25, 0.75], None, (1.5,)),
         LinearGaussian(1, [], 2),
         ConditionalGaussian([0, 1], [[1], [-2]], [0, 3], [True, False]),
     ),

@@ -43,12 +43,21 @@ def check_no_nan(value: Any) -> None:
 
 def _numbers(network: Network) -> list[Any]:
     """The parameters of all nodes, and the masks of what is undefined."""
-    fields = ("table", "intercept", "intercepts", "coefficients", "variance", "variances", "undefined")
+    fields = (
+        "table",
+        "intercept",
+        "intercepts",
+        "coefficients",
+        "variance",
+        "variances",
+        "undefined",
+        "cuts",
+    )
     return [
         np.asarray(getattr(node, field))
         for node in network.distributions
         for field in fields
-        if hasattr(node, field)
+        if getattr(node, field, None) is not None
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bayescout.cli import experiments, learning, networks, resampling, scoring
+from bayescout.cli import experiments, learning, networks, predicting, resampling, scoring
 from bayescout.cli.options import as_option, spread
 from bayescout.cli.terminal import say
 from bayescout.wording import worded_by
@@ -36,6 +36,7 @@ for command in (
     *learning.COMMANDS,
     *resampling.COMMANDS,
     *networks.COMMANDS,
+    *predicting.COMMANDS,
     *scoring.COMMANDS,
     *experiments.COMMANDS,
 ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from bayescout.cli.common import missing_facts, print_json, say_reading
@@ -98,12 +98,15 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
         workers=run.workers,
         progress=out.progress,
         checkpoint=run.checkpoint,
+        missing="em" if data.missing is Missing.keep else data.missing.value,
     )
     if result.completed is not None and not out.json:
         say(
             "missing cells were drawn given the other cells of their rows, and the score is of the completed "
             "table; --missing drop or state do otherwise"
         )
+    if data.discretise is not None:
+        result = replace(result, settings=replace(result.settings, discretise=data.cuts()))
     _finish(result, table, run, out)
 
 
@@ -187,7 +190,7 @@ def _refuse_for_sets(data: LearnData, output: str | None, gap: bool) -> None:
     """Refuse options that need rows: scored parent sets have none to read or to estimate parameters from."""
     from bayescout.formats import format_of
 
-    other = data.missing is not Missing.keep
+    other = data.missing not in (Missing.em, Missing.keep)
     if other or any((data.separator, data.na, data.kind, data.discretise, data.drop)):
         raise SettingError(
             "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise and "

@@ -57,7 +57,7 @@ def fit(
     dag, table = data.open_for(structure)
     if output:
         check_can_hold(output, table.names, table.states)
-    model = fit_network(dag, table, prior=prior, ess=ess)
+    model = fit_network(dag, table, prior=prior, ess=ess, missing=data.missing.value)
     last = LastSteps()
     written = last.write(output, lambda path: write_network(model, path))
     if json:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from bayescout.cli.common import as_setting, label_named, open_graph, split_arc
-from bayescout.data import discretise, read_table
+from bayescout.data import as_table, read_table
+from bayescout.data.discretise import cut_by
 from bayescout.data.read import names_in
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
@@ -64,10 +65,17 @@ Processes = Annotated[
 
 
 class Missing(StrEnum):
-    keep = "keep"
-    error = "error"
+    em = "em"
+    available = "available"
     drop = "drop"
     state = "state"
+    error = "error"
+    keep = "keep"
+
+    @property
+    def policy(self) -> Any:
+        """The policy of tables: what a command learns or fits from stays in the table."""
+        return "keep" if self in (Missing.em, Missing.available) else self.value
 
 
 # ---- groups
@@ -100,8 +108,9 @@ class DataOptions:
         "What separates the cells of a text file, such as ';' or '\\t'.", "CHARACTER"
     )
     missing: Missing = flag(
-        "What to do with missing values: keep them, refuse them, drop their rows, or give them a state.",
-        default=Missing.keep,
+        "What to do with missing values: learn and fit by expectation maximisation (em), fit each node from "
+        "the rows where its cells are there (available), drop rows, give them a state, or refuse them.",
+        default=Missing.em,
     )
     na: list[str] | None = flag(
         "A text that means missing, in place of NA, N/A, NaN, null and ?; '' for empty cells alone; may be "
@@ -111,8 +120,10 @@ class DataOptions:
     kind: list[str] | None = flag(
         "discrete or continuous, for all columns or for one: age=continuous; may be repeated.", "KIND"
     )
-    discretise: int | None = flag(
-        "Cut continuous columns into so many intervals, of equally many rows.", "NUMBER", min=2
+    discretise: str | None = flag(
+        "Cut continuous columns into intervals: a number of them, or quantile, width, kmeans, hartemink or "
+        "mdl; hartemink:4 gives the number, mdl:species the column to tell about.",
+        "NUMBER|METHOD",
     )
 
     @cached_property
@@ -125,7 +136,7 @@ class DataOptions:
 
     def settings(self) -> dict[str, Any]:
         """The options as arguments of `read_table`."""
-        found: dict[str, Any] = {"missing": self.missing.value, **self._reading}
+        found: dict[str, Any] = {"missing": self.missing.policy, **self._reading}
         if self.na:
             found["missing_values"] = tuple(self.na)
         return found | {"kinds": self._kinds()} if self.kind else found
@@ -143,9 +154,18 @@ class DataOptions:
         return found
 
     def open(self, **more: Any) -> Table:
-        """The table, with its continuous columns discretised if asked for."""
-        table = read_table(self.data, **self.settings(), **more)
-        return table if self.discretise is None else discretise(table, bins=self.discretise)
+        """The table, with its continuous columns discretised if asked for, before missing cells are."""
+        settings = self.settings()
+        if self.discretise is None:
+            return read_table(self.data, **settings, **more)
+        chosen = self.cuts() or 0
+        table = cut_by(read_table(self.data, **settings | {"missing": "keep"}, **more), chosen)
+        return as_table(table, missing=settings["missing"])
+
+    def cuts(self) -> int | str | None:
+        """The choice of intervals as `bayescout.learn` takes it."""
+        chosen = self.discretise
+        return int(chosen) if chosen is not None and chosen.isdecimal() else chosen
 
     def open_for(self, structure: str) -> tuple[Dag, Table]:
         """A structure, and the data with its nodes as columns."""
@@ -156,7 +176,8 @@ class DataOptions:
         refuse_missing_nodes(dag, self._names)
         chosen: dict[str, Any] = {"columns": list(dag.nodes)}
         if self.discretise is None and isinstance(graph, Network) and graph.is_discrete:
-            chosen["states"] = dict(zip(graph.nodes, graph.states, strict=True))
+            known = zip(graph.nodes, graph.distributions, strict=True)
+            chosen["states"] = {label: node.declared for label, node in known}
         return aligned(graph, self.open(**chosen))
 
 

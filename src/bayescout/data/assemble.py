@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, refuse_missing
 from bayescout.data.columns import Column, in_order
+from bayescout.data.declared import CutStates, is_open
+from bayescout.data.reading import cut_notes
 from bayescout.data.settle import settle_columns
 from bayescout.data.states import StateFinder
 from bayescout.data.table import (
@@ -18,7 +20,6 @@ from bayescout.data.table import (
     Label,
     MissingPolicy,
     MissingReport,
-    OpenStates,
     States,
     Table,
     check_weights,
@@ -48,6 +49,8 @@ def assemble(
     if weights is not None:
         check_weights(weights, n_rows)
     columns, notes = settle_columns(columns)
+    cuts = {column.name: column.states.cuts for column in columns if isinstance(column.states, CutStates)}
+    notes = cut_notes(notes, cuts) if cuts else notes
     counts = {column.name: column.count_missing() for column in columns}
     found = tuple((name, count) for name, count in counts.items() if count)
     if policy == "error":
@@ -140,7 +143,7 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
             )
         return None
     occurring = [value for value in column.values if value is not MISSING]
-    if isinstance(column.states, OpenStates):
+    if column.states is not None and is_open(column.states):
         known = StateFinder(column.states, f"column {column.name!r}")
         states = [*column.states, *(value for value in occurring if known.find(value) is None)]
     elif column.states is not None:
@@ -267,13 +270,12 @@ def _codes_after(column: Column, after: int) -> int:
 
 def _final_codes(column: Column, states: States, missing: int) -> NDArray[np.int64]:
     """The final code of each provisional code; 0 for values that no kept row has."""
-    declared = column.states or ()
-    known = StateFinder(declared, f"column {column.name!r}")
-    others = {value: code for code, value in enumerate(states) if code >= len(declared)}
+    position = {(type(value), value): code for code, value in enumerate(states)}
+    known = None if column.states is None else StateFinder(column.states, f"column {column.name!r}")
     found = []
     for value in column.values:
-        place = missing if value is MISSING else known.find(value) if declared else None
-        found.append(others.get(value, 0) if place is None else place)
+        place = missing if value is MISSING else None if known is None else known.find(value)
+        found.append(position.get((type(value), value), 0) if place is None else place)
     return np.array(found, dtype=np.int64)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
+from bayescout.data.declared import CutStates
 from bayescout.data.kinds import DISTINCT
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
@@ -113,6 +114,9 @@ class Column:
         if self.abandoned:
             self._rows_abandoned += len(array)
             return
+        if isinstance(self.states, CutStates):
+            self.add_coded(*self.states.coded(array))
+            return
         if self.wanted == "discrete" or self.states is not None:
             distinct, codes = np.unique(array, return_inverse=True, equal_nan=True)
             self.add_coded([MISSING if v != v else v for v in distinct.tolist()], codes.ravel())
@@ -144,6 +148,8 @@ class Column:
 
     def _code(self, value: Any) -> int:
         value = self.meaning(value)
+        if isinstance(self.states, CutStates):
+            value = self.states.state_of(value)
         code = self._index.setdefault(value, len(self.values))
         if code == len(self.values):
             self.values.append(value)
@@ -280,4 +286,6 @@ def _check_states(name: Label, states: Any) -> States:
         if value in seen:
             raise SettingError(f"column {name!r} is given the state {value!r} twice, or as {seen[value]!r}")
         seen[value] = value
+    if isinstance(states, CutStates):
+        return states
     return OpenStates(listed) if isinstance(states, OpenStates) else listed

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
-from bayescout.data.table import Kind, Label
+from bayescout.data.absent import MISSING
+from bayescout.data.intervals import Cuts, cut, interval_of
+from bayescout.data.table import Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.graph.labels import is_hashable
 
 Kinds = Kind | Mapping[Any, Kind]
 DeclaredStates = Mapping[Any, Sequence[Any]]
+
+
+class CutStates(tuple[Hashable, ...]):
+    """Declared states of a column that is cut: raw numbers become the state of their interval.
+
+    is_open  True if other values become states after these, as with `OpenStates`; else they are refused
+    """
+
+    cuts: Cuts
+    is_open: bool
+
+    def __new__(cls, states: Iterable[Hashable], cuts: Cuts, is_open: bool = False) -> CutStates:
+        made = super().__new__(cls, states)
+        made.cuts, made.is_open = tuple(cuts), is_open
+        return made
+
+    def state_of(self, value: Any) -> Any:
+        """The state of a raw number; every other value as it is."""
+        if value is MISSING or value in self:
+            return value
+        place = interval_of(self.cuts, value)
+        return value if place is None else self[place]
+
+    def coded(self, values: NDArray[np.float64]) -> tuple[list[Any], NDArray[np.int64]]:
+        """The states that occur in an array of numbers, and the position of each number's among them."""
+        found, codes = np.unique(cut(self.cuts, values), return_inverse=True)
+        names = [*self[: len(self.cuts) + 1], MISSING]
+        return [names[place] for place in found.tolist()], codes.ravel()
+
+
+def is_open(states: States | None) -> bool:
+    """Return True if a column with these declared states may hold other values."""
+    return isinstance(states, OpenStates) or (isinstance(states, CutStates) and states.is_open)
 
 
 def listed(missing_values: Any) -> tuple[Any, ...]:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.description_length import between, mdl_cuts
 from bayescout.data.encode import Data, as_table
-from bayescout.data.reading import Notes
+from bayescout.data.hartemink import merged_ends
+from bayescout.data.intervals import cut, interval_labels
+from bayescout.data.reading import cut_notes
 from bayescout.data.table import MAX_STATES, Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, DataError, SettingError, UnknownNameError
-from bayescout.graph.labels import counted
+from bayescout.graph.labels import quoted
 
-Method = Literal["quantile", "width", "kmeans"]
+Method = Literal["quantile", "width", "kmeans", "mdl", "hartemink"]
 Floats = NDArray[np.float64]
 Bins = int | Mapping[Any, int]
 Cuts = Mapping[Any, Sequence[float]]
 
 DEFAULT_BINS = 3
 MAX_LLOYD_STEPS = 10_000
+INITIAL_BINS = 20
+"""Intervals of equal frequency that "hartemink" begins with."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,10 @@ class Discretiser:
         bins: Bins = DEFAULT_BINS,
         cuts: Cuts | None = None,
         columns: Sequence[Label] | None = None,
+        target: Label | None = None,
     ) -> Discretiser:
         """Choose cuts from data; see `discretise` for the arguments."""
-        return _fit(data, method, bins, cuts, columns)[0]
+        return _fit(data, method, bins, cuts, columns, target)[0]
 
     @property
     def cuts(self) -> dict[Label, tuple[float, ...]]:
@@ -74,7 +80,7 @@ class Discretiser:
         for name, old in zip(table.names, table.states, strict=True):
             if name in cuts:
                 states.append(interval_labels(cuts[name]))
-                codes.append(_cut(np.array(cuts[name]), table.array(name)))
+                codes.append(cut(cuts[name], table.array(name)))
             else:
                 states.append(old)  # type: ignore[arg-type]
                 if old is not None:
@@ -85,15 +91,8 @@ class Discretiser:
             row[:] = cells
         left = [table.array(n) for n, s in zip(table.names, states, strict=True) if s is None]
         values = np.array(left, dtype=np.float64).reshape(len(left), table.n_rows)
-        notes = _cut_notes(table.notes, {name: len(points) + 1 for name, points in cuts.items()})
+        notes = cut_notes(table.notes, cuts)
         return Table(table.names, tuple(states), matrix, values, table.weights, table.missing, notes)
-
-
-def _cut_notes(notes: Notes, intervals: Mapping[Label, int]) -> Notes:
-    """The notes of a table, with the intervals in place of why a column was continuous."""
-    kept = [reason for reason in notes.reasons if reason[0] not in intervals]
-    cut = [(name, f"cut into {counted(number, 'interval')}", False) for name, number in intervals.items()]
-    return replace(notes, reasons=(*kept, *cut))
 
 
 def discretise(
@@ -102,28 +101,41 @@ def discretise(
     bins: Bins = DEFAULT_BINS,
     cuts: Cuts | None = None,
     columns: Sequence[Label] | None = None,
+    target: Label | None = None,
 ) -> Table:
     """Cut continuous columns into intervals; discrete columns pass unchanged.
 
     method   "quantile": intervals of equal frequency (row weights count); tied values stay
              together, so heavy ties give fewer intervals, with a warning. "width": equal width
              between the least and the greatest value. "kmeans": Lloyd's iteration in one
-             dimension, started from the equal-frequency intervals, so it is deterministic.
+             dimension, started from the equal-frequency intervals, so it is deterministic. "mdl": cuts
+             that tell about a discrete column, as many as save description length (Fayyad & Irani);
+             `bins` is not used. "hartemink": 20 intervals of equal frequency, neighbours merged with
+             the least loss of mutual information with all other columns, until `bins` are left.
     bins     number of intervals, one for all columns or {name: number} (3 for a column not named)
     cuts     {name: cut points}: used as given
     columns  which columns; by default every continuous one and those in `cuts`
+    target   for "mdl" the discrete column to tell about; None is, for each column, the discrete one about
+             which its cuts save most
 
+    Missing cells stay missing, and are not counted.
     To cut new data at the same points, keep `Discretiser.fit(...)` and use its `apply`.
     """
-    discretiser, table = _fit(data, method, bins, cuts, columns)
+    discretiser, table = _fit(data, method, bins, cuts, columns, target)
     return discretiser._apply(table)
 
 
 def _fit(
-    data: Data, method: Method, bins: Bins, cuts: Cuts | None, columns: Sequence[Label] | None
+    data: Data,
+    method: Method,
+    bins: Bins,
+    cuts: Cuts | None,
+    columns: Sequence[Label] | None,
+    target: Label | None,
 ) -> tuple[Discretiser, Table]:
-    if method not in _METHODS:
-        raise SettingError(f"method must be one of {', '.join(map(repr, _METHODS))}, not {method!r}")
+    check_method(method)
+    if target is not None and method != "mdl":
+        raise SettingError(f"a target is for method 'mdl', and {method!r} has no use for {target!r}")
     given = _given(cuts)
     asked = [*dict.fromkeys([*(columns or ()), *given])]
     table = as_table(data, kinds=dict.fromkeys(asked, "continuous") or None)
@@ -131,14 +143,95 @@ def _fit(
         n for n in table.names if n in asked or (columns is None and table.states[table.index(n)] is None)
     ]
     number = _bins_of(names, bins, table)
-    chosen = {n: given[n] if n in given else _choose(table, n, method, number[n]) for n in names}
-    fewer = [n for n in names if n not in given and len(chosen[n]) + 1 < number[n]]
-    if fewer:
-        shown = ", ".join(f"{name!r} ({len(chosen[name]) + 1} of {number[name]})" for name in fewer[:8])
-        warnings.warn(
-            f"fewer intervals than asked for, since values tie: {shown}", BayescoutWarning, stacklevel=3
+    free = {name: number[name] for name in names if name not in given}
+    if method == "mdl":
+        chosen = _informative(table, list(free), target)
+    elif method == "hartemink":
+        chosen = _merged(table, free, given)
+    else:
+        chosen = {name: _choose(table, name, method, wanted) for name, wanted in free.items()}
+    _warn_few(chosen, free, method)
+    return Discretiser(tuple((name, given[name] if name in given else chosen[name]) for name in names)), table
+
+
+def check_method(method: object) -> None:
+    if method not in METHODS:
+        raise SettingError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
+
+
+def _warn_few(chosen: Mapping[Label, tuple[float, ...]], wanted: Mapping[Label, int], method: Method) -> None:
+    """Warn of columns with fewer intervals than asked for, or under "mdl" with one."""
+    least = dict.fromkeys(wanted, 2) if method == "mdl" else wanted
+    fewer = [name for name in chosen if len(chosen[name]) + 1 < least[name]]
+    if not fewer:
+        return
+    if method == "mdl":
+        told = (
+            f"no cut of {quoted(fewer)} tells enough about a discrete column, so that one interval holds all "
+            f"values: leave such columns out, or cut them by another method"
         )
-    return Discretiser(tuple(chosen.items())), table
+    else:
+        shown = ", ".join(f"{name!r} ({len(chosen[name]) + 1} of {wanted[name]})" for name in fewer[:8])
+        told = f"fewer intervals than asked for, since values tie: {shown}"
+    warnings.warn(told, BayescoutWarning, stacklevel=4)
+
+
+# ---- cuts of one column that look at others
+
+
+def _informative(
+    table: Table, names: Sequence[Label], target: Label | None
+) -> dict[Label, tuple[float, ...]]:
+    """For each column the cuts that tell about the target, or about the column that they tell most about."""
+    others = [n for n, own in zip(table.names, table.states, strict=True) if own is not None]
+    if target is not None and target not in others:
+        table.index(target)
+        raise SettingError(f"the target {target!r} of method 'mdl' must be a discrete column")
+    if names and not others:
+        raise SettingError(
+            "method 'mdl' cuts columns by what they tell about a discrete one, and there is none; use "
+            "'hartemink' or 'quantile'"
+        )
+    found = {}
+    for name in names:
+        values, weights, order = _present(table, name)
+        tried = []
+        for other in others if target is None else [target]:
+            there = ~table.missing_cells(other)[order] if table.has_missing else slice(None)
+            codes = table.array(other)[order].astype(np.int64)
+            cuts, saved = mdl_cuts(values[there], codes[there], weights[there])
+            tried.append((-saved, tuple(cuts)))  # of equals the same, whatever the order of columns
+        found[name] = min(tried)[1]
+    return found
+
+
+def _merged(
+    table: Table, wanted: Mapping[Label, int], given: Mapping[Label, tuple[float, ...]]
+) -> dict[Label, tuple[float, ...]]:
+    """Many intervals of equal frequency, merged until as many are left as wanted."""
+    if wanted and table.n_columns < 2:
+        raise SettingError(
+            "method 'hartemink' keeps what columns tell about one another, and there is one; use 'quantile'"
+        )
+    first = {n: _choose(table, n, "quantile", max(INITIAL_BINS, bins)) for n, bins in wanted.items()}
+    codes, sizes = [], []
+    for name, states in zip(table.names, table.states, strict=True):
+        cuts = first.get(name, given.get(name))
+        if cuts is not None or states is not None:
+            column = table.array(name)
+            found = column.astype(np.int64) if cuts is None else cut(cuts, column)
+            codes.append(np.where(table.missing_cells(name), -1, found))
+            sizes.append(len(states or ()) if cuts is None else len(cuts) + 1)
+    # continuous columns that are not cut have no intervals to compare with
+    used = [
+        n
+        for n, own in zip(table.names, table.states, strict=True)
+        if own is not None or n in first or n in given
+    ]
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    places = {used.index(name): bins for name, bins in wanted.items()}
+    ends = merged_ends(codes, sizes, places, weights)
+    return {used[place]: tuple(first[used[place]][end - 1] for end in own) for place, own in ends.items()}
 
 
 def _given(cuts: Cuts | None) -> dict[Label, tuple[float, ...]]:
@@ -184,6 +277,12 @@ def _check_cuts(name: Label, cuts: Sequence[float]) -> None:
 
 
 def _choose(table: Table, name: Label, method: Method, bins: int) -> tuple[float, ...]:
+    values, weights, _ = _present(table, name)
+    return tuple(float(point) for point in _METHODS[method](values, weights, bins))
+
+
+def _present(table: Table, name: Label) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """The values of a column that are there and count, ascending; their weights, and their rows."""
     values = table.array(name)
     weights = np.ones(len(values)) if table.weights is None else table.weights
     order = np.argsort(values, kind="stable")
@@ -192,13 +291,8 @@ def _choose(table: Table, name: Label, method: Method, bins: int) -> tuple[float
         counted &= ~table.missing_cells(name)[order]
     if not counted.any():
         raise DataError(f"column {name!r} has no values to choose cuts from: leave it out, or give its cuts")
-    cuts = _METHODS[method](values[order][counted], weights[order][counted], bins)
-    return tuple(float(cut) for cut in cuts)
-
-
-def _cut(cuts: Floats, values: Floats) -> NDArray[np.int64]:
-    """The interval of each value; a missing value gets the code after the last interval."""
-    return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="left"))
+    rows = order[counted]
+    return values[rows], weights[rows], rows
 
 
 def _quantile_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
@@ -210,14 +304,8 @@ def _quantile_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
         last = int(np.searchsorted(reached, part * total, side="left"))
         after = int(np.searchsorted(values, values[min(last, len(values) - 1)], side="right"))
         if after < len(values):
-            cuts.append(_between(float(values[after - 1]), float(values[after])))
+            cuts.append(between(float(values[after - 1]), float(values[after])))
     return list(dict.fromkeys(cuts))
-
-
-def _between(low: float, high: float) -> float:
-    """The midpoint of two values, never the upper one itself, which belongs above the cut."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
 
 
 def _width_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
@@ -247,23 +335,65 @@ def _kmeans_cuts(values: Floats, weights: Floats, bins: int) -> list[float]:
         ends = moved
     edges = np.unique(np.concatenate([[0], ends, [len(values)]]))[1:-1]
     return [
-        _between(float(values[end - 1]), float(values[end])) for end in edges if values[end - 1] < values[end]
+        between(float(values[end - 1]), float(values[end])) for end in edges if values[end - 1] < values[end]
     ]
 
 
 _METHODS = {"quantile": _quantile_cuts, "width": _width_cuts, "kmeans": _kmeans_cuts}
+METHODS = (*_METHODS, "mdl", "hartemink")
+"""The ways to choose cuts."""
 
 
-def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    """One label per interval, with the fewest digits (at least 4) that distinguish the cuts."""
-    ends = [*_short_numbers(cuts), "inf"]
-    labels = [f"({low}, {high}]" for low, high in zip(["-inf", *ends], ends[:-1], strict=False)]
-    return (*labels, f"({['-inf', *ends][-2]}, inf)")
+# ---- cuts as a setting
+
+Choice = int | str | Mapping[Any, Any] | Discretiser
+"""A number of intervals, a method, {column: number or cut points}, or cuts that were chosen before."""
 
 
-def _short_numbers(cuts: Sequence[float]) -> list[str]:
-    for digits in range(4, 17):
-        texts = [f"{cut:.{digits}g}" for cut in cuts]
-        if len(set(texts)) == len(texts):
-            return texts
-    return [repr(float(cut)) for cut in cuts]
+def cut_by(data: Data, choice: Choice) -> Table:
+    """The data cut as the setting `discretise` says.
+
+    3                     every continuous column into so many intervals of equal frequency
+    "hartemink"           by a method; "hartemink:4" into so many intervals
+    "mdl", "mdl:species"  by what the columns tell about any discrete column, or about this one
+    {"age": 4, "x": [0]}  these columns alone, into so many intervals, or at these points
+    Discretiser(...)      at its cuts
+    """
+    if isinstance(choice, Discretiser):
+        return choice.apply(data)
+    if isinstance(choice, Mapping):
+        number = {n: int(one) for n, one in choice.items() if _is_whole(one)}
+        points = {n: one for n, one in choice.items() if n not in number}
+        return discretise(data, bins=number, cuts=points, columns=list(choice))
+    if not isinstance(choice, str):
+        return discretise(data, bins=choice)
+    method, colon, rest = choice.partition(":")
+    if method not in METHODS:
+        raise SettingError(
+            f"discretise is a number, {', '.join(METHODS)}, such as 'hartemink:4' or 'mdl:species', or "
+            f"{{column: number or cuts}}, not {choice!r}"
+        )
+    chosen: Any = method
+    if not colon:
+        return discretise(data, chosen)
+    if method == "mdl":
+        table = as_table(data)
+        target = next((name for name in table.names if str(name) == rest), rest)
+        return discretise(table, chosen, target=target)
+    return discretise(data, chosen, bins=int(rest) if rest.isdecimal() else rest)  # type: ignore[arg-type]
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def as_plain_choice(choice: Choice | None) -> Any:
+    """The setting as plain values for a result's settings; columns as pairs, since names may be anything."""
+    if isinstance(choice, Discretiser):
+        return [[name, list(points)] for name, points in choice.columns]
+    if isinstance(choice, Mapping):
+        return [
+            [name, int(one) if _is_whole(one) else [float(point) for point in one]]
+            for name, one in choice.items()
+        ]
+    return choice

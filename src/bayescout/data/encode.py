@@ -85,11 +85,16 @@ def as_table(
 def _with_history(table: Table, before: Table) -> Table:
     """A table made of another one: the reasons for kinds that stayed, and its report if none is missing."""
     old, kinds = before.notes.why(), dict(zip(before.names, before.kinds, strict=True))
+    old |= {name: table.notes.why()[name] for name, _ in table.notes.cuts}
+    kinds |= {name: "discrete" for name, _ in table.notes.cuts}
     reasons = tuple(
         (name, *old[name]) if name in old and kinds[name] == kind else (name, "declared", False)
         for name, kind in zip(table.names, table.kinds, strict=True)
     )
-    notes = replace(table.notes, reasons=reasons, left_out=before.notes.left_out)
+    cuts = tuple(pair for pair in before.notes.cuts if pair[0] not in dict(table.notes.cuts))
+    notes = replace(
+        table.notes, reasons=reasons, left_out=before.notes.left_out, cuts=(*table.notes.cuts, *cuts)
+    )
     # its report of missing cells still holds
     return replace(table, notes=notes, missing=table.missing if table.missing.counts else before.missing)
 

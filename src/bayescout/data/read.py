@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayescout.data.absent import USUAL_MARKS, Marks
 from bayescout.data.assemble import assemble, check_policy
@@ -31,6 +31,9 @@ from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
 from bayescout.wording import setting
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 DATA_FILES = (".dat", ".data", ".txt")
@@ -286,3 +289,19 @@ def _read_columnar(path: Path, declared: _Declared) -> tuple[_Plan, list[Column]
     if columns and not columns[0].n_rows:
         raise FormatError("has no rows; at least one row is needed", path=path)
     return plan, columns
+
+
+def read_cells(path: str | os.PathLike[str], separator: str | None = None) -> pl.DataFrame:
+    """Every column of a file as it stands there: verbatim text, or typed where the file has types."""
+    import polars as pl
+
+    path, form = _opened(path, separator)
+    if form is None:
+        parquet = path.suffix.lower() in (".parquet", ".pq")
+        return pl.read_parquet(path) if parquet else pl.read_ipc(path)
+    with closing(read_blocks(form)) as blocks:
+        form, names, _, first = _read_names(form, next(blocks, None))
+        parts = [parse_block(form, block, len(names)) for block in _chain(first, blocks)]
+    frame = pl.concat(parts)
+    frame.columns = names
+    return frame

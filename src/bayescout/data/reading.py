@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayescout.errors import printable
@@ -32,6 +32,7 @@ class ColumnReading:
     low, high  of a continuous column; None if it is discrete, or has no values
     missing    number of cells that are missing, or were
     reason     why it was read so; `close` if a person might well decide otherwise
+    cuts       the cut points of a column that was cut into intervals; else None
     """
 
     name: Hashable
@@ -42,6 +43,7 @@ class ColumnReading:
     missing: int = 0
     reason: str = ""
     close: bool = False
+    cuts: tuple[float, ...] | None = None
 
     @property
     def values(self) -> str:
@@ -95,11 +97,13 @@ class Notes:
     reasons   (column, reason, close) for the columns that one is known of
     left_out  (column, reason) for the columns of the source that are not in the table
     marks     (column, text, cells) for texts of a file that count as missing
+    cuts      (column, cut points) for the columns that were cut into intervals; see `Table.cuts`
     """
 
     reasons: tuple[tuple[Hashable, str, bool], ...] = ()
     left_out: tuple[tuple[Hashable, str], ...] = ()
     marks: tuple[tuple[Hashable, str, int], ...] = ()
+    cuts: tuple[tuple[Hashable, tuple[float, ...]], ...] = ()
 
     def why(self) -> dict[Hashable, tuple[str, bool]]:
         return {name: (reason, close) for name, reason, close in self.reasons}
@@ -111,6 +115,16 @@ class Notes:
             if name in known:
                 sums[mark] = sums.get(mark, 0) + cells
         return sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def cut_notes(notes: Notes, cuts: Mapping[Hashable, tuple[float, ...]]) -> Notes:
+    """The notes of a table, with the intervals of columns in place of why they were continuous."""
+    reasons = [reason for reason in notes.reasons if reason[0] not in cuts]
+    told = [
+        (name, f"cut into {counted(len(points) + 1, 'interval')}", False) for name, points in cuts.items()
+    ]
+    kept = [pair for pair in notes.cuts if pair[0] not in cuts]
+    return replace(notes, reasons=(*reasons, *told), cuts=(*kept, *cuts.items()))
 
 
 @dataclass(frozen=True)
@@ -139,6 +153,8 @@ def sentence(table: Table) -> str:
     """`5,000 rows; 4 categorical, 3 continuous; 212 cells missing (0.6%)`, and the columns left out."""
     kinds, left_out = table.kinds, table.notes.left_out
     counts = [f"{kinds.count(kind):,} {word}" for kind, word in WORDS.items() if kind in kinds]
+    if table.cuts:
+        counts[0] += f" ({len(table.cuts):,} cut into intervals)"
     parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
     if left_out:
         parts.append(f"{counted(len(left_out), 'column')} left out: {in_words(left_out)}")

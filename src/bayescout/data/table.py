@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
+from bayescout.data.intervals import interval_labels
 from bayescout.data.reading import ColumnReading, ColumnReadings, Notes, sentence
 from bayescout.errors import BayescoutWarning, DataError, UnknownNameError
 
@@ -366,6 +367,18 @@ class Table:
         return digest.hexdigest()
 
     @cached_property
+    def cuts(self) -> dict[Label, tuple[float, ...]]:
+        """The cut points of the columns that were cut into intervals; networks fitted to them keep these."""
+        noted = {name: (points, interval_labels(points)) for name, points in self.notes.cuts}
+        found = {name: noted[name] for name in self.names if name in noted}
+        own = {name: self.states[self.index(name)] for name in found}
+        return {
+            name: points
+            for name, (points, labels) in found.items()
+            if (own[name] or ())[: len(labels)] == labels
+        }
+
+    @cached_property
     def columns(self) -> ColumnReadings:
         """How each column was read: a value that prints as a table, with one `ColumnReading` per column."""
         missing, why = dict(self.missing.counts), self.notes.why()
@@ -376,7 +389,8 @@ class Table:
     def _reading_of(self, name: Label, missing: int, reason: str, close: bool) -> ColumnReading:
         states = self.states[self.index(name)]
         if states is not None:
-            return ColumnReading(name, "discrete", states, None, None, missing, reason, close)
+            cuts = self.cuts.get(name)
+            return ColumnReading(name, "discrete", states, None, None, missing, reason, close, cuts)
         values = self.array(name)
         present = values[~np.isnan(values)] if self.has_missing else values
         low, high = (float(present.min()), float(present.max())) if len(present) else (None, None)

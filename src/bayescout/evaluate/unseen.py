@@ -100,7 +100,7 @@ def _declared(structure: Any, dag: Dag) -> dict[Label, States] | None:
     """The states that a network has for its discrete nodes."""
     if isinstance(structure, Network):
         pairs = zip(dag.nodes, structure.distributions, strict=True)
-        return {label: node.states for label, node in pairs if node.states is not None} or None
+        return {label: node.declared for label, node in pairs if node.declared is not None} or None
     states = getattr(structure, "states", None)
     return None if states is None else dict(zip(dag.nodes, states, strict=True))
 

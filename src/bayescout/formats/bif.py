@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
+from bayescout.data.intervals import wrong_cuts
 from bayescout.errors import BayescoutWarning, FormatError, TooLargeError, UnknownNameError
 from bayescout.formats.bif_grammar import Block, Document, Entry, Variable, parse
 from bayescout.formats.labels import decode_label, distinct_texts, encode_label
@@ -91,7 +92,9 @@ def read(text: str, path: str) -> Network:
         masks.append(np.array(rows.undefined().transpose(axes), order="C"))
         off.append(rows.off)
     _warn_normalised(np.concatenate(off), path)
-    return DiscreteNetwork(dag, tuple(states), tuple(tables), tuple(masks), name=document.name)
+    found = {label: _cuts_of(one, source) for label, one in zip(labels, document.variables, strict=True)}
+    cuts = {label: points for label, points in found.items() if points is not None}
+    return DiscreteNetwork(dag, tuple(states), tuple(tables), tuple(masks), document.name, cuts)
 
 
 def _check_sizes(families: list[_Rows], path: str) -> None:
@@ -340,6 +343,26 @@ def _states_of(variable: Variable, source: Source) -> tuple[Label, ...]:
     return tuple(names)
 
 
+def _cuts_of(variable: Variable, source: Source) -> tuple[float, ...] | None:
+    """The cut points of a variable whose states are intervals of a number."""
+    for text, at in variable.properties:
+        key, value = _keyed(text)
+        if key != "bayescout_cuts":
+            continue
+        cuts = _json(value, key, at, source)
+        if not isinstance(cuts, list) or not all(type(point) in (int, float) for point in cuts):
+            raise source.error(f"{key} must list numbers", at)
+        try:
+            points = tuple(float(point) for point in cuts)
+        except OverflowError:
+            raise source.error(f"{key} has a number beyond the range of a float", at) from None
+        wrong = wrong_cuts(points, _states_of(variable, source))
+        if wrong:
+            raise source.error(f"{key}: {wrong}", at)
+        return points
+    return None
+
+
 def _decoded(value: Any, key: str, at: int, source: Source) -> Label:
     try:
         return decode_label(value)
@@ -373,6 +396,9 @@ def _chunks(network: Network) -> Iterator[str]:
             yield _property("bayescout_label", encode_label(label))
         if list(network.states[child]) != states[child]:
             yield _property("bayescout_states", [encode_label(state) for state in network.states[child]])
+        cuts = network.cuts.get(label)
+        if cuts is not None:
+            yield _property("bayescout_cuts", list(cuts))
         yield "}\n"
     for child, parents in enumerate(network.dag.parents):
         given = ", ".join(_quoted(nodes[parent]) for parent in parents)

@@ -4,7 +4,8 @@
       {"name": "rain", "parents": [], "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
 A discrete node has one row of its table per configuration of its parents, the last
-parent fastest, and lists in `undefined` the rows that had no data; a Gaussian one has an
+parent fastest, and lists in `undefined` the rows that had no data, and in `cuts` the cut points
+if its states are intervals of a number; a Gaussian one has an
 intercept, one coefficient per parent and a variance. In a network of kind "mixed" each node has a
 "kind" of its own, and a "conditional-gaussian" one has intercepts, coefficients and variances, one
 of each per configuration of its discrete parents. Numbers are written so that they are
@@ -104,7 +105,17 @@ def _read_discrete(nodes: list[Part], name: str, path: str) -> Network:
         table, mask = _read_tabular(node, own, given, [states[parent] for parent in given])
         tables.append(table)
         masks.append(mask)
-    return _checked(lambda: DiscreteNetwork(dag, states, tuple(tables), tuple(masks), name), path)
+    found = {label: _read_cuts(node) for label, node in zip(dag.nodes, nodes, strict=True)}
+    cuts = {label: points for label, points in found.items() if points is not None}
+    return _checked(lambda: DiscreteNetwork(dag, states, tuple(tables), tuple(masks), name, cuts), path)
+
+
+def _read_cuts(node: Part) -> tuple[float, ...] | None:
+    """The cut points of a node whose states are intervals; the network checks that they fit the states."""
+    if "cuts" not in node.members():
+        return None
+    listed = node.get("cuts")
+    return tuple(listed.numbers(listed.length()))
 
 
 def _read_states(node: Part) -> States:
@@ -190,12 +201,13 @@ def _read_node(node: Part, given: list[int], states: list[States | None]) -> Nod
                 "is continuous, and a discrete node has discrete parents only"
             )
         known = [own for own in of_parents if own is not None]
-        return Tabular(_read_states(node), *_read_tabular(node, _read_states(node), given, known))
+        own = _read_states(node)
+        return Tabular(own, *_read_tabular(node, own, given, known), _read_cuts(node))
     numbers = [parent for parent, own in zip(given, of_parents, strict=True) if own is None]
     if kind == LinearGaussian.kind:
         weights = np.array(node.get("coefficients").numbers(len(given)), dtype=np.float64)
-        own = weights[np.argsort(given, kind="stable")]
-        return LinearGaussian(node.get("intercept").number(), own, node.get("variance").number())
+        ordered = weights[np.argsort(given, kind="stable")]
+        return LinearGaussian(node.get("intercept").number(), ordered, node.get("variance").number())
     chosen = [parent for parent, own in zip(given, of_parents, strict=True) if own is not None]
     _refuse_parents(node, len(chosen))
     shape = tuple(len(own) for own in of_parents if own is not None)
@@ -284,6 +296,8 @@ def _tabular_members(node: Tabular) -> dict[str, Any]:
     }
     if node.undefined.any():
         members["undefined"] = np.flatnonzero(node.undefined).tolist()
+    if node.cuts is not None:
+        members["cuts"] = list(node.cuts)
     return members
 
 

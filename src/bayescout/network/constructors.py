@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from bayescout.data.table import Label
 from bayescout.errors import NetworkError
 from bayescout.graph.dag import Dag
 from bayescout.network.linear_gaussian import LinearGaussian
@@ -24,6 +25,7 @@ class DiscreteNetwork(Network):
     undefined  for each node a mask over its parent configurations, shape
                `tables[i].shape[:-1]`, true where maximum likelihood has no data to
                estimate from; such a row holds the uniform distribution and is shown as `---`
+    cuts       the cut points of the nodes whose states are intervals of a number; see `Tabular`
 
     Arrays, or lists of numbers, are copied; those of the network are read-only.
     """
@@ -35,6 +37,7 @@ class DiscreteNetwork(Network):
         tables: Sequence[Any],
         undefined: Sequence[Any] = (),
         name: str = "",
+        cuts: Mapping[Label, Sequence[float]] | None = None,
     ) -> None:
         for label, parents in zip(dag.nodes, dag.parents, strict=True):
             if len(parents) > MAX_PARENTS:
@@ -42,7 +45,11 @@ class DiscreteNetwork(Network):
         masks = tuple(undefined) or (None,) * len(tables)
         if not len(dag) == len(states) == len(tables) == len(masks):
             raise NetworkError(f"{len(dag)} nodes but {len(states)} state lists and {len(tables)} tables")
-        nodes = (Tabular(tuple(own), *rest) for own, *rest in zip(states, tables, masks, strict=True))
+        points = [(cuts or {}).get(label) for label in dag.nodes]
+        nodes = (
+            Tabular(tuple(own), table, mask, None if of_node is None else tuple(of_node))
+            for own, table, mask, of_node in zip(states, tables, masks, points, strict=True)
+        )
         super().__init__(dag, tuple(nodes), name)
 
 

@@ -92,7 +92,7 @@ def discrete_network(dag: Dag, table: Table, counts: Sequence[Array], prior: str
         tables.append(rows.reshape(*shape, cards[child]))
         undefined.append(mask.reshape(shape))
     states = tuple(s for s in table.states if s is not None)
-    return DiscreteNetwork(dag, states, tuple(tables), tuple(undefined))
+    return DiscreteNetwork(dag, states, tuple(tables), tuple(undefined), cuts=table.cuts)
 
 
 def available_counts(dag: Dag, table: Table) -> list[Array]:

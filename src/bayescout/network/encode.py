@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.declared import CutStates
 from bayescout.data.encode import as_table, column_names, same_states
+from bayescout.data.intervals import cut, interval_of
 from bayescout.data.states import StateFinder
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States, Table, narrowest
 from bayescout.errors import BayescoutWarning, NetworkError
@@ -142,11 +144,21 @@ def warn_unknown(unknown: Mapping[Label, tuple[int, Label]], n_rows: int) -> Non
 
 def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
     """A table as it is; other data with the kinds and states known to the network declared."""
-    if isinstance(data, Table):
-        return data
-    declared = {label: OpenStates(own) for label, own in known.items() if own is not None}
+    return data if isinstance(data, Table) else as_table(data, **declarations(known))
+
+
+def declarations(known: Mapping[Label, States | None]) -> dict[str, Any]:
+    """Arguments of `as_table` for the columns of nodes: kinds, and states that other values may be beside."""
+    declared = {label: _opened(own) for label, own in known.items() if own is not None}
     kinds: dict[Any, Kind] = {label: "continuous" for label, own in known.items() if own is None}
-    return as_table(data, kinds=kinds or None, states=declared or None, columns=list(known), missing="keep")
+    return {"kinds": kinds or None, "states": declared or None, "columns": list(known), "missing": "keep"}
+
+
+def _opened(states: States) -> States:
+    """Declared states that other values may stand beside, to be counted as unknown."""
+    if isinstance(states, CutStates):
+        return CutStates(states, states.cuts, is_open=True)
+    return OpenStates(states)
 
 
 def _numbers(table: Table, label: Label) -> NDArray[Any]:
@@ -165,6 +177,11 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
     """
     own = table.states[table.index(label)]
     codes = table.array(label)
+    cuts = states.cuts if isinstance(states, CutStates) else None
+    if own is None and cuts is not None:
+        found = cut(cuts, codes)
+        found[np.isnan(codes)] = len(states)
+        return _narrow(found, len(states)), None
     if own is None:
         raise NetworkError(
             f"column {label!r} is continuous but its node has the states {quoted(states)}; "
@@ -174,6 +191,11 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
         return codes, None
     known = StateFinder(states, f"node {label!r}")
     places = [known.find(state) for state in own]
+    if cuts is not None:
+        places = [
+            interval_of(cuts, state) if place is None else place
+            for place, state in zip(places, own, strict=True)
+        ]
     lookup = np.array([*(-1 if place is None else place for place in places), len(states)], dtype=np.int64)
     found = lookup[codes]
     outside = np.flatnonzero(found < 0)
@@ -181,9 +203,12 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
     if strange is not None and (found < 0).sum() == (found < len(states)).sum():
         _refuse_other_type(label, strange[1], int(outside[0]), states)
     found[outside] = len(states)
-    return np.asarray(
-        found, dtype=narrowest(len(states) + 1) if len(states) < MAX_STATES else np.int32
-    ), strange
+    return _narrow(found, len(states)), strange
+
+
+def _narrow(codes: NDArray[Any], states: int) -> NDArray[Any]:
+    """Codes in the narrowest type that holds the states and an empty cell."""
+    return np.asarray(codes, dtype=narrowest(states + 1) if states < MAX_STATES else np.int32)
 
 
 def _refuse_other_type(label: Label, value: Label, row: int, states: States) -> None:

@@ -77,7 +77,8 @@ def fit(
     than continuous parents) takes the regression over all rows, with a warning; one without rows is
     undefined as well. A discrete node with a continuous parent is refused.
     `dag` is a `Dag` or anything with a `.dag`. `states` are those of `as_table`; given
-    a network, its states are the declared ones, so that it keeps those absent from these data.
+    a network, its states are the declared ones, so that it keeps those absent from these data, and its
+    cut points cut the numbers of these data. Columns that were cut keep their cuts in the network.
     Columns that belong to no node are left out, whatever they contain, with a warning.
 
     Of data with missing cells, `missing` says how they are fitted:
@@ -94,7 +95,7 @@ def fit(
     require_choice("missing", missing, MISSING)
     kinds: dict[Label, Kind] | None = None
     if states is None and isinstance(dag, Network) and not dag.is_gaussian:
-        own = {label: node.states for label, node in zip(graph.nodes, dag.distributions, strict=True)}
+        own = {label: node.declared for label, node in zip(graph.nodes, dag.distributions, strict=True)}
         states = {label: known for label, known in own.items() if known is not None}
         kinds = {label: "continuous" for label, known in own.items() if known is None} or None
     table = _table_of(graph, data, states, kinds, missing)

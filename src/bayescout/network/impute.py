@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_choice, require_count
+from bayescout.data.reading import Notes, cut_notes
 from bayescout.data.table import Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, NetworkError, SettingError
 from bayescout.network import gaussian_rows, mixed_rows
@@ -55,7 +56,7 @@ def impute(network: Network, data: Any, method: str, n: int, seed: int) -> list[
             f"{setting('method', 'most-probable')} or {setting('method', 'sample')}"
         )
     rng = generator(seed) if method == "sample" else None
-    matched = match_some(network.dag, data, [one.states for one in network.distributions])
+    matched = match_some(network.dag, data, [one.declared for one in network.distributions])
     cells, impossible = _filled(network, matched, rng, n)
     _warn_impossible(impossible, matched.n_rows)
     names = [network.nodes[node] for node in matched.columns]
@@ -122,6 +123,7 @@ def _table(network: Network, names: Sequence[Label], cells: NDArray[Any], matche
         np.ascontiguousarray(rows[:, discrete].T.astype(kind)),
         np.ascontiguousarray(rows[:, numbers].T.astype(np.float64)),
         None if matched.weights is None else np.tile(matched.weights, copies),
+        notes=cut_notes(Notes(), network.cuts),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.reading import Notes, cut_notes
 from bayescout.data.table import Label, States, Table, lock
 from bayescout.errors import NetworkError, WrongKindError, printable
 from bayescout.graph.dag import Dag
@@ -89,6 +90,12 @@ class Network:
         """True if discrete and continuous nodes are together, all of kinds that inference knows."""
         known = (Tabular, LinearGaussian, ConditionalGaussian)
         return self.kind == "mixed" and all(isinstance(one, known) for one in self.distributions)
+
+    @cached_property
+    def cuts(self) -> dict[Label, tuple[float, ...]]:
+        """The cut points of the nodes that were cut into intervals: raw numbers are turned into these."""
+        pairs = zip(self.nodes, self.distributions, strict=True)
+        return {label: one.cuts for label, one in pairs if isinstance(one, Tabular) and one.cuts is not None}
 
     @property
     def n_parameters(self) -> int:
@@ -284,7 +291,7 @@ class Network:
 
         Empty cells are among them: see `Matched`.
         """
-        states = [distribution.states for distribution in self.distributions]
+        states = [distribution.declared for distribution in self.distributions]
         if target is None:
             return match_nodes(self.dag, data, states)
         return match_evidence(self.dag, data, states, target)
@@ -298,7 +305,8 @@ class Network:
             from bayescout.network.inference import warn_undefined
 
             warn_undefined(self, undefined, "the sample")
-        return Table(self.nodes, tuple(one.states for one in self.distributions), codes, values)
+        states = tuple(one.states for one in self.distributions)
+        return Table(self.nodes, states, codes, values, notes=cut_notes(Notes(), self.cuts))
 
     # ---- questions
 
@@ -404,6 +412,8 @@ class Network:
         elif self.kind == "mixed":
             lines.append(f"  discrete      {counted(len(sizes), 'node')} of {span} states")
             lines.append(f"  continuous    {counted(len(self.dag) - len(sizes), 'node')}")
+        if self.cuts:
+            lines.append(f"  cut           {counted(len(self.cuts), 'node')}, from numbers")
         lines.append(f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}")
         lines.append(f"  parameters    {self.n_parameters:,}")
         if not self.is_gaussian:

@@ -71,6 +71,11 @@ class NodeDistribution(ABC):
         lock(*(value for value in state.values() if isinstance(value, np.ndarray)))
 
     @property
+    def declared(self) -> States | None:
+        """The states as they are declared of data for the node."""
+        return self.states
+
+    @property
     @abstractmethod
     def n_parameters(self) -> int:
         """The number of free parameters."""

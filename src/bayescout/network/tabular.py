@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.declared import CutStates
 from bayescout.data.encode import same_states
+from bayescout.data.intervals import interval_of, wrong_cuts
 from bayescout.data.states import StateFinder
 from bayescout.data.table import Label, States, lock
 from bayescout.errors import NetworkError, UnknownNameError
@@ -35,6 +37,8 @@ class Tabular(NodeDistribution):
                axis, which sums to one
     undefined  shape `table.shape[:-1]`, True where maximum likelihood has no data to estimate from; such a
                row holds the uniform distribution and is shown as `---`; by default nowhere
+    cuts       the cut points if the states are intervals of a number, which raw numbers are then turned
+               into: state i is the interval above cut i - 1, up to cut i; None if they are not
 
     Arrays, or lists of numbers, are copied; those of the node are read-only.
     """
@@ -42,6 +46,7 @@ class Tabular(NodeDistribution):
     states: States
     table: Array
     undefined: Mask = None  # type: ignore[assignment]  # an array once the node is made
+    cuts: tuple[float, ...] | None = None
 
     kind = "discrete"
 
@@ -51,7 +56,14 @@ class Tabular(NodeDistribution):
         object.__setattr__(self, "states", tuple(self.states))
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "undefined", as_array(mask, np.bool_, "mask of undefined rows"))
+        if self.cuts is not None:
+            object.__setattr__(self, "cuts", tuple(float(point) for point in self.cuts))
         lock(self.table, self.undefined)
+
+    @property
+    def declared(self) -> States:
+        """The states as they are declared of data: of a node that was cut, with its cut points."""
+        return self.states if self.cuts is None else CutStates(self.states, self.cuts)
 
     @property
     def n_parameters(self) -> int:
@@ -82,6 +94,9 @@ class Tabular(NodeDistribution):
             )
         if len(set(self.states)) != len(self.states):
             raise NetworkError(f"node {label!r} has a state twice: {self.states}")
+        wrong = "" if self.cuts is None else wrong_cuts(self.cuts, self.states)
+        if wrong:
+            raise NetworkError(f"node {label!r}: {wrong}")
         if not np.all(self.table >= 0):
             raise NetworkError(f"the table of {label!r} has an entry that is negative or not a number")
         self._check_sums(label, known)
@@ -101,11 +116,16 @@ class Tabular(NodeDistribution):
             )
 
     def encode(self, label: Label, value: Any, is_text: bool = False) -> int:
-        """The code of a state, whatever type its value comes in; text may be its printed form."""
+        """The code of a state, whatever type its value comes in; text may be its printed form.
+
+        Of a node that was cut, a number is in the interval that it falls in.
+        """
         where = f"node {label!r}"
         if is_text and value in map(str, self.states):
             return match_text("state", value, self.states, where)
         found = StateFinder(self.states, where).find(value)
+        if found is None and self.cuts is not None:
+            found = interval_of(self.cuts, value)
         if found is None:
             raise UnknownNameError("state", value, self.states, where)
         return found
@@ -146,6 +166,7 @@ class Tabular(NodeDistribution):
         return (
             isinstance(other, Tabular)
             and same_states(self.states, other.states)
+            and self.cuts == other.cuts
             and np.array_equal(self.undefined, other.undefined)
             and bool(np.all(np.abs(self.table - other.table) <= tolerance))
         )

@@ -112,7 +112,11 @@ def aligned(structure: Any, data: Any, **table_options: Any) -> tuple[Dag, Table
 
 def _with_states(structure: Any, dag: Dag, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the table, with the states that a network declares."""
-    states = getattr(structure, "states", None)
-    if states is None or options.get("states") is not None:
+    nodes = getattr(structure, "distributions", None)
+    if nodes is None or options.get("states") is not None:
         return dict(options)
-    return {**options, "states": dict(zip(dag.nodes, states, strict=True))}
+    known = {label: node.declared for label, node in zip(dag.nodes, nodes, strict=True)}
+    states = {label: own for label, own in known.items() if own is not None}
+    kinds = {label: "continuous" for label, own in known.items() if own is None}
+    more = {"kinds": kinds} if kinds and states and options.get("kinds") is None else {}
+    return {**options, **more, "states": states or None}

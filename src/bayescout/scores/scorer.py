@@ -35,6 +35,10 @@ class Score(Protocol):
     def local(self, child: int, parents: Parents) -> float: ...
 
 
+def _nothing() -> None:
+    pass
+
+
 def _raised(error: TooLargeError) -> None:
     raise error
 
@@ -48,7 +52,7 @@ class Hooks:
                family is to count as minus infinity
     """
 
-    between: Callable[[], None] = lambda: None
+    between: Callable[[], None] = _nothing
     too_large: Callable[[TooLargeError], None] = _raised
 
 

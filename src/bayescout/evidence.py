@@ -1,0 +1,68 @@
+"""A result read from a file, with the data that it was learned from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bayescout.completion import completed
+from bayescout.data import as_table
+from bayescout.data.declared import CutStates
+from bayescout.data.encode import column_names
+from bayescout.data.reading import ColumnReading, DataReading
+from bayescout.data.table import Table
+from bayescout.errors import DataError, SettingError
+from bayescout.result import Result
+from bayescout.scores import bind
+from bayescout.scores.network_score import total
+from bayescout.search.frame.canonical import canonical_order
+from bayescout.statistics.alignment import refuse_missing_nodes
+
+AGREES = 1e-9
+"""The largest relative difference of scores of the same rows in another order."""
+
+
+def with_data(result: Result, data: Any) -> Result:
+    """The result with the data attached: read as they were, and checked to be those it was learned from."""
+    reading = result.data
+    if reading is None or result.settings.score_settings is None:
+        raise SettingError(
+            "the file does not tell how the data were read, or the score was one of your own, which a file "
+            "cannot keep: learn again, or use fit(data)"
+        )
+    refuse_missing_nodes(result.dag, column_names(data))
+    table = _as_read(result, reading, data)
+    table = table.select([table.names[i] for i in canonical_order(table)])
+    drawn = None
+    if table.has_missing:
+        rules = result.settings.knowledge.compile(table.names)
+        drawn = completed(table, rules, result.seed).table
+    scored = table if drawn is None else drawn
+    scorer = bind(result.settings.made_score(), scored)
+    if table.fingerprint != result.fingerprint:
+        found = total(scorer, result.dag.reordered(table.names))
+        if not abs(found - result.score) <= AGREES * (1 + abs(result.score)):
+            raise DataError(
+                f"these are not the data that the network was learned from: there were {reading.rows:,} rows "
+                f"and the score was {result.score:,.3f}, here are {table.n_rows:,} rows and it is "
+                f"{found:,.3f}; fit(data) and bayescout.gap(result, data=...) take other data"
+            )
+    return replace(result, table=table, completed=drawn, scores=scorer)
+
+
+def _as_read(result: Result, reading: DataReading, data: Any) -> Table:
+    """The data with the kinds, states and cuts that were found when they were read first."""
+    missing = result.settings.missing
+    kinds = {one.name: "continuous" for one in reading.columns if one.states is None}
+    states = {one.name: _states(one, missing) for one in reading.columns if one.states is not None}
+    policy: Any = "keep" if missing == "em" else missing
+    columns = [one.name for one in reading.columns]
+    return as_table(data, kinds=kinds or None, states=states or None, missing=policy, columns=columns)  # type: ignore[arg-type]
+
+
+def _states(one: ColumnReading, missing: str) -> Any:
+    """The states of a column, without the one that missing cells were given, which they are given again."""
+    states = one.states or ()
+    if missing == "state" and one.missing:
+        states = states[:-1]
+    return states if one.cuts is None else CutStates(states, one.cuts)
