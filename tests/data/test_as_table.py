@@ -396,7 +396,7 @@ def test_one_row_is_a_table_without_a_warning():
 
 
 def test_many_states_need_wider_codes():
-    table = as_table({"a": [str(i % 300) for i in range(600)], "b": [True, False] * 300})
+    table = as_table({"a": [f"s{i % 300}" for i in range(600)], "b": [True, False] * 300})
     assert table.codes.dtype == np.uint16
     assert table.column("a") == [str(i % 300) for i in range(600)]
     exactly = as_table({"a": [str(i) for i in range(256)] * 2})

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.numerals import as_number
 from bayescout.data.table import Kind
 from bayescout.graph.labels import counted
 
@@ -217,10 +218,25 @@ def are_identifiers(values: Sequence[Any], rows: int) -> bool:
 
 
 def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
-    """The reading of values that are not numbers: states always; a close call if few of them repeat."""
+    """The reading of values that are not numbers: states always.
+
+    A close call if few of them repeat, or if all are texts of numbers that would be measurements as numbers.
+    """
     distinct = len(values)
     if all(isinstance(value, bool) for value in values):
         return Verdict("discrete", "true or false")
+    if are_measurements(values, rows):
+        reason = f"{distinct:,} numbers kept as text in {rows:,} rows"
+        return Verdict("discrete", reason, rows >= TOO_FEW_ROWS)
     what = "text" if all(isinstance(value, str) for value in values) else "value"
     rare = rows > 4 * IDENTIFIER_ROWS and distinct * SEVERAL_ROWS > rows
     return Verdict("discrete", f"{counted(distinct, what)} in {rows:,} rows", rare)
+
+
+def are_measurements(values: Sequence[Any], rows: int) -> bool:
+    """Return True for texts that are all numbers, and such as would be continuous if they were no text."""
+    found = [as_number(value) if isinstance(value, str) else None for value in values]
+    if len(found) <= FEW or any(number is None for number in found):
+        return False
+    whole = whole_numbers(found)
+    return whole is None or kind_of_whole(sorted(set(whole)), rows).kind == "continuous"
