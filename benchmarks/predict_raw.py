@@ -180,8 +180,7 @@ def one_set(name, chosen, wanted):
         found = []
         for repeat in range(wanted.repeats):
             rows, fold = holed(frame, wanted.share, repeat), folds(classes, repeat)
-            for one in range(FOLDS):
-                found.append(measured(known[method], rows, fold == one, classes, names))
+            found += [measured(known[method], rows, fold == one, classes, names) for one in range(FOLDS)]
         area, loss, seconds = np.mean(found, axis=0)
         error = np.std(np.reshape([f[0] for f in found], (wanted.repeats, FOLDS)).mean(axis=1))
         print(f"{name:<16}{method:<12}{area:>8.4f}{error:>8.4f}{loss:>10.4f}{seconds:>9.3f}", flush=True)

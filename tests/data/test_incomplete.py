@@ -285,10 +285,9 @@ USES = {
     "covariance": (NUMBERS, Covariance),
     "a score": (DISCRETE, lambda t: bs.score(DAG, t, "bdeu")),
     "a Gaussian score": (NUMBERS, lambda t: bs.score(DAG, t, "bge")),
-    "learning": (DISCRETE, bs.learn),
-    "learning from numbers": (NUMBERS, bs.learn),
-    "testing": (DISCRETE, lambda t: bs.learn(t, "pc")),
-    "resampling": (DISCRETE, lambda t: bs.bootstrap(t, runs=2)),
+    "learning, if asked to": (DISCRETE, lambda t: bs.learn(t, missing="error")),
+    "learning from numbers, if asked to": (NUMBERS, lambda t: bs.learn(t, missing="error")),
+    "testing, if asked to": (DISCRETE, lambda t: bs.learn(t, "pc", missing="error")),
     "fitting, if asked to": (DISCRETE, lambda t: bs.fit(DAG, t, missing="error")),
     "fitting numbers, if asked to": (NUMBERS, lambda t: bs.fit(DAG, t, missing="error")),
 }

@@ -178,8 +178,8 @@ class Column:
         self.floats = [numbers_[chunk] for chunk in self.chunks]
         self.chunks = []
 
-    def become_discrete(self, whole: Sequence[int]) -> None:
-        """Turn floats, all of them among these ascending whole numbers, into states."""
+    def become_discrete(self, whole: Sequence[float]) -> None:
+        """Turn floats, all of them among these ascending numbers, into states."""
         assert self.floats is not None
         numbers_ = np.array(whole, dtype=np.float64)
         floats, self.floats = self.floats, None

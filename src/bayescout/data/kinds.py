@@ -148,14 +148,16 @@ def counts_the_rows(low: float, high: float, distinct: int, rows: int) -> bool:
 # ---- floats
 
 
-def kind_of_floats(chunks: Sequence[NDArray[np.float64]]) -> tuple[Verdict, list[int] | None, bool]:
-    """The reading of floats, NaN where missing; the whole numbers if they are states; True if row numbers."""
+def kind_of_floats(
+    chunks: Sequence[NDArray[np.float64]],
+) -> tuple[Verdict, Sequence[float] | None, bool]:
+    """The reading of floats, NaN where missing; the numbers if they are states; True if row numbers."""
     present = [chunk[~np.isnan(chunk)] for chunk in chunks]
     rows = sum(len(chunk) for chunk in present)
     if not rows:
         return Verdict("continuous", "no values"), None, False
     if any(_has_decimals(chunk[:1000]) for chunk in present) or any(map(_has_decimals, present)):
-        return _kind_of_decimals(present, rows), None, False
+        return (*_kind_of_decimals(present, rows), False)
     low, high = min(c.min() for c in present if len(c)), max(c.max() for c in present if len(c))
     distinct = _distinct(present, DISTINCT)
     if distinct is None:
@@ -170,12 +172,17 @@ def _has_decimals(array: NDArray[np.float64]) -> bool:
     return bool(len(array)) and not bool(((array == np.trunc(array)) & (abs(array) <= EXACT)).all())
 
 
-def _kind_of_decimals(present: Sequence[NDArray[np.float64]], rows: int) -> Verdict:
+def _kind_of_decimals(
+    present: Sequence[NDArray[np.float64]], rows: int
+) -> tuple[Verdict, list[float] | None]:
+    """The reading of numbers with decimals, and the number itself where it is always the same: a state."""
     distinct = _distinct(present, FEW)
     if distinct is None:
-        return Verdict("continuous", "numbers with decimals")
+        return Verdict("continuous", "numbers with decimals"), None
+    if len(distinct) == 1 and np.isfinite(distinct[0]):
+        return Verdict("discrete", f"one number, in {counted(rows, 'row')}"), distinct.tolist()
     close = rows >= max(TOO_FEW_ROWS, ENOUGH_ROWS * len(distinct))
-    return Verdict("continuous", f"{counted(len(distinct), 'number')} with decimals", close)
+    return Verdict("continuous", f"{counted(len(distinct), 'number')} with decimals", close), None
 
 
 def _distinct(chunks: Sequence[NDArray[np.float64]], most: int) -> NDArray[np.float64] | None:
@@ -207,7 +214,12 @@ def are_dates(values: Sequence[Any]) -> bool:
         return False
     if all(isinstance(value, str) for value in values):
         return all(map(_is_iso_date, values))
-    return all(isinstance(value, date | np.datetime64) for value in values)
+    return all(isinstance(value, date | np.datetime64) or _is_period(value) for value in values)
+
+
+def _is_period(value: Any) -> bool:
+    """Return True for a month, quarter or the like, as pandas has them."""
+    return type(value).__name__ == "Period"
 
 
 def are_identifiers(values: Sequence[Any], rows: int) -> bool:

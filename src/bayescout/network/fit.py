@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayescout.arrays import Bools
 from bayescout.checks import as_plain, require_choice
 from bayescout.data.absent import require_complete
 from bayescout.data.table import Kind, Label, Table
@@ -229,11 +230,12 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
 # ---- mixed
 
 
-def fit_mixed(dag: Dag, table: Table, prior: str, ess: float) -> Network:
+def fit_mixed(dag: Dag, table: Table, prior: str, ess: float, copies: int = 1) -> Network:
     """Tables and regressions of a table with both kinds; its columns are the nodes, in order.
 
     The prior is one for tables; regressions are always those of maximum likelihood. Where cells are missing,
-    each family is estimated from the rows in which it is complete.
+    each family is estimated from the rows in which it is complete. `copies` is how often each row of the
+    data is in the table.
     """
     refuse_continuous_parents(dag, table)
     discrete = [label for label, states in zip(dag.nodes, table.states, strict=True) if states is not None]
@@ -251,9 +253,9 @@ def fit_mixed(dag: Dag, table: Table, prior: str, ess: float) -> Network:
         made = dict(zip(place, tables.distributions, strict=True))
     for child in range(len(dag)):
         if child not in place:
-            made[child] = _fit_continuous(dag, table, child)
+            made[child] = _fit_continuous(dag, table, child, copies)
     certain = [dag.nodes[i] for i, node in made.items() if has_point_mass(node)]
-    regression.warn_determined(certain, table.n_rows)
+    regression.warn_determined(certain, table.n_rows // copies)
     return Network(dag, tuple(made[i] for i in range(len(dag))))
 
 
@@ -276,7 +278,7 @@ def has_point_mass(node: NodeDistribution) -> bool:
     return isinstance(node, LinearGaussian) and node.variance == 0
 
 
-def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
+def _fit_continuous(dag: Dag, table: Table, child: int, copies: int) -> NodeDistribution:
     """The regression of one node, or one per configuration of its discrete parents."""
     parents = dag.parents[child]
     chosen = [place for place, p in enumerate(parents) if table.states[p] is not None]
@@ -293,7 +295,7 @@ def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
     config = np.zeros(table.n_rows, dtype=np.int64)
     for place, size in zip(chosen, shape, strict=True):
         config = config * size + table.array(dag.nodes[parents[place]])
-    fits = regression.conditional_fits(values, config, prod(shape), weights)
+    fits = regression.conditional_fits(values, config, prod(shape), weights, copies)
     if fits.loose:
         regression.warn_collinear(dag.nodes[child], numbers, fits.loose)
     regression.warn_pooled(dag.nodes[child], len(numbers), fits)
@@ -306,16 +308,22 @@ def _fit_continuous(dag: Dag, table: Table, child: int) -> NodeDistribution:
     )
 
 
+def _complete(table: Table, family: Sequence[Label]) -> Bools:
+    """For each row, True if none of the family's cells is missing."""
+    return np.asarray(~np.any([table.missing_cells(name) for name in family], axis=0))
+
+
 def _whole_rows(table: Table, family: Sequence[Label]) -> Table:
     """The rows of the family's columns in which no cell is missing."""
     if not table.has_missing:
         return table
-    own = table.select(family)
-    own = own.take(~np.any([own.missing_cells(name) for name in family], axis=0))
+    own = table.select(family).take(_complete(table, family))
     if own.n_rows < 2 or own.total_weight == 0:
+        given, way = "", "leave it out"
+        if len(family) > 1:
+            given, way = f" and its parents {quoted(family[:-1])} together", "fit with missing='em'"
         raise DataError(
-            f"fewer than 2 rows have both {family[-1]!r} and its parents {quoted(family[:-1])}; "
-            f"{setting('missing', 'em')} uses the others too"
+            f"fewer than 2 rows have {family[-1]!r}{given}, which is too few for its parameters: {way}"
         )
     return own
 
@@ -336,7 +344,7 @@ def sampled_em(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     rng, chain = np.random.default_rng(0), Chain(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
-        network = fit_mixed(dag, table, prior, ess)
+        network = fit_mixed(_with_rows(dag, table), table, prior, ess)
         chain.begin(network, rng)
         for _ in range(SAMPLED_ROUNDS):
             chain.sweep(network, rng, SAMPLED_SWEEPS)
@@ -345,7 +353,16 @@ def sampled_em(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     for _ in range(SAMPLED_DRAWS):
         chain.sweep(network, rng, SAMPLED_SWEEPS)
         drawn.append(chain.completed())
-    return fit_mixed(dag, stacked(drawn), prior, ess)
+    return fit_mixed(dag, stacked(drawn), prior, ess, SAMPLED_DRAWS)
+
+
+def _with_rows(dag: Dag, table: Table) -> Dag:
+    """The graph without the parents of nodes that are observed together with all of them in no two rows."""
+    kept = []
+    for child, parents in enumerate(dag.parents):
+        rows = _complete(table, [dag.nodes[node] for node in (*parents, child)])
+        kept.append(parents if rows.sum() >= 2 else ())
+    return Dag(dag.nodes, tuple(kept))
 
 
 def stacked(tables: Sequence[Table]) -> Table:

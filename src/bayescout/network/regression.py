@@ -85,14 +85,18 @@ class Fits:
     loose: int
 
 
-def conditional_fits(values: Array, config: NDArray[np.int64], n_configs: int, weights: Array) -> Fits:
+def conditional_fits(
+    values: Array, config: NDArray[np.int64], n_configs: int, weights: Array, copies: int = 1
+) -> Fits:
     """Regress the last row of `values` on the others within each configuration of the rows.
 
     With k regressors, a configuration with fewer than k + 2 rows (of weight above zero) has no residual of
     its own to estimate a variance from: it takes the regression over the rows of all configurations. One
     with enough rows that leave no residual keeps its coefficients and takes the variance of that regression.
+    `copies` is how often each row of the data occurs, each time with its missing cells drawn anew.
     """
     k = len(values) - 1
+    least = (k + 2) * copies
     kept = np.flatnonzero(weights > 0)
     order = kept[np.argsort(config[kept], kind="stable")]
     sizes = np.bincount(config[order], minlength=n_configs)
@@ -101,13 +105,13 @@ def conditional_fits(values: Array, config: NDArray[np.int64], n_configs: int, w
     intercepts, variances = np.full(n_configs, intercept), np.full(n_configs, variance)
     coefficients = np.tile(shared, (n_configs, 1))
     level = loose = 0
-    for one in np.flatnonzero(sizes >= k + 2).tolist():
+    for one in np.flatnonzero(sizes >= least).tolist():
         rows = order[ends[one] - sizes[one] : ends[one]]
         intercepts[one], coefficients[one], own, unique = over_rows(values, rows, weights)
         variances[one] = own or variance
         level += not own and variance > 0
         loose += not unique
-    pooled = int(((sizes > 0) & (sizes < k + 2)).sum())
+    pooled = int(((sizes > 0) & (sizes < least)).sum())
     return Fits(intercepts, coefficients, variances, sizes == 0, pooled, level, loose)
 
 
