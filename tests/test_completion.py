@@ -162,6 +162,7 @@ def test_time_is_shared_with_the_search() -> None:
     assert result.dag is not None
 
 
+@pytest.mark.filterwarnings("ignore:.*rows are left out")
 @pytest.mark.parametrize("missing", ["drop", "state", "error", "em"])
 def test_the_ways_to_treat_missing_cells(missing: str) -> None:
     table = holed(network("discrete").sample(300, seed=1), 0.05)

@@ -396,10 +396,10 @@ def test_one_row_is_a_table_without_a_warning():
 
 
 def test_many_states_need_wider_codes():
-    table = as_table({"a": [str(i % 300) for i in range(600)], "b": [True, False] * 300})
+    table = as_table({"a": [f"s{i % 300}" for i in range(600)], "b": [True, False] * 300})
     assert table.codes.dtype == np.uint16
-    assert table.column("a") == [str(i % 300) for i in range(600)]
-    exactly = as_table({"a": [str(i) for i in range(256)] * 2})
+    assert table.column("a") == [f"s{i % 300}" for i in range(600)]
+    exactly = as_table({"a": [f"s{i}" for i in range(256)] * 2})
     assert exactly.codes.dtype == np.uint8
     full = as_table({"a": np.arange(65_536)}, kinds="discrete")
     assert full.codes[0, -1] == 65_535
@@ -514,11 +514,19 @@ def test_constant_numbers_are_said():
         BayescoutWarning, match=r"constant columns carry no information: 'c', 's'; leave them out, or declare"
     ):
         as_table({"c": [1.5, 1.5, 1.5], "x": [1.5, 2.5, 1.5], "s": ["a", "a", "a"]})
-    with pytest.warns(BayescoutWarning, match=r"no information: 'c'$"):
+    with pytest.warns(BayescoutWarning, match=r"no information: 'c'"):
         table = as_table({"c": [1.5, 1.5], "x": [1.5, 2.5]})
     assert as_table(table, kinds={"x": "continuous"}).n_rows == 2  # said once
     assert as_table({"c": [1.5, 1.5]}, kinds="continuous").n_rows == 2
     assert as_table({"c": [1.5], "x": [2.5]}).n_rows == 1
+
+
+def test_one_number_with_decimals_is_one_state_as_a_whole_number_is():
+    """A constant column tells nothing, and must not end the learning of the others."""
+    gaps, x = [0.25, None, None, 0.25], [1, 0.5, 3, 2]
+    with pytest.warns(BayescoutWarning, match=r"no information: 'c', 'gaps', 'one'; leave them out"):
+        table = as_table({"c": [1.5] * 4, "gaps": gaps, "one": [7] * 4, "x": x})
+    assert table.states == ((1.5,), (0.25,), (7,), None)
 
 
 @pytest.mark.parametrize("backend", ["dict", "pandas", "polars", "polars lazy", "pyarrow", "arrays"])

@@ -184,7 +184,7 @@ def test_an_unknown_way_is_refused():
         bs.fit(DAG, GAPS, missing="guess")
 
 
-@pytest.mark.filterwarnings("ignore:.* rows are left out")
+@pytest.mark.filterwarnings("ignore:.*rows are left out")
 @pytest.mark.parametrize("missing", ["drop", "state"])
 def test_policies_of_tables_are_as_before(missing):
     assert bs.fit(DAG, GAPS, missing=missing).equals(bs.fit(DAG, bs.as_table(GAPS, missing=missing)))
@@ -300,5 +300,5 @@ def test_columns_without_anything_are_refused():
         bs.fit(
             dag, bs.as_table({"x": [1.0, 2.0, 3.0], "y": [np.nan] * 3}, missing="keep", kinds="continuous")
         )
-    with pytest.raises(DataError, match="fewer than 2 rows have both 'y' and its parents 'x'"):
+    with pytest.raises(DataError, match="fewer than 2 rows have 'y' and its parents 'x' together"):
         bs.fit(dag, {"x": [1.5, np.nan, 3.0], "y": [1.0, 2.5, np.nan]}, missing="available")

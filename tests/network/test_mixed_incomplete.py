@@ -7,6 +7,7 @@ import pytest
 
 import bayescout as bs
 from bayescout.data.table import MissingReport, Table
+from bayescout.errors import DataError
 from bayescout.network import Network
 
 
@@ -106,3 +107,34 @@ def test_parameters_fitted_to_incomplete_rows_come_near_those_of_all_rows() -> N
     assert bs.fit(network.dag, table, prior="bdeu").equals(fitted)
     whole = Table(full.names, full.states, full.codes, full.values, None, MissingReport("keep"))
     assert bs.fit(network.dag, whole, missing="em").equals(bs.fit(network.dag, full))
+
+
+def test_a_configuration_of_one_row_stays_one_row_when_rows_are_drawn_several_times() -> None:
+    """An empty cell in another row must not turn it into a configuration with rows enough for a fit."""
+    rng = np.random.default_rng(0)
+    g = ["a", "b"] * 30 + ["r"]
+    x = rng.normal(size=61) + np.array([3.0 * (one == "b") for one in g])
+    cells = {"g": g, "x": x.tolist(), "y": (x + rng.normal(size=61)).tolist()}
+    dag = bs.Dag(("g", "x", "y"), ((), (0,), (0, 1)))
+    with pytest.warns(bs.BayescoutWarning, match="has fewer than"):
+        whole = bs.fit(dag, cells)
+    cells["y"][3] = None
+    with pytest.warns(bs.BayescoutWarning, match="has fewer than"):
+        model = bs.fit(dag, cells)
+    for field in ("intercepts", "coefficients", "variances"):
+        found, expected = (getattr(one.distributions[1], field) for one in (model, whole))
+        assert found == pytest.approx(expected)
+        found, expected = (getattr(one.distributions[2], field)[2] for one in (model, whole))
+        assert found == pytest.approx(expected, abs=0.1)  # of the rows of all configurations
+
+
+def test_columns_that_are_never_there_together_can_be_fitted() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=60), rng.normal(3.0, size=60)
+    a[30:], b[:30] = np.nan, np.nan
+    dag = bs.Dag(("a", "b", "g"), ((1, 2), (), ()))
+    data = {"a": a, "b": b, "g": ["u", "v"] * 30}
+    model = bs.fit(dag, data)
+    assert model.query("b").mean == pytest.approx(np.nanmean(b), abs=0.2)
+    with pytest.raises(DataError, match="fewer than 2 rows have 'a' and its parents 'b', 'g' together"):
+        bs.fit(dag, data, missing="available")

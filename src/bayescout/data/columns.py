@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
 from bayescout.data.declared import CutStates
 from bayescout.data.kinds import DISTINCT
+from bayescout.data.numerals import as_number
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.wording import setting
@@ -183,8 +184,8 @@ class Column:
         self.floats = [numbers_[chunk] for chunk in self.chunks]
         self.chunks = []
 
-    def become_discrete(self, whole: Sequence[int]) -> None:
-        """Turn floats, all of them among these ascending whole numbers, into states."""
+    def become_discrete(self, whole: Sequence[float]) -> None:
+        """Turn floats, all of them among these ascending numbers, into states."""
         assert self.floats is not None
         numbers_ = np.array(whole, dtype=np.float64)
         floats, self.floats = self.floats, None
@@ -198,6 +199,7 @@ class Column:
         """The values as numbers, NaN for MISSING."""
         floats = np.empty(len(values))
         for position, value in enumerate(values):
+            value = _number_in(value)
             if value is not MISSING and not isinstance(value, numbers.Number) and not _is_decimal(value):
                 raise DataError(
                     f"column {self.name!r} is declared continuous but holds {value!r} "
@@ -211,6 +213,12 @@ class Column:
                     f"column {self.name!r} holds {value!r}, which is not a real number of float range"
                 ) from None
         return floats
+
+
+def _number_in(value: Any) -> Any:
+    """The number that a text is, if it is one."""
+    number = as_number(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def _is_decimal(value: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.numerals import as_number
 from bayescout.data.table import Kind
 from bayescout.graph.labels import counted
 
@@ -147,14 +148,16 @@ def counts_the_rows(low: float, high: float, distinct: int, rows: int) -> bool:
 # ---- floats
 
 
-def kind_of_floats(chunks: Sequence[NDArray[np.float64]]) -> tuple[Verdict, list[int] | None, bool]:
-    """The reading of floats, NaN where missing; the whole numbers if they are states; True if row numbers."""
+def kind_of_floats(
+    chunks: Sequence[NDArray[np.float64]],
+) -> tuple[Verdict, Sequence[float] | None, bool]:
+    """The reading of floats, NaN where missing; the numbers if they are states; True if row numbers."""
     present = [chunk[~np.isnan(chunk)] for chunk in chunks]
     rows = sum(len(chunk) for chunk in present)
     if not rows:
         return Verdict("continuous", "no values"), None, False
     if any(_has_decimals(chunk[:1000]) for chunk in present) or any(map(_has_decimals, present)):
-        return _kind_of_decimals(present, rows), None, False
+        return (*_kind_of_decimals(present, rows), False)
     low, high = min(c.min() for c in present if len(c)), max(c.max() for c in present if len(c))
     distinct = _distinct(present, DISTINCT)
     if distinct is None:
@@ -169,12 +172,17 @@ def _has_decimals(array: NDArray[np.float64]) -> bool:
     return bool(len(array)) and not bool(((array == np.trunc(array)) & (abs(array) <= EXACT)).all())
 
 
-def _kind_of_decimals(present: Sequence[NDArray[np.float64]], rows: int) -> Verdict:
+def _kind_of_decimals(
+    present: Sequence[NDArray[np.float64]], rows: int
+) -> tuple[Verdict, list[float] | None]:
+    """The reading of numbers with decimals, and the number itself where it is always the same: a state."""
     distinct = _distinct(present, FEW)
     if distinct is None:
-        return Verdict("continuous", "numbers with decimals")
+        return Verdict("continuous", "numbers with decimals"), None
+    if len(distinct) == 1 and np.isfinite(distinct[0]):
+        return Verdict("discrete", f"one number, in {counted(rows, 'row')}"), distinct.tolist()
     close = rows >= max(TOO_FEW_ROWS, ENOUGH_ROWS * len(distinct))
-    return Verdict("continuous", f"{counted(len(distinct), 'number')} with decimals", close)
+    return Verdict("continuous", f"{counted(len(distinct), 'number')} with decimals", close), None
 
 
 def _distinct(chunks: Sequence[NDArray[np.float64]], most: int) -> NDArray[np.float64] | None:
@@ -206,7 +214,12 @@ def are_dates(values: Sequence[Any]) -> bool:
         return False
     if all(isinstance(value, str) for value in values):
         return all(map(_is_iso_date, values))
-    return all(isinstance(value, date | np.datetime64) for value in values)
+    return all(isinstance(value, date | np.datetime64) or _is_period(value) for value in values)
+
+
+def _is_period(value: Any) -> bool:
+    """Return True for a month, quarter or the like, as pandas has them."""
+    return type(value).__name__ == "Period"
 
 
 def are_identifiers(values: Sequence[Any], rows: int) -> bool:
@@ -217,10 +230,25 @@ def are_identifiers(values: Sequence[Any], rows: int) -> bool:
 
 
 def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
-    """The reading of values that are not numbers: states always; a close call if few of them repeat."""
+    """The reading of values that are not numbers: states always.
+
+    A close call if few of them repeat, or if all are texts of numbers that would be measurements as numbers.
+    """
     distinct = len(values)
     if all(isinstance(value, bool) for value in values):
         return Verdict("discrete", "true or false")
+    if are_measurements(values, rows):
+        reason = f"{distinct:,} numbers kept as text in {rows:,} rows"
+        return Verdict("discrete", reason, rows >= TOO_FEW_ROWS)
     what = "text" if all(isinstance(value, str) for value in values) else "value"
     rare = rows > 4 * IDENTIFIER_ROWS and distinct * SEVERAL_ROWS > rows
     return Verdict("discrete", f"{counted(distinct, what)} in {rows:,} rows", rare)
+
+
+def are_measurements(values: Sequence[Any], rows: int) -> bool:
+    """Return True for texts that are all numbers, and such as would be continuous if they were no text."""
+    found = [as_number(value) if isinstance(value, str) else None for value in values]
+    if len(found) <= FEW or any(number is None for number in found):
+        return False
+    whole = whole_numbers(found)
+    return whole is None or kind_of_whole(sorted(set(whole)), rows).kind == "continuous"

@@ -12,6 +12,7 @@ from bayescout.data.kinds import (
     Verdict,
     are_dates,
     are_identifiers,
+    are_measurements,
     counts_the_rows,
     kind_of_floats,
     kind_of_texts,
@@ -24,6 +25,7 @@ from bayescout.errors import BayescoutWarning, DataError
 from bayescout.wording import setting
 
 IDENTIFIES, DATES, NO_VALUES = "identifies rows", "dates", "no values"
+NUMBERS_IN_TEXT = "numbers kept as text, all distinct"
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ def _of_codes(column: Column) -> Settled:
         if not column.chosen and are_dates(values):
             return Settled(Verdict("discrete", ""), DATES)
         if not column.chosen and are_identifiers(values, rows):
-            return Settled(Verdict("discrete", ""), IDENTIFIES)
+            reason = NUMBERS_IN_TEXT if are_measurements(values, rows) else IDENTIFIES
+            return Settled(Verdict("discrete", ""), reason)
         verdict = kind_of_texts(values, rows)
         doubtful = not column.chosen or are_identifiers(values, rows)
         return Settled(replace(verdict, close=verdict.close and doubtful))
@@ -119,7 +122,9 @@ def _make_whole(column: Column) -> None:
 def _warn_left_out(left_out: Sequence[tuple[Label, str]]) -> None:
     if not left_out:
         return
-    ways = [f"{setting('kinds', {left_out[0][0]: 'discrete'})} keeps it"]
+    name, reason = left_out[0]
+    kind = "continuous" if reason == NUMBERS_IN_TEXT else "discrete"
+    ways = [f"{setting('kinds', {name: kind})} keeps it"]
     dates = [name for name, reason in left_out if reason == DATES]
     if dates:
         ways.append(f"a month, weekday or age made of {dates[0]!r} could be used")

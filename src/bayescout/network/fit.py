@@ -256,7 +256,7 @@ def fit_mixed(dag: Dag, table: Table, prior: str, ess: float, lenient: bool = Fa
         if child not in place:
             made[child] = _fit_continuous(dag, table, child, lenient)
     certain = [dag.nodes[i] for i, node in made.items() if has_point_mass(node)]
-    regression.warn_determined(certain, table.n_rows)
+    regression.warn_determined(certain, table.n_rows // table.copies)
     return Network(dag, tuple(made[i] for i in range(len(dag))))
 
 
@@ -348,11 +348,11 @@ def _whole_rows(table: Table, family: Sequence[Label]) -> Table:
     held = _held(table, family)
     if held.sum() >= 2:
         return table.select(family).take(held)
-    if len(family) == 1:
-        raise DataError(f"column {family[0]!r} has fewer than 2 values; {setting('drop', family[0])}")
+    given, way = "", "leave it out"
+    if len(family) > 1:
+        given, way = f" and its parents {quoted(family[:-1])} together", "fit with missing='em'"
     raise DataError(
-        f"fewer than 2 rows have both {family[-1]!r} and its parents {quoted(family[:-1])}; "
-        f"fit with missing='em', which uses the others too"
+        f"fewer than 2 rows have {family[-1]!r}{given}, which is too few for its parameters: {way}"
     )
 
 
