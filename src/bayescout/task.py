@@ -31,6 +31,7 @@ from bayescout.search.frame.problem import Generator, ParentSets
 from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
 from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
+from bayescout.statistics.mixed import conditional_arcs
 
 MISSING = ("em", "drop", "state", "error")
 """The ways to learn from data with missing cells."""
@@ -103,6 +104,8 @@ class Task:
         table = _canonical(given, chosen)
         rules = _rules(knowledge, table, listed)  # checked before any work
         completion = None
+        if isinstance(chosen, Formula) and chosen.kind_for(table) == "mixed":
+            rules = rules.within(conditional_arcs(table), table.names)
         if table.has_missing and not _is_own(chosen):
             until = None if resumable else _until(clock, max_time)
             completion = completed(table, rules, seed, workers, until)

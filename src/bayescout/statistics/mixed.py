@@ -147,7 +147,7 @@ class ConditionalGaussian:
     @property
     def legal(self) -> Bools:
         """[parent, child]: False for a continuous parent of a discrete child."""
-        return np.asarray(self.is_discrete[:, None] | ~self.is_discrete[None, :])
+        return conditional_arcs(self.table)
 
     @cached_property
     def degenerate(self) -> DegenerateGaussian:
@@ -386,3 +386,9 @@ def _own_likelihoods(strata: Strata, log_scales: Floats) -> Floats:
     """The log-likelihood of each column without continuous parents, summed over the strata."""
     own = -strata.totals[:, None] / 2 * (log_scales + np.log(strata.variances)) - strata.errors / 2
     return np.asarray(on_grid(own.sum(axis=0)))
+
+
+def conditional_arcs(table: Table) -> Bools:
+    """(p, p) bool [parent, child]: False for a continuous parent of a discrete child."""
+    discrete = np.array([states is not None for states in table.states], dtype=np.bool_)
+    return np.asarray(discrete[:, None] | ~discrete[None, :])
