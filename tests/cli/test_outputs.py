@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import bayescout as bs
-from bayescout.cli import experiments, learning, networks, resampling, scoring
+from bayescout.cli import experiments, learning, networks, predicting, resampling, scoring
 from bayescout.cli.app import app
 from bayescout.cli.options import spread
 from bayescout.errors import BayescoutError, FormatError, SettingError
@@ -23,6 +23,8 @@ READS = {
     "cross-validate": ("data", "--tiers", "--order"),
     "fit": ("structure", "data"),
     "sample": ("network",),
+    "impute": ("network", "data"),
+    "predict": ("network", "data"),
     "convert": ("source",),
     "score": ("structure", "data"),
     "show": ("network",),
@@ -39,11 +41,15 @@ WRITES = {
     ("bootstrap", "--strengths"): ".csv",
     ("fit", "--output"): ".bif",
     ("sample", "--output"): ".csv",
+    ("impute", "--output"): ".csv",
+    ("predict", "--output"): ".csv",
     ("convert", "OUT"): ".dot",
 }
 """The parameters that name files which are written, and an ending that is right for each."""
 
-OTHERS = {"search", "score", "scores", "prior", "question", "separator", "name", "out"}
+OTHERS = {
+    "search", "score", "scores", "prior", "question", "separator", "name", "out", "discretise", "method", "target",
+}  # fmt: skip
 """Parameters that are text and name no file; the folder of a study has tests of its own."""
 
 ANY_NAME = ("learn", "--checkpoint")
@@ -60,7 +66,8 @@ def words(writer, read, path):
     """A command line that reads the files of `read` and writes to `path`."""
     command, option = writer
     files = [read for name in READS[command] if not name.startswith("--")]
-    return [command, *files, *([path] if option == "OUT" else [option, path])]
+    more = ["--target", "a"] if command == "predict" else []
+    return [command, *files, *([path] if option == "OUT" else [option, path]), *more]
 
 
 def listing(folder):
@@ -69,7 +76,7 @@ def listing(folder):
 
 def test_every_parameter_that_could_name_a_file_is_known_here():
     """One that is added must be told apart, as read or written, and then the tests below hold for it."""
-    parts = (learning, resampling, networks, scoring, experiments)
+    parts = (learning, resampling, networks, predicting, scoring, experiments)
     for command in (command for part in parts for command in part.COMMANDS):
         name = command.__name__.replace("_", "-")
         read = {text.strip("-") for text in READS.get(name, ())}
@@ -79,8 +86,9 @@ def test_every_parameter_that_could_name_a_file_is_known_here():
             for parameter, kind in get_type_hints(spread(command)).items()
             if kind in (str, str | None)
         }
-        assert texts <= read | written | OTHERS | ({"target"} if name == "convert" else set()), name
-        assert (name in {writer for writer, _ in WRITES}) == bool(texts & {"output", "target"}), name
+        assert texts <= read | written | OTHERS, name
+        writes = bool(texts & {"output"}) or name == "convert"
+        assert (name in {writer for writer, _ in WRITES}) == writes, name
 
 
 @pytest.mark.parametrize(("writer", "mistake"), WRONG, ids=str)
