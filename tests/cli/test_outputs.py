@@ -48,7 +48,8 @@ WRITES = {
 """The parameters that name files which are written, and an ending that is right for each."""
 
 OTHERS = {
-    "search", "score", "scores", "prior", "question", "separator", "name", "out", "discretise", "method", "target",
+    "search", "score", "scores", "prior", "question", "separator", "name", "out", "discretise", "method",
+    "target",
 }  # fmt: skip
 """Parameters that are text and name no file; the folder of a study has tests of its own."""
 
