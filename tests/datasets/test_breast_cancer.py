@@ -36,6 +36,7 @@ def test_the_whole_way(tmp_path: Path) -> None:
     check_saved(model, frame, "target", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_same_with_a_tenth_of_the_cells_missing() -> None:
     frame = frozen("breast_cancer")
     rows = holed(frame, 0.1)

@@ -27,7 +27,7 @@ def test_both_kinds_are_told() -> None:
     assert kinds_of(table, "continuous") == ["D", "E", "G"]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1])
+@pytest.mark.parametrize("share", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_the_whole_way(share: float, tmp_path: Path) -> None:
     """Hill climbing stops in a local maximum here; what must be there is."""
     frame = raw(clgaussian_test(), ROWS)

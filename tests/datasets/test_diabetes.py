@@ -38,7 +38,7 @@ def test_a_scaled_column_of_two_values_is_a_close_call() -> None:
     assert kinds_of(bs.as_table(frame, kinds={"sex": "discrete"}), "discrete") == ["sex"]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1])
+@pytest.mark.parametrize("share", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_the_whole_way(share: float, tmp_path: Path) -> None:
     frame = frozen("diabetes")
     rows = holed(frame, share)

@@ -164,6 +164,7 @@ GAPS = {
 }
 
 
+@pytest.mark.slow
 def test_rows_with_too_many_empty_cells_are_sampled_and_said_to_be(monkeypatch):
     exact = bs.fit(DAG, GAPS, "laplace")
     monkeypatch.setattr(junction, "MAX_ENTRIES", 5)
@@ -226,6 +227,7 @@ def saturated_em(rows, weights, iterations):
     return mean, covariance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_complete_graph_gives_the_maximum_of_the_normal(weighted):
     """A graph with every arc does not constrain the covariance, so any normal's EM must agree."""

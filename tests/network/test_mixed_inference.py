@@ -150,7 +150,7 @@ def test_the_density_of_evidence_is_that_of_enumeration(data):
 # ---- quadrature: no algebra of normal distributions at all
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=10)
 @given(data=st.data())
 def test_answers_are_those_of_quadrature(data):
     """The density of complete assignments, summed over states and integrated over at most two nodes."""
@@ -247,7 +247,7 @@ def softened(network, noise):
     return Network(network.dag, made)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_no_noise_is_the_limit_of_little_noise(data):
     """Whole numbers everywhere, so that evidence agrees with determined values often."""
