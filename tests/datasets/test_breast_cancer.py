@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import bayescout as bs
 from tests.datasets.whole_way import (
     accuracy,
