@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from bayescout.data.table import Label, States, lock
 from bayescout.errors import NetworkError, printable
 from bayescout.network.linear_gaussian import Regression, finite_number
-from bayescout.network.node import CHUNK, Array, Columns, Draw, Mask, NodeDistribution, as_array
+from bayescout.network.node import (
+    CHUNK,
+    Array,
+    Columns,
+    Draw,
+    Mask,
+    NodeDistribution,
+    as_array,
+    configuration_numbers,
+)
 
 MAX_TEXT_ROWS = 64
 """The most regressions shown as text; `lines()` always gives all of them."""
@@ -110,11 +119,7 @@ class ConditionalGaussian(NodeDistribution):
 
     def configurations(self, codes: Columns, n_rows: int) -> NDArray[np.int64]:
         """For each row the number of the discrete parents' configuration, the last parent fastest."""
-        config = np.zeros(n_rows, dtype=np.int64)
-        for size, column in zip(self.intercepts.shape, codes, strict=True):
-            config *= size
-            config += column
-        return config
+        return configuration_numbers(self.intercepts.shape, codes, n_rows)
 
     def sampler(self) -> Draw:
         intercepts, deviations = self.intercepts.ravel(), np.sqrt(self.variances.ravel())

@@ -36,7 +36,7 @@ from bayescout.network.em_gaussian import em_gaussian
 from bayescout.network.impute import begun
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
-from bayescout.network.node import NodeDistribution
+from bayescout.network.node import NodeDistribution, configuration_numbers
 from bayescout.network.tabular import MAX_PARENTS
 from bayescout.statistics.alignment import aligned_table
 from bayescout.statistics.counts import dense_counts
@@ -297,9 +297,8 @@ def _fit_continuous(dag: Dag, table: Table, child: int, lenient: bool = False) -
             regression.warn_collinear(dag.nodes[child], numbers)
         return LinearGaussian(intercept, found, variance)
     shape = tuple(len(table.states[table.index(dag.nodes[parents[place]])] or ()) for place in chosen)
-    config = np.zeros(table.n_rows, dtype=np.int64)
-    for place, size in zip(chosen, shape, strict=True):
-        config = config * size + table.array(dag.nodes[parents[place]])
+    codes = [table.array(dag.nodes[parents[place]]) for place in chosen]
+    config = configuration_numbers(shape, codes, table.n_rows)
     fits = regression.conditional_fits(values, config, prod(shape), weights, table.copies)
     if fits.loose:
         regression.warn_collinear(dag.nodes[child], numbers, fits.loose)

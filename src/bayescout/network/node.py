@@ -117,6 +117,15 @@ class NodeDistribution(ABC):
         """The parameters with the labels of the node and its parents, to be shown."""
 
 
+def configuration_numbers(sizes: Sequence[int], columns: Columns, n_rows: int) -> NDArray[np.int64]:
+    """For each row the number of the configuration of its codes, the last column varying fastest."""
+    numbers = np.zeros(n_rows, dtype=np.int64)
+    for size, codes in zip(sizes, columns, strict=True):
+        numbers *= size
+        numbers += codes
+    return numbers
+
+
 def as_array(values: Any, kind: type[Any], what: str) -> NDArray[Any]:
     """A copy of the values as an array, so that no one else can change it."""
     try:

@@ -18,7 +18,15 @@ from bayescout.data.states import StateFinder
 from bayescout.data.table import Label, States, lock
 from bayescout.errors import NetworkError, UnknownNameError
 from bayescout.network.cpt import Cpt
-from bayescout.network.node import Array, Columns, Draw, Mask, NodeDistribution, as_array
+from bayescout.network.node import (
+    Array,
+    Columns,
+    Draw,
+    Mask,
+    NodeDistribution,
+    as_array,
+    configuration_numbers,
+)
 from bayescout.network.question import match_text
 
 ROW_SUM_TOLERANCE = 1e-6
@@ -132,11 +140,7 @@ class Tabular(NodeDistribution):
 
     def configurations(self, given: Columns, n_rows: int) -> NDArray[np.int64]:
         """For each row the number of its parent configuration, the last parent varying fastest."""
-        config = np.zeros(n_rows, dtype=np.int64)
-        for size, codes in zip(self.undefined.shape, given, strict=True):
-            config *= size
-            config += codes
-        return config
+        return configuration_numbers(self.undefined.shape, given, n_rows)
 
     def sampler(self) -> Draw:
         ends = limits(self.table)
