@@ -110,18 +110,16 @@ class GaussianDistribution:
 
     @property
     def mean(self) -> Any:
-        return float(self.means[0]) if len(self.variables) == 1 else self.means
+        return _number_or_all(self.means)
 
     @property
     def variance(self) -> Any:
-        variances = np.diagonal(self.covariance)
-        return float(variances[0]) if len(self.variables) == 1 else variances
+        return _number_or_all(np.diagonal(self.covariance))
 
     @property
     def deviation(self) -> Any:
         """The standard deviation."""
-        deviations = np.sqrt(np.diagonal(self.covariance))
-        return float(deviations[0]) if len(self.variables) == 1 else deviations
+        return _number_or_all(np.sqrt(np.diagonal(self.covariance)))
 
     def to_dict(self) -> dict[Label, dict[str, float]]:
         """The mean and the variance of each variable."""
@@ -192,19 +190,16 @@ class GaussianMixture:
 
     @property
     def mean(self) -> Any:
-        means = self.weights @ self.means
-        return float(means[0]) if len(self.variables) == 1 else means
+        return _number_or_all(self.weights @ self.means)
 
     @property
     def variance(self) -> Any:
-        variances = np.diagonal(self.covariance)
-        return float(variances[0]) if len(self.variables) == 1 else variances
+        return _number_or_all(np.diagonal(self.covariance))
 
     @property
     def deviation(self) -> Any:
         """The standard deviation."""
-        deviations = np.sqrt(np.diagonal(self.covariance))
-        return float(deviations[0]) if len(self.variables) == 1 else deviations
+        return _number_or_all(np.sqrt(np.diagonal(self.covariance)))
 
     def density(self, value: float) -> float:
         """The density of one variable at a value."""
@@ -332,3 +327,8 @@ class MixedDistribution:
 
 Answer = Distribution | GaussianDistribution | GaussianMixture | MixedDistribution
 """The answer to a query, by the kinds of the network and of the targets."""
+
+
+def _number_or_all(values: NDArray[np.float64]) -> Any:
+    """The number of one variable, or the numbers of several."""
+    return float(values[0]) if len(values) == 1 else values
