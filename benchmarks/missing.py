@@ -1,6 +1,7 @@
 """Learning from tables with missing cells: how near to what complete data give, and at what cost?
 
     python benchmarks/missing.py [--only TEXT] [--seeds 3] [--search ges] [--methods em,drop]
+                                 [--rows 1000,10000] [--shares 0.1,0.3]
 
 Each case samples a network, removes cells completely at random (MCAR), by the value of another column that
 is always there (MAR), or by the value of the cell itself (MNAR), learns a graph, and measures the distance of
@@ -203,14 +204,16 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--search", default="ges")
     parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--rows", default="1000,10000")
+    parser.add_argument("--shares", default="0.1,0.3")
     wanted = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"{'case':<34}{'method':<11}{'distance':>9}{'held out':>11}{'seconds':>9}{'x complete':>11}")
     for name in NETWORKS:
         network = network_of(name)
         held_out = network.sample(5000, seed=99)
-        for rows in (1000, 10_000):
-            for share in (0.1, 0.3):
+        for rows in map(int, wanted.rows.split(",")):
+            for share in map(float, wanted.shares.split(",")):
                 for mechanism in MECHANISMS:
                     case = f"{name} {rows} {share:.0%} {mechanism}"
                     if all(word in case for word in wanted.only.split()):
