@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescout as bs
@@ -91,7 +91,6 @@ def test_names_that_do_not_fit_are_refused_or_numbered(label):
     assert write(scored, numbered=True) == "2\n0 1\n-1.0 1 1\n1 1\n-2.0 0\n"
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_broken_files_raise_format_errors_only(data):
     text = write(data.draw(scored_sets()))

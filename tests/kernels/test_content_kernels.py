@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescout.kernels import content
@@ -32,7 +32,6 @@ def assert_same_partition(numbers, contents):
     assert len(set(numbers)) == len(set(contents)) == len(set(zip(numbers, contents, strict=True)))
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_rows_and_columns_are_marked_alike_where_their_content_is(data):
     n = data.draw(st.integers(1, 5))
@@ -76,7 +75,6 @@ def test_marks_are_added_to_what_the_rows_have():
     assert rows.tolist() == [(5 + 2 * 0xE220A8397B1DCDAF) % 2**64]
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_spreads_are_the_sums_of_n_log_n(data):
     n = data.draw(st.integers(1, 30))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescout.kernels import independence
@@ -13,7 +13,6 @@ from tests.reference.kernels import both, partial_correlation
 FLOOR = 1e-8
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_partial_correlations_are_those_of_what_regression_leaves(data):
     """Some columns are copies or sums of others, so that members are determined by those before them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescout.kernels import moves
@@ -35,7 +35,6 @@ def reached(n, arcs):
     return np.array(closure(n, arcs), dtype=bool).reshape(n, n)
 
 
-@settings(max_examples=80)
 @given(graphs(), st.data())
 def test_reach_is_being_an_ancestor(graph, data):
     n, arcs, adjacent = graph
@@ -49,7 +48,6 @@ def test_reach_is_being_an_ancestor(graph, data):
         assert reach.tolist() == closure(n, arcs | {arc})
 
 
-@settings(max_examples=80)
 @given(graphs())
 def test_an_arc_can_be_reversed_where_that_leaves_no_cycle(graph):
     n, arcs, adjacent = graph
@@ -71,7 +69,6 @@ def scored_graphs(draw):
     return n, arcs, graph
 
 
-@settings(max_examples=150)
 @given(scored_graphs(), st.data())
 def test_the_best_move_is_the_best_of_all_that_leave_no_cycle(scored, data):
     n, arcs, graph = scored
@@ -91,7 +88,6 @@ def test_the_best_move_is_the_best_of_all_that_leave_no_cycle(scored, data):
         assert tuple(out.tolist()) == max(legal, key=legal.__getitem__)
 
 
-@settings(max_examples=150)
 @given(scored_graphs(), st.data())
 def test_the_first_improving_move_is_the_first_of_those_asked(scored, data):
     n, arcs, graph = scored

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescout.kernels import candidates, optimal, orders
@@ -18,7 +18,6 @@ NONE = -np.inf
 WHOLE = st.integers(-8, 8).map(float)
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_the_first_set_within_others(data):
     words = data.draw(st.integers(1, 3))
@@ -52,7 +51,6 @@ def test_keys_rise_in_lexicographic_order(f):
         assert (np.diff(keys) > 0).all()
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_sets_grow_where_every_subset_is_there(data):
     f = data.draw(st.integers(1, 6))
@@ -100,7 +98,6 @@ def tables_of(n, sets, scores):
     return best, lambda child, before: twin.best_within(sets[child], scores[child], frozenset(before))
 
 
-@settings(max_examples=60)
 @given(listed_sets())
 def test_the_best_set_within_every_subset(lists):
     best, own = tables_of(*lists)
@@ -108,7 +105,6 @@ def test_the_best_set_within_every_subset(lists):
         assert row == [own(child, twin.without_bit(mask, child)) for mask in range(len(row))]
 
 
-@settings(max_examples=60)
 @given(listed_sets())
 def test_totals_and_orders_are_the_best_of_all_permutations(lists):
     n = lists[0]
@@ -135,7 +131,6 @@ def test_totals_and_orders_are_the_best_of_all_permutations(lists):
 # ---- clusters that a fractional solution violates
 
 
-@settings(max_examples=100)
 @given(data=st.data())
 def test_clusters_grow_by_what_they_violate_most(data):
     n, k = data.draw(st.sampled_from([2, 3, 5, 11])), data.draw(st.integers(1, 2))

@@ -69,7 +69,6 @@ def local(rows, cards, name, child, parents):
     return scores.dirichlet(rows, child, parents, r, prior)
 
 
-@settings(max_examples=80)
 @given(problems(), st.data())
 def test_rows_of_gains_are_differences_of_scores(problem, more):
     data, rows, cards, name = problem

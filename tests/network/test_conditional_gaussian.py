@@ -192,7 +192,7 @@ def by_lstsq(values, rows):
     return found, float(((values[-1, rows] - design @ found) ** 2).mean())
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(data=st.data())
 def test_each_configuration_has_its_own_least_squares(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))

@@ -195,7 +195,7 @@ def test_answers_are_those_of_quadrature(data):
 # ---- the two kinds alone
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(data=st.data())
 def test_without_continuous_nodes_it_is_discrete_inference(data):
     network = data.draw(discrete_networks())
@@ -216,7 +216,7 @@ def test_without_continuous_nodes_it_is_discrete_inference(data):
     assert network.probability(best) == pytest.approx(reference.largest_probability(network, evidence))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(data=st.data())
 def test_without_discrete_nodes_it_is_gaussian_conditioning(data):
     network = data.draw(gaussian_networks())
@@ -247,7 +247,7 @@ def softened(network, noise):
     return Network(network.dag, made)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(data=st.data())
 def test_no_noise_is_the_limit_of_little_noise(data):
     """Whole numbers everywhere, so that evidence agrees with determined values often."""

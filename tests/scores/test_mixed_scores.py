@@ -50,7 +50,6 @@ def expected_size(table, child, parents):
     return q * (sum(not is_discrete(table, p) for p in parents) + 2)
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_conditional_gaussian_scores_equal_their_definition(data):
     table = data.draw(mixed_tables(weighted=True))
@@ -65,7 +64,6 @@ def test_conditional_gaussian_scores_equal_their_definition(data):
         assert bind(name, table).local(child, parents) == bind(f"cg-{name}", table).local(child, parents)
 
 
-@settings(max_examples=100)
 @given(data=st.data())
 def test_degenerate_gaussian_scores_equal_their_definition(data):
     table = data.draw(mixed_tables(weighted=True))
@@ -83,7 +81,6 @@ def test_degenerate_gaussian_scores_equal_their_definition(data):
 
 
 @pytest.mark.parametrize("name", [*CG, "dg-loglik", "dg-bic"])
-@settings(max_examples=60)
 @given(data=st.data())
 def test_extensions_many_and_local_agree(name, data):
     table = data.draw(mixed_tables())
@@ -101,7 +98,6 @@ def test_extensions_many_and_local_agree(name, data):
 
 
 @pytest.mark.parametrize("name", [*CG, *DG])
-@settings(max_examples=60)
 @given(data=st.data())
 def test_covered_arc_reversal_leaves_the_total_unchanged(name, data):
     table = data.draw(mixed_tables(weighted=True))

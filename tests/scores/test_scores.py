@@ -488,7 +488,7 @@ def test_saturated_gaussian_families_cannot_be_scored():
     assert score.local(0, (1, 2, 3, 4, 5, 6, 7)) == -math.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     variables=st.integers(1, 6),

@@ -35,7 +35,6 @@ PROBLEMS = problems(rows=(3, 6, 40, 300), continuous=("bic", "aic", "bge"))
 # ---- trees
 
 
-@settings(max_examples=60)
 @given(problem=PROBLEMS, seed=st.integers(0, 1000))
 def test_trees_answer_what_growing_and_shrinking_anew_does(problem, seed):
     """Several orders in turn, so that what is remembered is walked again."""
@@ -48,7 +47,6 @@ def test_trees_answer_what_growing_and_shrinking_anew_does(problem, seed):
         assert local.sum() == pytest.approx(score, abs=1e-6)
 
 
-@settings(max_examples=60)
 @given(problem=PROBLEMS, seed=st.integers(0, 1000), data=st.data())
 def test_every_place_has_the_score_of_the_order_laid_out_anew(problem, seed, data):
     order = list(random_order(problem.rules, generator(seed)))

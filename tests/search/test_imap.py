@@ -46,7 +46,6 @@ def states_of(search, table, score="bic", knowledge=None):
 # ---- covering
 
 
-@settings(max_examples=60)
 @given(parents=parent_sets(min_nodes=2, max_nodes=7), data=st.data())
 def test_coverage_is_d_connection(parents, data):
     n = len(parents)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescout as bs
@@ -72,7 +72,6 @@ def drawn(seed, n=5):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=60)
 @given(data=st.data())
 def test_both_methods_find_the_best_of_all_orders_under_any_knowledge(method, data):
     table = drawn(data.draw(st.integers(0, 10_000)))

@@ -284,7 +284,6 @@ def test_an_ambiguous_triple_directs_nothing():
     assert unsure.pairs() == (((0, 1),), ((1, 2),))
 
 
-@settings(max_examples=60)
 @given(parent_sets(min_nodes=2, max_nodes=6), st.data())
 def test_the_rules_agree_with_those_of_graphs_where_nothing_contradicts(parents, data):
     from bayescout.graph.equivalence import meek

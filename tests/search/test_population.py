@@ -234,7 +234,6 @@ def test_chances_are_met_when_genes_are_drawn():
 # ---- repair
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_repair_only_deletes_and_makes_legal(data):
     names = tuple("abcdefg"[: data.draw(st.integers(4, 7))])

@@ -63,11 +63,11 @@ def cells_of(data, variables):
     return len(np.unique(data[0][list(variables)], axis=1).T)
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 240, 20))])
+@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(5, 240, 5))])
 def test_the_bounds_hold_for_every_superset(first):
     """Of every set and everything that may still be added to it, by trying all."""
     tight = 0
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 5):
         table = drawn(seed, n=5)
         bound = bind(BDeu(ess=[0.1, 1.0, 10.0, 200.0][seed % 4]), table)
         data, child = bound.kernel, seed % 5
@@ -79,7 +79,7 @@ def test_the_bounds_hold_for_every_superset(first):
             free = [v for v in others if v not in own]
             for order in (some for k in range(1, len(free) + 1) for some in itertools.permutations(free, k)):
                 tight += check_bounds(data.arrays, child, own, order, scores)
-    assert tight > 100
+    assert tight > 25
 
 
 def check_bounds(data, child, own, order, scores):
@@ -124,7 +124,7 @@ def check_bounds(data, child, own, order, scores):
     return here < max(from_first.values()) + 3
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_depth_first_finds_exactly_the_undominated_sets(data, monkeypatch):
     monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bayescout as bs
@@ -48,7 +48,6 @@ def with_weights(table, weights):
     return bs.Table(table.names, table.states, table.codes, table.values, weights)
 
 
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     exponents=st.tuples(st.integers(-1060, 1021), st.integers(-1060, 1021)),
@@ -102,7 +101,6 @@ def bound_or_refused(name, table):
 
 
 @pytest.mark.parametrize("name", GAUSSIAN)
-@settings(max_examples=150)
 @example(columns=[[0.0] * 5 + [0.5], [1.8e157, 0.0, 0.0, 0.0, 0.5, 0.0]], weights=True)
 @given(columns=st.lists(magnitudes(), min_size=2, max_size=4), weights=st.booleans())
 def test_no_magnitude_gives_a_score_that_is_not_a_number(name, columns, weights):

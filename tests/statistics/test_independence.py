@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescout as bs
@@ -72,7 +72,6 @@ def questions_of(draw, n):
     return Question(order[0], order[1], tuple(order[2 : 2 + draw(st.integers(0, n - 2))]))
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_discrete_tests_are_their_definitions(data):
     table = data.draw(discrete_tables(min_variables=2, max_rows=120))
@@ -150,7 +149,6 @@ def test_row_weights_count():
 # ---- Gaussian
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_fisher_z_is_the_correlation_of_residuals(seed, data):
     rng = np.random.default_rng(seed)
@@ -224,7 +222,6 @@ def test_many_are_the_same_as_one_by_one(name, monkeypatch):
     assert tests.many([]) == []
 
 
-@settings(max_examples=100)
 @given(st.lists(st.floats(0, 1), max_size=12), st.sampled_from(CORRECTIONS))
 def test_corrections_are_their_step_rules(p_values, how):
     """Rejecting where the adjusted value is at most alpha is the published rule at every alpha."""
