@@ -64,15 +64,16 @@ def densities(
     values    (p, N), NaN where a number is empty
     relevant  (p, N) False for nodes that no observed number depends on, which count as absent
     codes     (N,) codes of the discrete parents of the nodes
+
+    Numbers that overflow are found in `sound`; the caller turns their warnings off.
     """
     system = _System.of(network, nodes, codes, values.shape[1])
     observed = ~np.isnan(values)
     means, residuals, scales = system.residuals(values, observed, relevant)
-    sound = np.isfinite(scales).all(axis=0) & np.isfinite(residuals).all(axis=0)
+    sound: Mask = np.asarray(np.isfinite(scales).all(axis=0) & np.isfinite(residuals).all(axis=0))
     scales, residuals = np.where(sound, scales, 0.0), np.where(sound, residuals, 0.0)
-    with np.errstate(divide="ignore"):
-        noise = np.where(relevant & sound, np.log(np.where(scales > 0, scales, 1.0)), 0.0)
-    logs = noise.sum(axis=0) - 0.5 * math.log(2 * math.pi) * observed.sum(axis=0)
+    logs: Array = np.log(np.where(scales > 0, scales, 1.0)).sum(axis=0)
+    logs -= 0.5 * math.log(2 * math.pi) * observed.sum(axis=0)
     gaps = relevant & ~observed
     counts = gaps.sum(axis=0)
     for m in np.unique(counts).tolist():
@@ -135,14 +136,13 @@ class _System:
         Residuals are in standard deviations of the noise. Scales are one over these; zero if not relevant.
         """
         filled, residuals, scales = values.copy(), np.zeros_like(values), np.zeros_like(values)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for i, own in enumerate(self.weights):
-                mean = self.intercepts[i][self.number]
-                for parent, weight in own:
-                    mean += weight[self.number] * filled[parent]
-                scales[i] = np.where(relevant[i], (1 / self.deviations[i])[self.number], 0.0)
-                residuals[i] = np.where(observed[i], (values[i] - mean) * scales[i], 0.0)
-                filled[i] = np.where(observed[i], values[i], mean)
+        for i, own in enumerate(self.weights):
+            mean = self.intercepts[i][self.number]
+            for parent, weight in own:
+                mean += weight[self.number] * filled[parent]
+            scales[i] = np.where(relevant[i], (1 / self.deviations[i])[self.number], 0.0)
+            residuals[i] = np.where(observed[i], (values[i] - mean) * scales[i], 0.0)
+            filled[i] = np.where(observed[i], values[i], mean)
         return filled, residuals, scales
 
 

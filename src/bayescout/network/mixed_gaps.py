@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayescout.graph.orders import reach
 from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.gaussian_parts import discrete_parents
-from bayescout.network.mixed_densities import densities
+from bayescout.network.mixed_densities import Densities, densities
 from bayescout.network.node import Array, Mask
 from bayescout.network.tabular import Tabular
 
@@ -33,6 +33,12 @@ MOST_CELLS = 256
 BATCH_NUMBERS = 2**21
 """Numbers in the matrices of cells that are worked on together."""
 
+LARGEST_LOG = 1e5
+"""Log-densities larger than this, of either sign, have lost too many digits to be compared."""
+
+NEGLIGIBLE = 100.0
+"""A cell whose log-weight is this far below that of another one of its row adds nothing."""
+
 Rows = NDArray[np.intp]
 
 
@@ -45,7 +51,7 @@ class GapCells:
     row        (N,)  for each cell the place of its row among these, ascending; no row is without cells
     logs       (N,)  logarithms of the weights; of all cells of a row that is impossible minus infinity
     codes      (N,)  codes of each discrete node
-    means      (N,)  of the target, if that is continuous
+    means      (N,)  of each continuous node: its number, or its mean if a continuous node is asked for
     undefined  nodes with an undefined configuration of their parents in a cell
     """
 
@@ -54,7 +60,7 @@ class GapCells:
     row: Rows
     logs: Array
     codes: dict[int, NDArray[np.intp]]
-    means: Array | None
+    means: dict[int, Array]
     undefined: set[int]
 
     def _weights(self) -> tuple[Array, Array]:
@@ -69,21 +75,29 @@ class GapCells:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.bincount(self.row, weights, len(self.rows))) + peaks)
 
+    def largest(self) -> NDArray[np.intp]:
+        """(k,) the cell of each row with the largest weight, the first of equals."""
+        order = np.lexsort([-self.logs, self.row])
+        return np.asarray(order[np.searchsorted(self.row, np.arange(len(self.rows)))])
+
     def expected(self, values: Sequence[Array]) -> tuple[Array, Mask]:
         """(k, w) the mean over the cells of each row of w numbers per cell, and a mask of impossible rows."""
         weights, peaks = self._weights()
         wrong = np.isneginf(peaks)
         totals = np.where(wrong, 1.0, np.bincount(self.row, weights, len(self.rows)))
-        sums = [np.bincount(self.row, weights * one, len(self.rows)) for one in values]
+        sums = [np.bincount(self.row, weights * np.where(weights > 0, one, 0.0)) for one in values]
         return np.stack(sums, axis=1) / totals[:, None], wrong
 
 
-def gap_cells(network: Network, target: int | None, matched: Matched) -> Iterator[GapCells]:
-    """The cells of the rows that have empty cells, except of those with too many, a few rows at a time."""
+def gap_cells(network: Network, targets: Sequence[int], matched: Matched) -> Iterator[GapCells]:
+    """The cells of the rows that have empty cells, except of those with too many, a few rows at a time.
+
+    The targets are the nodes that are asked for; none of them if the density of the rows is.
+    """
     if matched.empty is None:
         return
     rows = np.flatnonzero(matched.empty)
-    layout = _Layout(network, target, matched)
+    layout = _Layout(network, targets, matched)
     observed = layout.observed(rows)
     relevant = layout.relevant(observed)
     sizes = np.where(relevant & ~observed, layout.sizes, 1.0).prod(axis=1)
@@ -103,10 +117,9 @@ class _Layout:
     reached    (p, p) for each node its ancestors and itself
     """
 
-    def __init__(self, network: Network, target: int | None, matched: Matched) -> None:
-        self.network, self.target, self.matched = network, target, matched
-        wanted = matched.columns if target is None else (*matched.columns, target)
-        bearing = reach(network.dag.parents, wanted)
+    def __init__(self, network: Network, targets: Sequence[int], matched: Matched) -> None:
+        self.network, self.targets, self.matched = network, list(targets), matched
+        bearing = reach(network.dag.parents, (*matched.columns, *targets))
         order = [node for node in network.dag.order_indices if bearing[node]]
         self.states = [one.states for one in network.distributions]
         self.discrete = [node for node in order if self.states[node] is not None]
@@ -133,10 +146,9 @@ class _Layout:
         return found
 
     def relevant(self, observed: Mask) -> Mask:
-        """(n, p) True where a node is the target, observed, or an ancestor of those."""
+        """(n, p) True where a node is a target, observed, or an ancestor of those."""
         starts = observed.astype(np.float32)
-        if self.target is not None:
-            starts[:, self.target] = 1.0
+        starts[:, self.targets] = 1.0
         return np.asarray(starts @ self.reached.astype(np.float32) > 0)
 
     def cells(self, rows: Rows, observed: Mask, relevant: Mask, counts: Rows) -> GapCells:
@@ -148,16 +160,12 @@ class _Layout:
         for node in self.discrete:
             family = (*self.network.dag.parents[node], node)
             logs += np.where(here[node], self.tables[node][tuple(codes[v] for v in family)], 0.0)
-        settled, means = np.ones(len(rows), dtype=bool), None
+        settled, means = np.ones(len(rows), dtype=bool), {}
         if self.continuous:
-            is_asked = self.target in self.continuous
-            values = self._values(rows, row, observed)
-            some = np.array([here[node] for node in self.continuous])
-            found = densities(self.network, self.continuous, values, some, codes, is_asked)
-            logs += found.logs
-            settled = np.bincount(row, ~found.sound, len(rows)) == 0
-            if is_asked and self.target is not None:
-                means = found.means[self.continuous.index(self.target)]
+            found = self._densities(rows, row, here, codes)
+            settled = _settled(logs, found, row, len(rows))
+            logs = np.where(np.isneginf(logs), logs, logs + found.logs)
+            means = dict(zip(self.continuous, found.means, strict=True))
         return GapCells(rows, settled, row, logs, codes, means, self._undefined(codes, here))
 
     def _codes(
@@ -176,13 +184,18 @@ class _Layout:
             turn = np.where(free, turn // size, turn)
         return found
 
-    def _values(self, rows: Rows, row: Rows, observed: Mask) -> Array:
-        """(p, N) numbers of the continuous nodes."""
-        found = np.full((len(self.continuous), len(row)), np.nan)
+    def _densities(
+        self, rows: Rows, row: Rows, relevant: Sequence[Mask], codes: dict[int, NDArray[np.intp]]
+    ) -> Densities:
+        """The densities of the observed numbers of each cell."""
+        values = np.full((len(self.continuous), len(row)), np.nan)
         for i, node in enumerate(self.continuous):
             if node in self.matched.columns:
-                found[i] = self.matched.columns[node][rows][row]
-        return found
+                values[i] = self.matched.columns[node][rows][row]
+        some = np.array([relevant[node] for node in self.continuous])
+        is_asked = any(self.states[node] is None for node in self.targets)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return densities(self.network, self.continuous, values, some, codes, is_asked)
 
     def _undefined(self, codes: dict[int, NDArray[np.intp]], relevant: Sequence[Mask]) -> set[int]:
         """The nodes with an undefined configuration of their discrete parents in a cell."""
@@ -194,3 +207,13 @@ class _Layout:
                 if (np.broadcast_to(one.undefined[given], len(relevant[node])) & relevant[node]).any():
                     found.add(node)
         return found
+
+
+def _settled(tables: Array, found: Densities, row: Rows, n_rows: int) -> Mask:
+    """(n,) True if every cell of the row has a weight that can be relied on, or that does not matter."""
+    total = tables + np.where(found.sound, found.logs, 0.0)
+    near = found.sound & (np.abs(found.logs) <= LARGEST_LOG)
+    starts = np.searchsorted(row, np.arange(n_rows))
+    peaks = np.maximum.reduceat(np.where(near, total, -np.inf), starts)
+    fine = near | np.isneginf(tables) | (found.sound & (total < peaks[row] - NEGLIGIBLE))
+    return np.asarray(np.bincount(row, ~fine, n_rows) == 0)

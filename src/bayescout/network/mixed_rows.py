@@ -65,11 +65,11 @@ def _by_row(network: Network, target: int, matched: Matched, of: Asked, width: i
     found, wrong = np.empty((matched.n_rows, width)), np.empty(matched.n_rows, dtype=bool)
     undefined: set[int] = set()
     left = np.ones(matched.n_rows, dtype=bool)
-    for cells in gap_cells(network, target, matched):
-        if cells.means is None:
+    for cells in gap_cells(network, (target,), matched):
+        if target in cells.codes:
             wanted = [(cells.codes[target] == code).astype(np.float64) for code in range(width)]
         else:
-            wanted = [cells.means]
+            wanted = [cells.means[target]]
         answers, impossible = cells.expected(wanted)
         rows = cells.rows[cells.settled]
         found[rows], wrong[rows] = answers[cells.settled], impossible[cells.settled]
@@ -158,7 +158,7 @@ def _taken(problem: Problem, rows: NDArray[Any]) -> Problem:
 def log_likelihoods(network: Network, matched: Matched) -> Array:
     """log P(observed cells) of each row, a density where some are numbers."""
     found, left = np.empty(matched.n_rows), np.ones(matched.n_rows, dtype=bool)
-    for cells in gap_cells(network, None, matched):
+    for cells in gap_cells(network, (), matched):
         rows = cells.rows[cells.settled]
         found[rows] = cells.log_totals()[cells.settled]
         left[rows] = False
