@@ -259,6 +259,19 @@ def test_impossible_rows_get_the_answer_without_evidence():
         assert np.isneginf(network.log_likelihood(table).total)
 
 
+def test_a_row_of_probability_zero_with_a_determined_number_is_refused_as_ever():
+    dag = Dag.from_arcs([("a", "x"), ("a", "y")])
+    point = ConditionalGaussian([0.0, 2.0], np.zeros((2, 0)), [0.0, 0.0])
+    network = Network(dag, [Tabular("uv", [0.0, 1.0]), point, point])
+    rows = {"a": ["u", "v"], "x": [0.0, None], "y": [None, None]}
+    for most in (0, mixed_gaps.MOST_CELLS):
+        with (
+            patch.object(mixed_gaps, "MOST_CELLS", most),
+            pytest.raises(NetworkError, match="variance 0"),
+        ):
+            network.row_log_likelihood(rows)
+
+
 def test_rows_without_empty_cells_are_not_worked_on_here():
     network = chain(1.0)
     full = network.sample(5, seed=1)

@@ -215,5 +215,6 @@ def _settled(tables: Array, found: Densities, row: Rows, n_rows: int) -> Mask:
     near = found.sound & (np.abs(found.logs) <= LARGEST_LOG)
     starts = np.searchsorted(row, np.arange(n_rows))
     peaks = np.maximum.reduceat(np.where(near, total, -np.inf), starts)
-    fine = near | np.isneginf(tables) | (found.sound & (total < peaks[row] - NEGLIGIBLE))
+    little = np.isneginf(tables) | (total < peaks[row] - NEGLIGIBLE)
+    fine = near | (found.sound & little)
     return np.asarray(np.bincount(row, ~fine, n_rows) == 0)
