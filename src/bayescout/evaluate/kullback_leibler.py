@@ -15,6 +15,7 @@ from bayescout.evaluate import marginals
 from bayescout.evaluate.distance import LISTED, Divergence, Impossible
 from bayescout.evaluate.gaussian import gaussian_divergence, gaussian_sampled
 from bayescout.evaluate.matching import FamilyTable, families, require_networks
+from bayescout.evaluate.mixed import mixed_divergence, refuse_exact
 from bayescout.network import Network
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,8 @@ def divergence(
     with the parents u in the truth P and v in the learned network Q. Discrete networks: P of every family
     comes from exact inference in the truth or, if that needs too large tables, the divergence is the mean of
     $\log P - \log Q$ over `samples` rows drawn from the truth; `exact` says which. Gaussian networks:
-    always exact. `method` "exact" refuses where "auto" would sample; "sampled" always samples.
+    always exact. Networks of both kinds: always sampled, with densities of rows. `method` "exact" refuses
+    where "auto" would sample; "sampled" always samples.
     States are matched by value; a state that only the truth has is impossible in the learned network.
     """
     require_networks(truth, learned)
@@ -49,6 +51,10 @@ def divergence(
             if method == "sampled"
             else gaussian_divergence(truth, learned)
         )
+    if truth.is_mixed:
+        if method == "exact":
+            raise refuse_exact()
+        return mixed_divergence(truth, learned, samples, seed)
     mine = families(truth, truth.states, truth.nodes)
     others = families(learned, truth.states, truth.nodes)
     if method != "sampled":

@@ -43,6 +43,12 @@ class Matched:
         """The columns of some rows."""
         return {node: column[chosen] for node, column in self.columns.items()}
 
+    def taken(self, chosen: NDArray[Any]) -> Matched:
+        """Some rows by themselves."""
+        weights = None if self.weights is None else self.weights[chosen]
+        empty = None if self.empty is None else self.empty[chosen]
+        return Matched(self.rows(chosen), weights, len(chosen), empty)
+
     def by_pattern(self, network: Network) -> Iterator[tuple[NDArray[np.intp], dict[int, NDArray[Any]]]]:
         """Rows that lack the same cells, and their columns without those; all rows if no cell is empty."""
         if self.empty is None:

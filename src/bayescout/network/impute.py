@@ -17,7 +17,9 @@ from bayescout.network import gaussian_rows, mixed_rows
 from bayescout.network.encode import Matched, match_some, patterns
 from bayescout.network.gibbs import Chain
 from bayescout.network.incomplete import by_kind, row_values, too_large
+from bayescout.network.inference import warn_undefined
 from bayescout.network.junction import Codes, Rows, row_codes, shared_out
+from bayescout.network.mixed_gaps import gap_cells
 from bayescout.network.node import Array, Mask
 from bayescout.wording import setting
 
@@ -186,11 +188,8 @@ def filled_mixed(
     made = np.repeat(values[None], draws, axis=0)
     impossible = np.zeros(len(values), dtype=bool)
     if rng is None:
-        for row in np.flatnonzero(np.isnan(values).any(axis=1)).tolist():
-            try:
-                made[:, row] = _most_probable(network, values[row])
-            except NetworkError:
-                impossible[row] = True
+        best, impossible = _most_probable_rows(network, values)
+        made[:] = best
     if rng is not None or impossible.any():
         source = np.random.default_rng(0) if rng is None else rng
         chain = begun(network, values, source)
@@ -199,6 +198,40 @@ def filled_mixed(
             chain.sweep(network, source, SWEEPS)
             made[draw, rows] = np.array(chain.cells).T[rows]
     return made, impossible
+
+
+def _most_probable_rows(network: Network, values: Array) -> tuple[Array, Mask]:
+    """The rows with their empty cells at the most probable values, and a mask of the impossible rows."""
+    made, impossible = values.copy(), np.zeros(len(values), dtype=bool)
+    left: Mask = np.asarray(np.isnan(values).any(axis=1))
+    undefined: set[int] = set()
+    for cells in gap_cells(network, range(len(network.dag)), _matched_rows(network, values)):
+        at = cells.largest()
+        numbers = {**cells.codes, **cells.means}
+        rows, at = cells.rows[cells.settled], at[cells.settled]
+        for node, own in numbers.items():
+            made[rows, node] = own[at]
+        impossible[rows] = np.isneginf(cells.logs[at])
+        left[rows] = False
+        undefined |= cells.undefined
+    warn_undefined(network, sorted(undefined), "the answer")
+    for row in np.flatnonzero(left).tolist():
+        try:
+            made[row] = _most_probable(network, values[row])
+        except NetworkError:
+            impossible[row] = True
+    return made, impossible
+
+
+def _matched_rows(network: Network, values: Array) -> Matched:
+    """(n, p) rows of codes and numbers, NaN where a cell is empty, as columns of nodes."""
+    empty = np.isnan(values)
+    columns: dict[int, NDArray[Any]] = {}
+    for node, one in enumerate(network.distributions):
+        column = values[:, node]
+        size = None if one.states is None else len(one.states)
+        columns[node] = column if size is None else np.where(empty[:, node], size, column).astype(np.intp)
+    return Matched(columns, None, len(values), np.asarray(empty.any(axis=1)))
 
 
 def _most_probable(network: Network, row: Array) -> list[float]:

@@ -1,9 +1,13 @@
-"""Predictions for many rows, and the density of their evidence, in networks of both kinds of nodes."""
+"""Predictions for many rows, and the density of their evidence, in networks of both kinds of nodes.
+
+Rows with empty cells are worked on together, whatever they lack (`mixed_gaps`). What that leaves, and rows
+without empty cells, are posed as one problem per pattern of empty cells (`mixed_problem`).
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +27,7 @@ from bayescout.network.mixed_cells import (
     possible_rows,
     warn_estimate,
 )
+from bayescout.network.mixed_gaps import gap_cells
 from bayescout.network.mixed_problem import Group, Problem, chunks, groups, posed, undefined_nodes
 
 if TYPE_CHECKING:
@@ -59,7 +64,18 @@ def _by_row(network: Network, target: int, matched: Matched, of: Asked, width: i
     """The answer for each row; impossible rows have that without evidence, and a warning counts them."""
     found, wrong = np.empty((matched.n_rows, width)), np.empty(matched.n_rows, dtype=bool)
     undefined: set[int] = set()
-    for rows, columns in matched.by_pattern(network):
+    left = np.ones(matched.n_rows, dtype=bool)
+    for cells in gap_cells(network, (target,), matched):
+        if target in cells.codes:
+            wanted = [(cells.codes[target] == code).astype(np.float64) for code in range(width)]
+        else:
+            wanted = [cells.means[target]]
+        answers, impossible = cells.expected(wanted)
+        rows = cells.rows[cells.settled]
+        found[rows], wrong[rows] = answers[cells.settled], impossible[cells.settled]
+        left[rows] = False
+        undefined |= cells.undefined
+    for rows, columns in _left(network, matched, left):
         problem = posed(network, (target,), columns, len(rows))
         undefined |= set(undefined_nodes(problem))
         found[rows], wrong[rows] = rows_answered(problem, of, width)
@@ -75,6 +91,16 @@ def _by_row(network: Network, target: int, matched: Matched, of: Asked, width: i
             stacklevel=4,
         )
     return found
+
+
+def _left(
+    network: Network, matched: Matched, left: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.intp], dict[int, NDArray[Any]]]]:
+    """The rows that are left by their pattern of empty cells, and their columns."""
+    chosen = np.flatnonzero(left)
+    if len(chosen):
+        for rows, columns in matched.taken(chosen).by_pattern(network):
+            yield chosen[rows], columns
 
 
 def rows_answered(problem: Problem, of: Asked, width: int) -> tuple[Array, NDArray[np.bool_]]:
@@ -131,8 +157,12 @@ def _taken(problem: Problem, rows: NDArray[Any]) -> Problem:
 
 def log_likelihoods(network: Network, matched: Matched) -> Array:
     """log P(observed cells) of each row, a density where some are numbers."""
-    found = np.empty(matched.n_rows)
-    for rows, columns in matched.by_pattern(network):
+    found, left = np.empty(matched.n_rows), np.ones(matched.n_rows, dtype=bool)
+    for cells in gap_cells(network, (), matched):
+        rows = cells.rows[cells.settled]
+        found[rows] = cells.log_totals()[cells.settled]
+        left[rows] = False
+    for rows, columns in _left(network, matched, left):
         found[rows], orders = log_evidence(network, columns, len(rows))
         if (orders > 0).any():
             raise NetworkError(
