@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
-from bayescout.data.declared import CutStates
+from bayescout.data.declared import RawStates
 from bayescout.data.kinds import DISTINCT
 from bayescout.data.numerals import as_number
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
@@ -115,7 +115,7 @@ class Column:
         if self.abandoned:
             self._rows_abandoned += len(array)
             return
-        if isinstance(self.states, CutStates):
+        if isinstance(self.states, RawStates) and self.states.cuts is not None:
             self.add_coded(*self.states.coded(array))
             return
         if self.wanted == "discrete" or self.states is not None:
@@ -149,7 +149,7 @@ class Column:
 
     def _code(self, value: Any) -> int:
         value = self.meaning(value)
-        if isinstance(self.states, CutStates):
+        if isinstance(self.states, RawStates):
             value = self.states.state_of(value)
         code = self._index.setdefault(value, len(self.values))
         if code == len(self.values):
@@ -294,6 +294,6 @@ def _check_states(name: Label, states: Any) -> States:
         if value in seen:
             raise SettingError(f"column {name!r} is given the state {value!r} twice, or as {seen[value]!r}")
         seen[value] = value
-    if isinstance(states, CutStates):
+    if isinstance(states, RawStates):
         return states
     return OpenStates(listed) if isinstance(states, OpenStates) else listed

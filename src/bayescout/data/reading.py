@@ -98,12 +98,14 @@ class Notes:
     left_out  (column, reason) for the columns of the source that are not in the table
     marks     (column, text, cells) for texts of a file that count as missing
     cuts      (column, cut points) for the columns that were cut into intervals; see `Table.cuts`
+    missing_states  (column, state) for the columns in which a state stands for missing cells
     """
 
     reasons: tuple[tuple[Hashable, str, bool], ...] = ()
     left_out: tuple[tuple[Hashable, str], ...] = ()
     marks: tuple[tuple[Hashable, str, int], ...] = ()
     cuts: tuple[tuple[Hashable, tuple[float, ...]], ...] = ()
+    missing_states: tuple[tuple[Hashable, Hashable], ...] = ()
 
     def why(self) -> dict[Hashable, tuple[str, bool]]:
         return {name: (reason, close) for name, reason, close in self.reasons}

@@ -379,6 +379,13 @@ class Table:
         }
 
     @cached_property
+    def missing_states(self) -> dict[Label, Label]:
+        """The state that stands for missing cells, for the columns that have one; networks keep these."""
+        noted = dict(self.notes.missing_states)
+        pairs = zip(self.names, self.states, strict=True)
+        return {name: noted[name] for name, own in pairs if name in noted and noted[name] in (own or ())}
+
+    @cached_property
     def columns(self) -> ColumnReadings:
         """How each column was read: a value that prints as a table, with one `ColumnReading` per column."""
         missing, why = dict(self.missing.counts), self.notes.why()

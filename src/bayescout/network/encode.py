@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.declared import CutStates
+from bayescout.data.declared import RawStates
 from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.intervals import cut, interval_of
 from bayescout.data.states import StateFinder
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Matched:
     """Data matched to nodes: the codes or numbers of each node that has a column.
 
-    An empty cell is the code after the node's last state, or NaN, as in a table. So is a value that is
-    no state of its node; `warn_unknown` has counted those.
+    An empty cell is the code after the node's last state, or NaN, as in a table, unless the node has a state
+    for it. So is a value that is no state of its node; `warn_unknown` has counted those.
     """
 
     columns: dict[int, NDArray[Any]]
@@ -118,6 +118,7 @@ def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Seque
             missing = np.isnan(column)
         else:
             column, strange = _recoded(table, label, own)
+            column = _with_state_of_empty(table, label, own, column)
             missing = column == len(own)
             if strange is not None:
                 unknown[label] = strange
@@ -156,9 +157,7 @@ def declarations(known: Mapping[Label, States | None]) -> dict[str, Any]:
 
 def _opened(states: States) -> States:
     """Declared states that other values may stand beside, to be counted as unknown."""
-    if isinstance(states, CutStates):
-        return CutStates(states, states.cuts, is_open=True)
-    return OpenStates(states)
+    return states.opened() if isinstance(states, RawStates) else OpenStates(states)
 
 
 def _numbers(table: Table, label: Label) -> NDArray[Any]:
@@ -177,7 +176,7 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
     """
     own = table.states[table.index(label)]
     codes = table.array(label)
-    cuts = states.cuts if isinstance(states, CutStates) else None
+    cuts = states.cuts if isinstance(states, RawStates) else None
     if own is None and cuts is not None:
         found = cut(cuts, codes)
         found[np.isnan(codes)] = len(states)
@@ -204,6 +203,14 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
         _refuse_other_type(label, strange[1], int(outside[0]), states)
     found[outside] = len(states)
     return _narrow(found, len(states)), strange
+
+
+def _with_state_of_empty(table: Table, label: Label, states: States, codes: NDArray[Any]) -> NDArray[Any]:
+    """The codes with the state that the node has for empty cells in these, if it has one."""
+    empty = states.empty if isinstance(states, RawStates) else None
+    if empty is None or not table.has_missing:
+        return codes
+    return np.where(table.missing_cells(label), states.index(empty), codes).astype(codes.dtype)
 
 
 def _narrow(codes: NDArray[Any], states: int) -> NDArray[Any]:
