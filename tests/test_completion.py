@@ -137,7 +137,8 @@ def test_columns_that_are_nearly_empty_or_never_there_together() -> None:
         None,
         MissingReport("keep"),
     )
-    assert bs.learn(table).dag.nodes == ("a", "b", "c")
+    with pytest.warns(BayescoutWarning, match="'a' and 'b'"):
+        assert bs.learn(table).dag.nodes == ("a", "b", "c")
 
 
 def test_the_first_tree_joins_what_belongs_together() -> None:

@@ -158,6 +158,8 @@ def sentence(table: Table) -> str:
     if table.cuts:
         counts[0] += f" ({len(table.cuts):,} cut into intervals)"
     parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
+    if table.apart:
+        parts.append(f"hardly ever observed together: {pairs_in_words(table.apart)}")
     if left_out:
         parts.append(f"{counted(len(left_out), 'column')} left out: {in_words(left_out)}")
     return "; ".join(parts)
@@ -185,6 +187,12 @@ def in_words(columns: Sequence[tuple[Hashable, str]], limit: int = 6) -> str:
     """`'id' (identifies rows), 'born' (dates)`."""
     shown = ", ".join(f"{name!r} ({reason})" for name, reason in columns[:limit])
     return shown + (f" and {len(columns) - limit:,} more" if len(columns) > limit else "")
+
+
+def pairs_in_words(pairs: Sequence[tuple[Hashable, Hashable, int]], limit: int = 6) -> str:
+    """`'a' and 'b' (0 rows), 'a' and 'c' (2 rows)`."""
+    shown = ", ".join(f"{one!r} and {two!r} ({counted(rows, 'row')})" for one, two, rows in pairs[:limit])
+    return shown + (f" and {len(pairs) - limit:,} more pairs" if len(pairs) > limit else "")
 
 
 def marks_in_words(marks: Sequence[tuple[str, int]], limit: int = 6) -> str:
