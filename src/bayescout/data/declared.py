@@ -62,6 +62,13 @@ class RawStates(tuple[Hashable, ...]):
         return [names[place] for place in found.tolist()], codes.ravel()
 
 
+class OpenNumbers(str):
+    """The kind "continuous" of a column that may hold other values than numbers, which count as missing."""
+
+
+OPEN_NUMBERS: Any = OpenNumbers("continuous")
+
+
 def is_open(states: States | None) -> bool:
     """Return True if a column with these declared states may hold other values."""
     return isinstance(states, OpenStates) or (isinstance(states, RawStates) and states.is_open)

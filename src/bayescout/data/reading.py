@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayescout.errors import printable
-from bayescout.graph.labels import counted
+from bayescout.graph.labels import counted, quoted
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
@@ -98,6 +98,8 @@ class Notes:
     left_out  (column, reason) for the columns of the source that are not in the table
     marks     (column, text, cells) for texts of a file that count as missing
     cuts      (column, cut points) for the columns that were cut into intervals; see `Table.cuts`
+    commas    the columns of numbers in text that have decimal commas
+    strange   (column, cells, first of them) for cells that are no numbers and count as missing
     missing_states  (column, state) for the columns in which a state stands for missing cells
     """
 
@@ -106,6 +108,8 @@ class Notes:
     marks: tuple[tuple[Hashable, str, int], ...] = ()
     cuts: tuple[tuple[Hashable, tuple[float, ...]], ...] = ()
     missing_states: tuple[tuple[Hashable, Hashable], ...] = ()
+    commas: tuple[Hashable, ...] = ()
+    strange: tuple[tuple[Hashable, int, Hashable], ...] = ()
 
     def why(self) -> dict[Hashable, tuple[str, bool]]:
         return {name: (reason, close) for name, reason, close in self.reasons}
@@ -158,6 +162,9 @@ def sentence(table: Table) -> str:
     if table.cuts:
         counts[0] += f" ({len(table.cuts):,} cut into intervals)"
     parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
+    commas = [name for name in table.notes.commas if name in table.names]
+    if commas:
+        parts.append(f"decimal commas in {quoted(commas, 6)}")
     if table.apart:
         parts.append(f"hardly ever observed together: {pairs_in_words(table.apart)}")
     if left_out:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.declared import RawStates
+from bayescout.data.declared import OPEN_NUMBERS, RawStates
 from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.intervals import cut, interval_of
 from bayescout.data.states import StateFinder
@@ -111,11 +111,15 @@ def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Seque
     table = _table_of(data, known)
     columns: dict[int, NDArray[Any]] = {}
     unknown: dict[Label, tuple[int, Label]] = {}
+    strange_numbers = {label: (cells, value) for label, cells, value in table.notes.strange}
     gaps = np.zeros(table.n_rows, dtype=bool)
     for label, own in known.items():
         if own is None:
             column = _numbers(table, label)
             missing = np.isnan(column)
+            if label in strange_numbers:
+                unknown[label] = strange_numbers[label]
+                _refuse_without_numbers(label, unknown[label], missing)
         else:
             column, strange = _recoded(table, label, own)
             column = _with_state_of_empty(table, label, own, column)
@@ -124,20 +128,26 @@ def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Seque
                 unknown[label] = strange
         columns[dag.index(label)] = column
         gaps |= missing
-    warn_unknown(unknown, table.n_rows)
+    warn_unknown(unknown, table.n_rows, frozenset(strange_numbers))
     return Matched(columns, table.weights, table.n_rows, gaps if gaps.any() else None)
 
 
-def warn_unknown(unknown: Mapping[Label, tuple[int, Label]], n_rows: int) -> None:
-    """Warn once of values that are no states of their nodes: how many of each column, and an example."""
+def warn_unknown(
+    unknown: Mapping[Label, tuple[int, Label]], n_rows: int, numbers: frozenset[Label] = frozenset()
+) -> None:
+    """Warn once of values that their nodes cannot have: how many of each column, and an example.
+
+    Those of the nodes `numbers` are no numbers, the others no states.
+    """
     if unknown:
+        what = "no state" if not numbers else "no number" if numbers >= set(unknown) else "no state or number"
         shown = ", ".join(
             f"{label!r} ({count:,}, such as {value!r})" for label, (count, value) in list(unknown.items())[:8]
         )
         more = f" and {len(unknown) - 8} more columns" if len(unknown) > 8 else ""
         warnings.warn(
-            f"values that are no state of their node count as missing: {shown}{more} of {n_rows:,} rows; "
-            f"correct them, or fit with states that hold them",
+            f"values that are {what} of their node count as missing: {shown}{more} of {n_rows:,} rows; "
+            f"correct them{'' if what == 'no number' else ', or fit with states that hold them'}",
             BayescoutWarning,
             stacklevel=4,
         )
@@ -151,7 +161,7 @@ def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
 def declarations(known: Mapping[Label, States | None]) -> dict[str, Any]:
     """Arguments of `as_table` for the columns of nodes: kinds, and states that other values may be beside."""
     declared = {label: _opened(own) for label, own in known.items() if own is not None}
-    kinds: dict[Any, Kind] = {label: "continuous" for label, own in known.items() if own is None}
+    kinds: dict[Any, Kind] = {label: OPEN_NUMBERS for label, own in known.items() if own is None}
     return {"kinds": kinds or None, "states": declared or None, "columns": list(known), "missing": "keep"}
 
 
@@ -167,6 +177,15 @@ def _numbers(table: Table, label: Label) -> NDArray[Any]:
             f"{setting('kinds', {label: 'continuous'})} declares it continuous"
         )
     return table.array(label)
+
+
+def _refuse_without_numbers(label: Label, strange: tuple[int, Label], missing: NDArray[np.bool_]) -> None:
+    """Refuse a column none of whose values is a number: it is a mistake rather than a gap."""
+    if missing.all():
+        raise NetworkError(
+            f"column {label!r} has no number, but such as {strange[1]!r}, and its node is continuous: "
+            f"convert the column to numbers, or leave it out"
+        )
 
 
 def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], tuple[int, Label] | None]:
