@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayescout.arrays import Bools, Floats, Parents
+from bayescout.arrays import Bools, Floats, Ints, Parents
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning
 from bayescout.graph.dag import Dag
@@ -25,6 +25,7 @@ from bayescout.network.em import discrete_network
 from bayescout.network.fit import stacked
 from bayescout.network.gibbs import Chain
 from bayescout.network.impute import complete
+from bayescout.network.regression import LEAST_SIZE, MOST_SIZE
 from bayescout.scores import Scorer, TableScorer, bind
 from bayescout.search import SEARCHES, Problem
 from bayescout.search.frame.interrupts import CtrlC
@@ -98,12 +99,31 @@ def completed(
 
     Ctrl-C ends it as soon as it can, too; a second one is raised.
     """
+    require_varying(table)
+    exponents = _exponents(table)
     with CtrlC() as interrupt:
-        return _completed(table, rules, seed, workers, Late(until, interrupt))
+        found = _completed(_scaled(table, -exponents), rules, seed, workers, Late(until, interrupt))
+    return replace(found, table=_scaled(found.table, exponents))
+
+
+def _exponents(table: Table) -> Ints:
+    """The powers of two by which columns beyond the range of a network's numbers are scaled; else 0."""
+    sizes = np.nanmax(np.abs(table.values), axis=1, initial=0.0)
+    beyond = (sizes > 0) & ((sizes < LEAST_SIZE) | (sizes > MOST_SIZE))
+    return np.where(beyond, np.frexp(sizes)[1], 0)
+
+
+def _scaled(table: Table, exponents: Ints) -> Table:
+    """The table with its continuous columns times powers of two, which leave every digit as it is."""
+    if not exponents.any():
+        return table
+    most = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        values = np.clip(np.ldexp(table.values, exponents[:, None]), -most, most)
+    return replace(table, values=values)
 
 
 def _completed(table: Table, rules: Rules, seed: int, workers: int | None, late: Late) -> Completion:
-    require_varying(table)
     table = table.take(canonical_rows(table))
     rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
     rules = _narrowed(rules, table)
