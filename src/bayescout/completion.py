@@ -16,24 +16,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayescout.arrays import Bools, Floats, Parents
+from bayescout.arrays import Bools, Floats, Ints, Parents
 from bayescout.data.table import Table
-from bayescout.errors import BayescoutWarning, DataError
+from bayescout.errors import BayescoutWarning
 from bayescout.graph.dag import Dag
 from bayescout.network import Network, fit
 from bayescout.network.em import discrete_network
 from bayescout.network.fit import stacked
 from bayescout.network.gibbs import Chain
 from bayescout.network.impute import complete
+from bayescout.network.regression import LEAST_SIZE, MOST_SIZE
 from bayescout.scores import Scorer, TableScorer, bind
 from bayescout.search import SEARCHES, Problem
+from bayescout.search.frame.interrupts import CtrlC
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.run import drive
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.pairs import pair_gains
-from bayescout.wording import setting
+from bayescout.statistics.requirements import require_varying
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,17 @@ WIDE, ALL_STATES = 1000, 5000
 
 @dataclass(frozen=True)
 class Completion:
-    """A table without missing cells, and the number of rounds that it is from."""
+    """A table without missing cells.
+
+    rounds       the number of graphs that cells were drawn from, after the first tree
+    graph        the last of them, or the first tree
+    interrupted  True if Ctrl-C ended the drawing
+    """
 
     table: Table
     rounds: int
+    graph: ParentSets
+    interrupted: bool = False
 
 
 def completed(
@@ -87,15 +96,41 @@ def completed(
     """The table with its missing cells drawn under networks that keep the rules; rows are in another order.
 
     until  the time, by `time.perf_counter`, after which drawing ends as soon as it can
+
+    Ctrl-C ends it as soon as it can, too; a second one is raised.
     """
-    _require_values(table)
+    require_varying(table)
+    exponents = _exponents(table)
+    with CtrlC() as interrupt:
+        found = _completed(_scaled(table, -exponents), rules, seed, workers, Late(until, interrupt))
+    return replace(found, table=_scaled(found.table, exponents))
+
+
+def _exponents(table: Table) -> Ints:
+    """The powers of two by which columns beyond the range of a network's numbers are scaled; else 0."""
+    sizes = np.nanmax(np.abs(table.values), axis=1, initial=0.0)
+    beyond = (sizes > 0) & ((sizes < LEAST_SIZE) | (sizes > MOST_SIZE))
+    return np.where(beyond, np.frexp(sizes)[1], 0)
+
+
+def _scaled(table: Table, exponents: Ints) -> Table:
+    """The table with its continuous columns times powers of two, which leave every digit as it is."""
+    if not exponents.any():
+        return table
+    most = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        values = np.clip(np.ldexp(table.values, exponents[:, None]), -most, most)
+    return replace(table, values=values)
+
+
+def _completed(table: Table, rules: Rules, seed: int, workers: int | None, late: Late) -> Completion:
     table = table.take(canonical_rows(table))
     rng = np.random.default_rng([seed, table.n_rows, table.n_columns])
     rules = _narrowed(rules, table)
-    plan, late = Plan.of(table), Late(until)
+    plan, tree = Plan.of(table), first_tree(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
-        network = fit(Dag(table.names, first_tree(table)), table, prior=_prior(table), missing="available")
+        network = fit(Dag(table.names, tree), table, prior=_prior(table), missing="available")
         chain = Chain.of_table(table, workers)
         if late():
             chain.begin(network, rng)
@@ -114,17 +149,18 @@ def completed(
     while len(kept) < plan.draws and not late():
         _swept(chain, network, rng, plan.sweeps, late)
         kept.append(chain.completed(table))
-    return Completion(stacked(kept), rounds)
+    found = tree if isinstance(graph, str) else graph
+    return Completion(stacked(kept), rounds, found, late.interrupt.pressed)
 
 
 class Late:
-    """Is the time over?"""
+    """Return True if the time is over, or Ctrl-C was pressed."""
 
-    def __init__(self, until: float | None) -> None:
-        self.until = until
+    def __init__(self, until: float | None, interrupt: CtrlC) -> None:
+        self.until, self.interrupt = until, interrupt
 
     def __call__(self) -> bool:
-        return self.until is not None and time.perf_counter() > self.until
+        return self.interrupt.pressed or (self.until is not None and time.perf_counter() > self.until)
 
     @property
     def left(self) -> float | None:
@@ -143,19 +179,6 @@ def _swept(chain: Chain, network: Network, rng: np.random.Generator, sweeps: int
             return
 
 
-def _require_values(table: Table) -> None:
-    """Refuse continuous columns that have no variance, as those without missing cells are refused."""
-    for name, states in zip(table.names, table.states, strict=True):
-        if states is None:
-            column = table.array(name)
-            there = column[~np.isnan(column)]
-            if len(there) < 2 or there.min() == there.max():
-                what = "is constant" if len(there) > 1 else "has fewer than 2 values"
-                raise DataError(
-                    f"column {name!r} {what}: a Gaussian score is undefined for it; {setting('drop', name)}"
-                )
-
-
 def _prior(table: Table) -> str:
     """The prior of tables, which leaves nothing impossible; regressions have none."""
     return "mle" if table.is_continuous else "bdeu"
@@ -167,9 +190,9 @@ def _climbed(scorer: Scorer, rules: Rules, start: ParentSets | str, late: Late) 
         rules = replace(rules, allowed=rules.allowed & scorer.legal, required=rules.required & scorer.legal)
     search = SEARCHES["hill-climb"]()
     limits = Limits(late.left, None, 1)
-    outcome = drive(search, Problem(scorer, rules, start), np.random.default_rng(0), limits)
-    if outcome.stop_reason == "interrupted":
-        raise KeyboardInterrupt
+    with late.interrupt.released():
+        outcome = drive(search, Problem(scorer, rules, start), np.random.default_rng(0), limits)
+    late.interrupt.pressed = late.interrupt.pressed or outcome.stop_reason == "interrupted"
     return outcome.best[1]
 
 
@@ -201,7 +224,7 @@ def canonical_rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """An order of the rows that depends on their content alone; equal rows are interchangeable."""
     keys: list[np.ndarray[tuple[int], np.dtype[np.generic]]] = []
     word, used = np.zeros(table.n_rows, dtype=np.uint64), 0
-    for codes, states in zip(table.codes, table.n_codes[_discrete(table)].tolist(), strict=True):
+    for codes, states in zip(table.codes, table.n_codes[table.discrete_columns].tolist(), strict=True):
         bits = max(1, int(states - 1).bit_length())
         if used + bits > 64:
             keys.append(word)
@@ -212,10 +235,6 @@ def canonical_rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     if table.weights is not None:
         keys.append(table.weights)
     return np.lexsort(keys)
-
-
-def _discrete(table: Table) -> Bools:
-    return np.array([states is not None for states in table.states], dtype=np.bool_)
 
 
 def first_tree(table: Table) -> tuple[Parents, ...]:
@@ -231,7 +250,7 @@ def first_tree(table: Table) -> tuple[Parents, ...]:
     worth = np.full((p, p), -np.inf)
     some = np.flatnonzero(narrow)
     worth[np.ix_(some, some)] = pair_gains(table.select([table.names[i] for i in some])).charged()
-    discrete = _discrete(table)
+    discrete = table.discrete_columns
     best, source = np.zeros(p), np.full(p, -1)
     waiting = np.ones(p, dtype=np.bool_)
     for _ in range(p):

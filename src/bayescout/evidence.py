@@ -7,7 +7,7 @@ from typing import Any
 
 from bayescout.completion import completed
 from bayescout.data import as_table
-from bayescout.data.declared import CutStates
+from bayescout.data.declared import RawStates
 from bayescout.data.encode import column_names
 from bayescout.data.reading import ColumnReading, DataReading
 from bayescout.data.table import Table
@@ -65,4 +65,4 @@ def _states(one: ColumnReading, missing: str) -> Any:
     states = one.states or ()
     if missing == "state" and one.missing:
         states = states[:-1]
-    return states if one.cuts is None else CutStates(states, one.cuts)
+    return states if one.cuts is None else RawStates(states, one.cuts)

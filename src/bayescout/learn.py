@@ -79,10 +79,13 @@ def learn(
         data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
         discretise, resumable=checkpoint is not None,
     )  # fmt: skip
-    store = None if checkpoint is None else task.checkpoint(checkpoint)
+    # cells that were drawn in part cannot be drawn again, so a checkpoint of them would be of no use
+    store = None if checkpoint is None or task.interrupted else task.checkpoint(checkpoint)
     with store or nullcontext(), _Shown(progress, callback) as observe:
         begin = task.clock + compiling_seconds()
-        outcome = drive(task.search, task.problem, task.rng, task.limits, observe, store, begin)
+        outcome = drive(
+            task.search, task.problem, task.rng, task.limits, observe, store, begin, task.interrupted
+        )
     return task.result(outcome, time.perf_counter() - task.begin)
 
 

@@ -85,6 +85,8 @@ class Session:
             data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
             discretise, resumable=True,
         )  # fmt: skip
+        if task.interrupted:  # there is no session yet that could answer
+            raise KeyboardInterrupt
         self._run = Run(task.search, task.problem, task.rng, task.limits, history=True)
         self._paused = False
         if checkpoint is not None:

@@ -14,6 +14,7 @@ from bayescout.completion import Completion, completed
 from bayescout.data import as_table
 from bayescout.data.absent import require_complete
 from bayescout.data.discretise import Choice, as_plain_choice, cut_by
+from bayescout.data.reading import pairs_in_words
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
 from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
@@ -32,6 +33,7 @@ from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_r
 from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
 from bayescout.statistics.mixed import conditional_arcs
+from bayescout.wording import setting
 
 MISSING = ("em", "drop", "state", "error")
 """The ways to learn from data with missing cells."""
@@ -107,11 +109,15 @@ class Task:
         if isinstance(chosen, Formula) and chosen.kind_for(table) == "mixed":
             rules = rules.within(conditional_arcs(table), table.names)
         if table.has_missing and not _is_own(chosen):
+            _warn_apart(given)
             until = None if resumable else _until(clock, max_time)
             completion = completed(table, rules, seed, workers, until)
         scorer = bind(chosen, table if completion is None else completion.table, workers, engine)
         rules = _rules(knowledge, table, listed, scorer)
-        problem = Problem(scorer, rules, _start(start, table, rules))
+        begun = _start(start, table, rules)
+        if completion is not None and completion.interrupted and start is None:
+            begun = begun if rules.broken_by(completion.graph) else completion.graph
+        problem = Problem(scorer, rules, begun)
         searching = Named.of(method, SEARCHES)
         scoring = Named(LISTED, None) if listed is not None else Named.of(chosen, SCORES)
         settings = Settings(
@@ -139,6 +145,11 @@ class Task:
             begin,
             clock,
         )
+
+    @property
+    def interrupted(self) -> bool:
+        """True if Ctrl-C was pressed while missing cells were drawn: there is no time for the search."""
+        return self.completion is not None and self.completion.interrupted
 
     def rules(self, knowledge: Knowledge) -> Rules:
         """Other knowledge as rules of this task's problem."""
@@ -190,6 +201,18 @@ def _table_of(data: Any, missing: str, discretise: Choice | None = None) -> Tabl
     if missing == "error":
         require_complete(table)
     return table
+
+
+def _warn_apart(table: Table) -> None:
+    """Warn of columns between which arcs would come from the drawn cells alone."""
+    if table.apart:
+        one, two, _ = table.apart[0]
+        ruled_out = setting("forbidden", [(one, two), (two, one)])
+        table.warn_once(
+            "apart",
+            f"columns hardly ever observed in the same row: {pairs_in_words(table.apart)}; data do not tell "
+            f"how they depend on each other, and an arc between them is a guess; {ruled_out} rules it out",
+        )
 
 
 def _is_own(score: ScoreLike) -> bool:

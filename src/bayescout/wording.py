@@ -20,6 +20,7 @@ HOMES = {
     "separator": "read_table(path, {})",
     "bins": "discretise(data, {})",
     "order": "Knowledge({})",
+    "forbidden": "Knowledge({})",
     "max_parents": "Knowledge({})",
 }
 """The calls that take a setting, if it is not one of the call that was made."""

@@ -121,7 +121,8 @@ def discrete_networks(draw, labels=labels):
         table[mask] = 1 / len(states[child])
         tables.append(table)
         masks.append(np.asarray(mask, dtype=bool))
-    return DiscreteNetwork(dag, states, tuple(tables), tuple(masks), draw(texts), cuts)
+    empty = {label: own[-1] for label, own in zip(dag.nodes, states, strict=True) if draw(st.booleans())}
+    return DiscreteNetwork(dag, states, tuple(tables), tuple(masks), draw(texts), cuts, empty)
 
 
 @st.composite
@@ -155,7 +156,8 @@ def mixed_networks(draw, labels=labels):
             size = len(states[child])
             table = rng.dirichlet(np.ones(size), size=shape)
             table[mask] = 1 / size
-            made.append(Tabular(states[child], table, mask, cuts[child]))
+            empty = draw(st.sampled_from([None, *states[child]]))
+            made.append(Tabular(states[child], table, mask, cuts[child], empty))
             continue
         exponent = draw(st.sampled_from([0.0, 300.0, -300.0]))
         numbers = [
@@ -196,6 +198,7 @@ def same_network(one, other):
         assert [c.tobytes() for c in one.coefficients] == [c.tobytes() for c in other.coefficients]
         return
     assert repr(one.cuts) == repr(other.cuts)
+    assert repr(one.missing_states) == repr(other.missing_states)
     assert [list(map(typed, s)) for s in one.states] == [list(map(typed, s)) for s in other.states]
     for mine, theirs in zip((*one.tables, *one.undefined), (*other.tables, *other.undefined), strict=True):
         assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
@@ -208,5 +211,5 @@ def same_node(one, other):
         if hasattr(one, field):
             mine, theirs = getattr(one, field), getattr(other, field)
             assert (mine.dtype, mine.shape, mine.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes())
-    for field in ("intercept", "variance", "discrete", "cuts"):
+    for field in ("intercept", "variance", "discrete", "cuts", "missing_state"):
         assert repr(getattr(one, field, None)) == repr(getattr(other, field, None))

@@ -26,7 +26,9 @@ def parts(value: Any) -> Any:
     if isinstance(value, Dag):
         return "graph", typed(value.nodes), value.parents
     numbers = _numbers(value)
-    states = typed(tuple(node.states or () for node in value.distributions))
+    states = typed(
+        tuple((node.states or (), getattr(node, "missing_state", None)) for node in value.distributions)
+    )
     kinds = tuple((node.kind, getattr(node, "discrete", ())) for node in value.distributions)
     return (
         value.kind, kinds, value.name, parts(value.dag), states,

@@ -16,6 +16,7 @@ from bayescout.network.junction import JunctionTree, junction_tree, row_codes, s
 from tests.network.drawn_networks import discrete_networks, gaussian_networks
 from tests.network.drawn_rows import gappy_numbers, gappy_rows, gappy_table, number_table
 from tests.reference import incomplete as reference
+from tests.test_completion import holed
 
 quiet = pytest.mark.filterwarnings("ignore:.*rows have probability zero", "ignore:.*evidence of probability")
 
@@ -298,3 +299,14 @@ def test_a_tree_may_have_no_empty_variables():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert tree.likelihoods(codes) == pytest.approx(network.row_log_likelihood(table))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one.name for one in bs.networks() if one.kind == "discrete"])
+def test_rows_of_shipped_networks_are_not_too_costly(name):
+    """200 rows without 20% of their cells, at random: docs/decisions/incomplete-rows.md says so."""
+    network = bs.load_network(name)
+    table = holed(network.sample(200, seed=1), 0.2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayescoutWarning)
+        assert network.log_likelihood(table).finite_total < 0

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+import warnings
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import bayescout as bs
 from bayescout.cli.app import app
+from bayescout.errors import BayescoutWarning
 from bayescout.report.reproduce import recipe
 from bayescout.search import Annealing, HillClimb, OrderSample, Umda
 
@@ -23,6 +27,11 @@ RUNS = {
     "ended by steps": {"search": Annealing(sweeps=30), "max_steps": 5},
     "ended by a callback": {"search": "tabu", "callback": lambda step: step.step == 3},
     "text setting": {"search": OrderSample(orders=5, parents=2)},
+    "discretised": {"data": "mixed.csv", "discretise": 3},
+    "discretised by a method": {"data": "mixed.csv", "discretise": "hartemink:3", "missing": "state"},
+    "dropped": {"data": "gaps.csv", "missing": "drop"},
+    "as a state": {"data": "gaps.csv", "missing": "state"},
+    "drawn": {"data": "gaps.csv"},
     "boolean setting": {"search": Umda(population=20, distinct=True, max_generations=3)},
 }
 
@@ -31,14 +40,38 @@ RUNS = {
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     bs.load_network("asia").sample(300, seed=5).save(folder / "data.csv")
+    table = bs.load_network("asia").sample(300, seed=5).to_dict()
+    rng = np.random.default_rng(0)
+    gaps = {name: [None if rng.random() < 0.1 else cell for cell in cells] for name, cells in table.items()}
+    bs.as_table(gaps).save(folder / "gaps.csv")
+    numbers = rng.normal(size=300)
+    mixed = {"x": numbers, "y": numbers + rng.normal(size=300), "z": table["xray"]}
+    mixed["y"][:20] = np.nan
+    bs.as_table(mixed).save(folder / "mixed.csv")
     return folder
+
+
+def replace_data(found, name):
+    """The recipe for the file that stands for data.csv."""
+    return replace(
+        found,
+        python=found.python.replace('"data.csv"', f'"{name}"'),
+        command=found.command.replace(" data.csv", f" {name}"),
+    )
 
 
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
 def test_recipes_repeat_the_run(options, data, monkeypatch):
     monkeypatch.chdir(data)
-    result = bs.learn("data.csv", **options)
-    found = recipe(result)
+    chosen = dict(options)
+    name = chosen.pop("data", "data.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayescoutWarning)  # of dropped rows
+        _check_recipe(bs.learn(name, **chosen), name)
+
+
+def _check_recipe(result, name):
+    found = replace_data(recipe(result), name)
     names: dict[str, object] = {}
     exec(compile(found.python, "recipe", "exec"), names)
     again = names["result"]

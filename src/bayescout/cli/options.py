@@ -323,6 +323,7 @@ FLAGS = {
     "separator": "--separator",
     "bins": "--discretise",
     "order": "--order",
+    "forbidden": "--forbid",
     "max_parents": "--max-parents",
     "prior": "--prior",
 }
@@ -338,6 +339,8 @@ def as_option(name: str, value: Any) -> str:
         return f"{own} FILE"
     values = [f"{key}={item}" for key, item in value.items()] if isinstance(value, Mapping) else value
     listed = values if isinstance(values, list | tuple) else [values]
+    if name == "forbidden":
+        listed = [f"{parent}->{child}" for parent, child in value]
     if not listed and name == "missing_values":
         listed = [""]  # the empty cell is always missing, and so nothing else is
     return " ".join(f"{own} {shlex.quote(str(item))}" for item in listed)

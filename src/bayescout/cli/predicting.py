@@ -13,6 +13,7 @@ from bayescout.cli.outputs import TABLE_ENDING, Output, check_outputs
 from bayescout.cli.terminal import line, say
 from bayescout.data.files import atomic_write
 from bayescout.data.read import SEPARATORS, names_in, read_cells, read_table
+from bayescout.data.reading import Notes
 from bayescout.data.table import Label, States, Table
 from bayescout.data.write import written_as
 from bayescout.errors import FormatError, NetworkError
@@ -90,6 +91,7 @@ def _rows(model: Network, target: Any, path: str, separator: str | None) -> Tabl
     return Table(
         tuple(nodes[str(name)] for name in table.names),
         *(table.states, table.codes, table.values, table.weights, table.missing),
+        Notes(strange=tuple((nodes[str(name)], cells, value) for name, cells, value in table.notes.strange)),
     )
 
 

@@ -167,5 +167,6 @@ def refuse_missing(found: Sequence[tuple[Label, int]], n_rows: int) -> None:
     more = f" and {len(found) - 8} more columns" if len(found) > 8 else ""
     raise MissingValueError(
         f"missing values in {shown}{more} of {n_rows:,} rows: {setting('missing', 'drop')} leaves those "
-        f"rows out, {setting('missing', 'state')} gives discrete columns a state of their own for it"
+        f"rows out, {setting('missing', 'state')} gives discrete columns a state of their own for it; "
+        f"learn draws them, and result.completed is the table without missing cells that it scored"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, refuse_missing
 from bayescout.data.columns import Column, in_order
-from bayescout.data.declared import CutStates, is_open
+from bayescout.data.declared import RawStates, is_open
 from bayescout.data.reading import cut_notes
 from bayescout.data.settle import settle_columns
 from bayescout.data.states import StateFinder
@@ -49,8 +50,11 @@ def assemble(
     if weights is not None:
         check_weights(weights, n_rows)
     columns, notes = settle_columns(columns)
-    cuts = {column.name: column.states.cuts for column in columns if isinstance(column.states, CutStates)}
-    notes = cut_notes(notes, cuts) if cuts else notes
+    for column in columns:
+        _fill_empty(column)
+    raw = {column.name: column.states for column in columns if isinstance(column.states, RawStates)}
+    notes = cut_notes(notes, {name: own.cuts for name, own in raw.items() if own.cuts is not None})
+    given = {name: own.empty for name, own in raw.items() if own.empty is not None}
     counts = {column.name: column.count_missing() for column in columns}
     found = tuple((name, count) for name, count in counts.items() if count)
     if policy == "error":
@@ -66,12 +70,21 @@ def assemble(
         _warn_dropped(found, n_rows - kept, n_rows)
     report = MissingReport(policy, found, n_rows - kept)
     states = tuple(_settle(column, policy, keep) for column in columns)
+    if policy == "state":
+        given |= {name: own[-1] for (name, own) in zip(counts, states, strict=True) if own and counts[name]}
+    notes = replace(notes, missing_states=tuple(given.items()))
     codes, values = _fill(columns, states, policy, keep, kept)
     if weights is not None and keep is not None:
         weights = weights[keep]
     table = Table(tuple(c.name for c in columns), states, codes, values, weights, report, notes)
     _warn_constant(table, [column.name for column in columns if not column.declared])
     return table
+
+
+def _fill_empty(column: Column) -> None:
+    """Give the missing cells of a column the state that its declaration has for them, if it has one."""
+    if isinstance(column.states, RawStates) and column.states.empty is not None and MISSING in column.values:
+        column.retype([column.states.empty if value is MISSING else value for value in column.values])
 
 
 def check_policy(policy: object) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -16,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
-from bayescout.data.declared import CutStates
-from bayescout.data.kinds import DISTINCT
-from bayescout.data.numerals import as_number
+from bayescout.data.declared import OpenNumbers, RawStates
+from bayescout.data.kinds import DISTINCT, are_decimals, are_durations, are_inexact
+from bayescout.data.numerals import as_number, is_comma_number, is_like_thousands, number_with_comma
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.wording import setting
@@ -36,6 +38,10 @@ class Column:
     marked   the number of cells of each text that means missing without being declared
     origin   the reason for its kind, where that is known before its cells are
     chosen   True if the user asked for this column, which then is never left out
+    unnamed  True for a first column without a name, which has to be an index of the rows
+    durations  True if its numbers were lengths of time, and are seconds
+    decimal_commas  True if numbers in text have them; `like_thousands` if all of these could be thousands
+    strange  the number of cells that are no numbers, and the first, of a column of `OpenNumbers`
     abandoned  True once it has more values than a column can have; it is left out, so its cells are not kept
     """
 
@@ -56,6 +62,9 @@ class Column:
         self.marked: dict[str, int] = {}
         self.origin = "declared"
         self.chosen = False
+        self.unnamed = self.durations = False
+        self.decimal_commas = self.like_thousands = False
+        self.strange: tuple[int, Any] | None = None
         self.abandoned = False
         self._rows_abandoned = 0
         self._index: dict[Any, int] = {}
@@ -84,11 +93,27 @@ class Column:
             self._rows_abandoned += len(codes)
             return
         if self.floats is not None:
-            self.floats.append(self.as_floats([self.meaning(value) for value in values])[codes])
+            meanings = [self.meaning(value) for value in values]
+            numbers_ = self.as_floats(meanings)
+            self._note_strange(meanings, numbers_, codes)
+            self.floats.append(numbers_[codes])
             return
         lookup = np.array([self._code(value) for value in values], dtype=np.int64)
         self.chunks.append(lookup.astype(code_type(len(self.values)))[codes])
         self._review()
+
+    def _note_strange(
+        self, values: Sequence[Any], numbers_: NDArray[np.float64], codes: NDArray[Any]
+    ) -> None:
+        """Count the cells that are no numbers."""
+        odd = [i for i, value in enumerate(values) if value is not MISSING and np.isnan(numbers_[i])]
+        cells = int(np.isin(codes, odd).sum()) if odd else 0
+        if cells:
+            self.count_strange(cells, values[odd[0]])
+
+    def count_strange(self, cells: int, example: Any) -> None:
+        known, first = (0, example) if self.strange is None else self.strange
+        self.strange = known + cells, first
 
     def _review(self) -> None:
         """Make the column continuous or report an error once the values seen so far decide it."""
@@ -115,7 +140,7 @@ class Column:
         if self.abandoned:
             self._rows_abandoned += len(array)
             return
-        if isinstance(self.states, CutStates):
+        if isinstance(self.states, RawStates) and self.states.cuts is not None:
             self.add_coded(*self.states.coded(array))
             return
         if self.wanted == "discrete" or self.states is not None:
@@ -149,7 +174,7 @@ class Column:
 
     def _code(self, value: Any) -> int:
         value = self.meaning(value)
-        if isinstance(self.states, CutStates):
+        if isinstance(self.states, RawStates):
             value = self.states.state_of(value)
         code = self._index.setdefault(value, len(self.values))
         if code == len(self.values):
@@ -176,10 +201,13 @@ class Column:
     def _is_wide_number(self) -> bool:
         if len(self.values) - (MISSING in self._index) <= DISTINCT:
             return False
-        return all(value is MISSING or type(value) is int for value in self.values)
+        found = [value for value in self.values if value is not MISSING]
+        whole = all(type(value) is int for value in found)
+        return (whole and not are_inexact(found)) or are_decimals(found) or are_durations(found)
 
     def become_continuous(self) -> None:
-        """Turn states that are numbers into measurements."""
+        """Turn states that are numbers, or lengths of time, into measurements."""
+        self.durations = are_durations([value for value in self.values if value is not MISSING])
         numbers_ = self.as_floats(self.values)
         self.floats = [numbers_[chunk] for chunk in self.chunks]
         self.chunks = []
@@ -196,10 +224,18 @@ class Column:
             self.add_coded([*whole, MISSING] if seen else list(whole), codes)
 
     def as_floats(self, values: Sequence[Any]) -> NDArray[np.float64]:
-        """The values as numbers, NaN for MISSING."""
+        """The values as numbers, NaN for MISSING.
+
+        A comma in a text is a decimal one, unless it could separate thousands in all of them.
+        """
         floats = np.empty(len(values))
+        with_commas = [value for value in values if isinstance(value, str) and is_comma_number(value)]
+        clear = not all(map(is_like_thousands, with_commas))
         for position, value in enumerate(values):
-            value = _number_in(value)
+            value = _number_in(value, clear)
+            if isinstance(self.wanted, OpenNumbers) and not _is_real(value):
+                floats[position] = np.nan
+                continue
             if value is not MISSING and not isinstance(value, numbers.Number) and not _is_decimal(value):
                 raise DataError(
                     f"column {self.name!r} is declared continuous but holds {value!r} "
@@ -215,10 +251,24 @@ class Column:
         return floats
 
 
-def _number_in(value: Any) -> Any:
-    """The number that a text is, if it is one."""
-    number = as_number(value) if isinstance(value, str) else None
+def _number_in(value: Any, commas: bool) -> Any:
+    """The number that a text is, if it is one; of a length of time, its seconds."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "s"))
+    if not isinstance(value, str):
+        return value
+    number = number_with_comma(value) if commas else as_number(value)
     return value if number is None else number
+
+
+def _is_real(value: Any) -> bool:
+    """Return True for a number that a float can hold."""
+    try:
+        return isinstance(value, numbers.Number | Decimal) and float(value) == float(value)  # type: ignore[arg-type]
+    except (OverflowError, TypeError, ValueError):
+        return False
 
 
 def _is_decimal(value: Any) -> bool:
@@ -294,6 +344,6 @@ def _check_states(name: Label, states: Any) -> States:
         if value in seen:
             raise SettingError(f"column {name!r} is given the state {value!r} twice, or as {seen[value]!r}")
         seen[value] = value
-    if isinstance(states, CutStates):
+    if isinstance(states, RawStates):
         return states
     return OpenStates(listed) if isinstance(states, OpenStates) else listed

@@ -19,37 +19,59 @@ Kinds = Kind | Mapping[Any, Kind]
 DeclaredStates = Mapping[Any, Sequence[Any]]
 
 
-class CutStates(tuple[Hashable, ...]):
-    """Declared states of a column that is cut: raw numbers become the state of their interval.
+class RawStates(tuple[Hashable, ...]):
+    """Declared states of a column, and what its other raw cells become.
 
+    cuts     raw numbers become the state of their interval; None if the column is not cut
+    empty    the state that an empty cell becomes; None if it stays missing
     is_open  True if other values become states after these, as with `OpenStates`; else they are refused
     """
 
-    cuts: Cuts
+    cuts: Cuts | None
+    empty: Hashable | None
     is_open: bool
 
-    def __new__(cls, states: Iterable[Hashable], cuts: Cuts, is_open: bool = False) -> CutStates:
+    def __new__(
+        cls,
+        states: Iterable[Hashable],
+        cuts: Cuts | None = None,
+        empty: Hashable | None = None,
+        is_open: bool = False,
+    ) -> RawStates:
         made = super().__new__(cls, states)
-        made.cuts, made.is_open = tuple(cuts), is_open
+        made.cuts = None if cuts is None else tuple(cuts)
+        made.empty, made.is_open = empty, is_open
         return made
+
+    def opened(self) -> RawStates:
+        """The same, and other values become states after these."""
+        return RawStates(self, self.cuts, self.empty, is_open=True)
 
     def state_of(self, value: Any) -> Any:
         """The state of a raw number; every other value as it is."""
-        if value is MISSING or value in self:
+        if self.cuts is None or value is MISSING or value in self:
             return value
         place = interval_of(self.cuts, value)
         return value if place is None else self[place]
 
     def coded(self, values: NDArray[np.float64]) -> tuple[list[Any], NDArray[np.int64]]:
         """The states that occur in an array of numbers, and the position of each number's among them."""
+        assert self.cuts is not None
         found, codes = np.unique(cut(self.cuts, values), return_inverse=True)
         names = [*self[: len(self.cuts) + 1], MISSING]
         return [names[place] for place in found.tolist()], codes.ravel()
 
 
+class OpenNumbers(str):
+    """The kind "continuous" of a column that may hold other values than numbers, which count as missing."""
+
+
+OPEN_NUMBERS: Any = OpenNumbers("continuous")
+
+
 def is_open(states: States | None) -> bool:
     """Return True if a column with these declared states may hold other values."""
-    return isinstance(states, OpenStates) or (isinstance(states, CutStates) and states.is_open)
+    return isinstance(states, OpenStates) or (isinstance(states, RawStates) and states.is_open)
 
 
 def listed(missing_values: Any) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayescout.data.absent import MISSING, Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.columns import Column, check_declarations
-from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed, split_weights
+from bayescout.data.declared import DeclaredStates, Kinds, RawStates, chosen, listed, split_weights
 from bayescout.data.pieces import add_array, add_categories, add_objects, add_polars, is_exact
 from bayescout.data.read import names_in, read_table
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
@@ -93,7 +93,11 @@ def _with_history(table: Table, before: Table) -> Table:
     )
     cuts = tuple(pair for pair in before.notes.cuts if pair[0] not in dict(table.notes.cuts))
     notes = replace(
-        table.notes, reasons=reasons, left_out=before.notes.left_out, cuts=(*table.notes.cuts, *cuts)
+        table.notes,
+        reasons=reasons,
+        left_out=before.notes.left_out,
+        cuts=(*table.notes.cuts, *cuts),
+        missing_states=tuple((before.missing_states | dict(table.notes.missing_states)).items()),
     )
     # its report of missing cells still holds
     return replace(table, notes=notes, missing=table.missing if table.missing.counts else before.missing)
@@ -131,6 +135,8 @@ def _has(table: Table, states: DeclaredStates | None) -> bool:
             return False
         own = table.states[table.index(name)]
         if own is None or not same_states(own, declared):
+            return False
+        if isinstance(declared, RawStates) and declared.empty is not None and table.has_missing:
             return False
     return True
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.numerals import as_number
+from bayescout.data.numerals import number_with_comma
 from bayescout.data.table import Kind
 from bayescout.graph.labels import counted
 
@@ -222,6 +223,22 @@ def _is_period(value: Any) -> bool:
     return type(value).__name__ == "Period"
 
 
+def are_durations(values: Sequence[Any]) -> bool:
+    """Return True for lengths of time."""
+    return bool(values) and all(isinstance(value, timedelta | np.timedelta64) for value in values)
+
+
+def are_decimals(values: Sequence[Any]) -> bool:
+    """Return True for numbers some of which are decimals, as databases have them."""
+    kinds = {type(value) for value in values}
+    return Decimal in kinds and kinds <= {Decimal, int, float}
+
+
+def are_inexact(whole: Sequence[int]) -> bool:
+    """Return True if most whole numbers are too large for a float, as those of keys are."""
+    return 2 * sum(abs(value) > EXACT for value in whole) > len(whole)
+
+
 def are_identifiers(values: Sequence[Any], rows: int) -> bool:
     """Return True for texts that are all distinct, or UUIDs most of which occur once."""
     if rows <= IDENTIFIER_ROWS or not all(isinstance(value, str) for value in values):
@@ -247,7 +264,7 @@ def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
 
 def are_measurements(values: Sequence[Any], rows: int) -> bool:
     """Return True for texts that are all numbers, and such as would be continuous if they were no text."""
-    found = [as_number(value) if isinstance(value, str) else None for value in values]
+    found = [number_with_comma(value) if isinstance(value, str) else None for value in values]
     if len(found) <= FEW or any(number is None for number in found):
         return False
     whole = whole_numbers(found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # An integer of more than 300 digits is text: it has no float of its own.
@@ -18,6 +18,12 @@ _FINITE = rf" *[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|{_DIGITS})(?:[eE][+-]?[0-9]{{1,4}
 _INFINITE = r" *[+-]?(?:inf|Inf|INF|infinity|Infinity) *"
 NUMBER = rf"(?:{_FINITE}|{_INFINITE})"
 """The pattern of a text that reads as a number."""
+
+COMMA_NUMBER = r" *[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]{1,4})? *"
+"""The pattern of a number with a decimal comma."""
+
+LIKE_THOUSANDS = r" *[+-]?[1-9][0-9]{0,2},[0-9]{3} *"
+"""The pattern of a number whose comma could as well separate thousands."""
 
 is_integer = re.compile(_INTEGER).fullmatch
 is_finite = re.compile(_FINITE).fullmatch
@@ -39,6 +45,26 @@ def typed(texts: Sequence[str]) -> list[Any]:
         overflowed = any(math.isinf(n) and is_finite(t) for n, t in zip(numbers, texts, strict=True))
         return list(texts) if overflowed else numbers
     return list(texts)
+
+
+is_comma_number = re.compile(COMMA_NUMBER).fullmatch
+is_like_thousands = re.compile(LIKE_THOUSANDS).fullmatch
+
+
+def have_decimal_commas(texts: Iterable[str]) -> bool:
+    """Return True for numbers with decimal commas, among which may be whole ones without."""
+    found = False
+    for text in texts:
+        if is_comma_number(text):
+            found = True
+        elif not is_integer(text):
+            return False
+    return found
+
+
+def number_with_comma(text: str) -> int | float | None:
+    """The number that a text reads as, with a point or a comma before its decimals, or None."""
+    return float(text.replace(",", ".")) if is_comma_number(text) else as_number(text)
 
 
 def as_number(text: str) -> int | float | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.absent import MISSING, is_missing
 from bayescout.data.columns import Column
-from bayescout.data.kinds import DISTINCT
+from bayescout.data.kinds import DISTINCT, are_inexact
 from bayescout.errors import DataError
 from bayescout.graph.labels import is_hashable
 
@@ -98,7 +98,8 @@ def _code_masked(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> tuple[l
 
 def _has_many(column: Column, array: NDArray[Any]) -> bool:
     """Return True if the first cells alone have more values than a discrete integer column may have."""
-    return len(np.unique(array[:HEAD])) > DISTINCT + len(column.marks.declared) + 1
+    many = len(np.unique(array[:HEAD])) > DISTINCT + len(column.marks.declared) + 1
+    return many and not are_inexact(np.unique(array[:HEAD]).tolist())
 
 
 def _code_integers(array: NDArray[Any]) -> tuple[list[int], NDArray[Any]]:

@@ -190,7 +190,12 @@ def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Colum
             form, names, header, first = _read_names(form, next(blocks, None))
             as_text |= _kept_as_text(names, header, quoted_cells(form, first.lines))
             plan = _Plan(names, declared)
-            columns = {n: TextColumn(n, *plan.of_column(n), as_text=n in as_text) for n in plan.names}
+            columns = {
+                n: TextColumn(n, *plan.of_column(n), as_text=n in as_text, commas=form.separator != ",")
+                for n in plan.names
+            }
+            if "" in columns:
+                columns[""].unnamed = True
             plan.mark(columns.values())
             if not all((*header, *quoted_cells(form, first.lines))):  # then quotes mark text
                 form = replace(form, protected=plan.marks.usual)
@@ -233,7 +238,7 @@ def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
         raise form.error("the first line is blank, and must hold the names: delete the blank line", 1)
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
-        if not name:
+        if not name and (position > 1 or len(names) == 1 or form.loose):
             raise form.error(f"column {position} of {len(names)} has no name", 1)
         if name in seen:
             raise form.error(f"column name {name!r} occurs more than once; rename one of the columns", 1)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayescout.errors import printable
-from bayescout.graph.labels import counted
+from bayescout.graph.labels import counted, quoted
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
@@ -98,12 +98,18 @@ class Notes:
     left_out  (column, reason) for the columns of the source that are not in the table
     marks     (column, text, cells) for texts of a file that count as missing
     cuts      (column, cut points) for the columns that were cut into intervals; see `Table.cuts`
+    commas    the columns of numbers in text that have decimal commas
+    strange   (column, cells, first of them) for cells that are no numbers and count as missing
+    missing_states  (column, state) for the columns in which a state stands for missing cells
     """
 
     reasons: tuple[tuple[Hashable, str, bool], ...] = ()
     left_out: tuple[tuple[Hashable, str], ...] = ()
     marks: tuple[tuple[Hashable, str, int], ...] = ()
     cuts: tuple[tuple[Hashable, tuple[float, ...]], ...] = ()
+    missing_states: tuple[tuple[Hashable, Hashable], ...] = ()
+    commas: tuple[Hashable, ...] = ()
+    strange: tuple[tuple[Hashable, int, Hashable], ...] = ()
 
     def why(self) -> dict[Hashable, tuple[str, bool]]:
         return {name: (reason, close) for name, reason, close in self.reasons}
@@ -156,6 +162,11 @@ def sentence(table: Table) -> str:
     if table.cuts:
         counts[0] += f" ({len(table.cuts):,} cut into intervals)"
     parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
+    commas = [name for name in table.notes.commas if name in table.names]
+    if commas:
+        parts.append(f"decimal commas in {quoted(commas, 6)}")
+    if table.apart:
+        parts.append(f"hardly ever observed together: {pairs_in_words(table.apart)}")
     if left_out:
         parts.append(f"{counted(len(left_out), 'column')} left out: {in_words(left_out)}")
     return "; ".join(parts)
@@ -183,6 +194,12 @@ def in_words(columns: Sequence[tuple[Hashable, str]], limit: int = 6) -> str:
     """`'id' (identifies rows), 'born' (dates)`."""
     shown = ", ".join(f"{name!r} ({reason})" for name, reason in columns[:limit])
     return shown + (f" and {len(columns) - limit:,} more" if len(columns) > limit else "")
+
+
+def pairs_in_words(pairs: Sequence[tuple[Hashable, Hashable, int]], limit: int = 6) -> str:
+    """`'a' and 'b' (0 rows), 'a' and 'c' (2 rows)`."""
+    shown = ", ".join(f"{one!r} and {two!r} ({counted(rows, 'row')})" for one, two, rows in pairs[:limit])
+    return shown + (f" and {len(pairs) - limit:,} more pairs" if len(pairs) > limit else "")
 
 
 def marks_in_words(marks: Sequence[tuple[str, int]], limit: int = 6) -> str:

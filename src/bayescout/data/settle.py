@@ -6,12 +6,19 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from bayescout.data.absent import MISSING
 from bayescout.data.columns import Column
 from bayescout.data.kinds import (
+    IDENTIFIER_ROWS,
+    TOO_FEW_ROWS,
     Verdict,
     are_dates,
+    are_decimals,
+    are_durations,
     are_identifiers,
+    are_inexact,
     are_measurements,
     counts_the_rows,
     kind_of_floats,
@@ -22,9 +29,11 @@ from bayescout.data.kinds import (
 from bayescout.data.reading import WORDS, Notes, in_words, marks_in_words
 from bayescout.data.table import Kind, Label
 from bayescout.errors import BayescoutWarning, DataError
+from bayescout.graph.labels import counted
 from bayescout.wording import setting
 
 IDENTIFIES, DATES, NO_VALUES = "identifies rows", "dates", "no values"
+INDEX = "no name, an index of the rows"
 NUMBERS_IN_TEXT = "numbers kept as text, all distinct"
 
 
@@ -53,6 +62,8 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
         tuple((column.name, verdict.reason, verdict.close) for column, verdict in read),
         left_out,
         tuple((column.name, mark, cells) for column in kept for mark, cells in sorted(column.marked.items())),
+        commas=tuple(column.name for column in kept if column.decimal_commas),
+        strange=tuple((column.name, *column.strange) for column in kept if column.strange is not None),
     )
     _warn_left_out(left_out)
     _warn_close([(column.name, verdict) for column, verdict in read if verdict.close])
@@ -61,6 +72,34 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
 
 
 def _settle(column: Column) -> Settled:
+    """The reading of one column."""
+    if column.unnamed:
+        return _of_index(column)
+    found = _of_named(column)
+    if not column.decimal_commas or column.declared or found.left_out:
+        return found
+    close = found.verdict.close or (column.like_thousands and column.n_rows >= TOO_FEW_ROWS)
+    which = "decimal commas, or thousands" if column.like_thousands else "decimal commas"
+    reason = f"{found.verdict.reason}, written with {which}"
+    return replace(found, verdict=replace(found.verdict, reason=reason, close=close))
+
+
+def _of_index(column: Column) -> Settled:
+    """A first column without a name: left out if it is an index of the rows, else refused."""
+    if column.floats is not None:
+        cells = np.concatenate([*column.floats, np.empty(0)])
+        distinct = len(np.unique(cells[~np.isnan(cells)]))
+    else:
+        distinct = len([value for value in column.values if value is not MISSING])
+    if column.abandoned or distinct == column.n_rows:
+        return Settled(Verdict("discrete", ""), INDEX)
+    raise DataError(
+        f"column 1 has no name, and is no index of the rows, as its values repeat: name it, or "
+        f"{setting('drop', column.name)}"
+    )
+
+
+def _of_named(column: Column) -> Settled:
     if column.declared:
         if column.wanted == "discrete" and column.states is None:
             _make_whole(column)
@@ -76,6 +115,8 @@ def _settle(column: Column) -> Settled:
 
 def _of_floats(column: Column) -> Settled:
     assert column.floats is not None
+    if column.durations:
+        return Settled(Verdict("continuous", "lengths of time, in seconds"))
     verdict, whole, are_row_numbers = kind_of_floats(column.floats)
     if verdict.reason == NO_VALUES and not column.chosen:
         return Settled(verdict, NO_VALUES)
@@ -92,6 +133,9 @@ def _of_codes(column: Column) -> Settled:
     rows = column.n_rows - column.count_missing()
     if not rows and not column.chosen:
         return Settled(Verdict("discrete", NO_VALUES), NO_VALUES)
+    if are_decimals(values) or are_durations(values):
+        column.become_continuous()
+        return _of_floats(column)
     whole = whole_numbers(values)
     if whole is None or not rows:
         if not column.chosen and are_dates(values):
@@ -104,6 +148,11 @@ def _of_codes(column: Column) -> Settled:
         return Settled(replace(verdict, close=verdict.close and doubtful))
     if not column.chosen and counts_the_rows(min(whole), max(whole), len(whole), rows):
         return Settled(Verdict("discrete", ""), IDENTIFIES)
+    if are_inexact(whole):
+        if len(whole) == rows > IDENTIFIER_ROWS and not column.chosen:
+            return Settled(Verdict("discrete", ""), IDENTIFIES)
+        told = f"{counted(len(whole), 'number')} of 16 digits or more, kept exactly"
+        return Settled(Verdict("discrete", told, rows >= TOO_FEW_ROWS))
     verdict = kind_of_whole(whole, rows)
     if verdict.kind == "continuous":
         column.become_continuous()

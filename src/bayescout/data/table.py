@@ -34,6 +34,9 @@ class OpenStates(tuple[Label, ...]):
 MAX_STATES = 65_536
 """The most states one column can have: codes are uint8 or uint16."""
 
+APART = 10
+"""Columns are apart if the rows that have both are fewer than this part of those that chance would give."""
+
 MOST_WEIGHT = 1e100
 """Limit on the sum of row weights: products with it must stay in the range of a float."""
 
@@ -207,6 +210,13 @@ class Table:
         """True if every column is discrete, so that `codes[i]` is column i."""
         return all(states is not None for states in self.states)
 
+    @cached_property
+    def discrete_columns(self) -> NDArray[np.bool_]:
+        """For each column, True if it is discrete."""
+        found = np.array([states is not None for states in self.states], dtype=np.bool_)
+        lock(found)
+        return found
+
     @property
     def is_continuous(self) -> bool:
         """True if every column is continuous, so that `values[i]` is column i."""
@@ -377,6 +387,32 @@ class Table:
             for name, (points, labels) in found.items()
             if (own[name] or ())[: len(labels)] == labels
         }
+
+    @cached_property
+    def missing_states(self) -> dict[Label, Label]:
+        """The state that stands for missing cells, for the columns that have one; networks keep these."""
+        noted = dict(self.notes.missing_states)
+        pairs = zip(self.names, self.states, strict=True)
+        return {name: noted[name] for name, own in pairs if name in noted and noted[name] in (own or ())}
+
+    @cached_property
+    def apart(self) -> tuple[tuple[Label, Label, int], ...]:
+        """Pairs of columns that are hardly ever observed in the same row, and how many rows have both.
+
+        Those are pairs without such a row, or with less than a tenth of the rows that would have both if
+        cells were missing at random. The data do not tell how two such columns depend on each other.
+        """
+        if not self.has_missing:
+            return ()
+        names = [name for name, count in self.missing.counts if count < self.n_rows]
+        there = np.array([~self.missing_cells(name) for name in names]).reshape(len(names), self.n_rows)
+        both = np.zeros((len(names), len(names)))
+        for start in range(0, self.n_rows, 1 << 16):
+            some = there[:, start : start + (1 << 16)].astype(np.float32)  # counts below 2^24 are exact
+            both += some @ some.T
+        alone = np.diagonal(both)
+        found = np.argwhere(np.triu(both * (APART * self.n_rows) < np.outer(alone, alone), 1))
+        return tuple((names[i], names[j], int(both[i, j])) for i, j in found.tolist())
 
     @cached_property
     def columns(self) -> ColumnReadings:

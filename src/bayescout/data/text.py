@@ -15,8 +15,18 @@ from numpy.typing import NDArray
 from bayescout.data.absent import MISSING, USUAL_MARKS, Marks
 from bayescout.data.blocks import IN_QUOTES
 from bayescout.data.columns import Column
-from bayescout.data.kinds import DISTINCT
-from bayescout.data.numerals import NUMBER, as_number, is_number, typed
+from bayescout.data.declared import OpenNumbers, RawStates
+from bayescout.data.kinds import DISTINCT, are_inexact
+from bayescout.data.numerals import (
+    COMMA_NUMBER,
+    NUMBER,
+    as_number,
+    have_decimal_commas,
+    is_integer,
+    is_like_thousands,
+    is_number,
+    typed,
+)
 from bayescout.data.pieces import add_strings
 from bayescout.data.table import MAX_STATES, Kind, Label, States
 from bayescout.errors import BayescoutWarning, DataError
@@ -39,6 +49,8 @@ class TextColumn(Column):
     A column with only numbers, too many to be states, is stored as floats from then on; a text
     found later makes the reader start again, with `as_text` for that column. A text that usually means
     missing, but stands in quotes, arrives with `IN_QUOTES` before it: it is that text, except among numbers.
+    With `commas`, as in files that are separated by something else, the numbers of a column may have decimal
+    commas, but not some a comma and others a point.
     """
 
     def __init__(
@@ -48,9 +60,13 @@ class TextColumn(Column):
         states: States | None = None,
         marks: Marks | None = None,
         as_text: bool = False,
+        commas: bool = False,
     ) -> None:
         super().__init__(name, wanted, states, marks)
         self.as_text = as_text
+        self.commas = commas
+        self.like_thousands = True
+        self.points = False
         self.settled = False
         self.n_seen = 0
 
@@ -106,6 +122,9 @@ class TextColumn(Column):
 
     def _typed(self, texts: Sequence[str]) -> list[Any]:
         """The values of the texts; where -999 means missing, "-999.0" does not affect the type."""
+        decimals = self._with_decimal_commas(texts)
+        if decimals is not None:
+            return decimals
         if self.as_text or (self.states is not None and all(isinstance(s, str) for s in self.states)):
             return list(texts)
         others = [text for text in texts if not self._is_marked(text)]
@@ -113,6 +132,19 @@ class TextColumn(Column):
         if len(others) == len(texts) or (values and isinstance(values[0], str | bool)):
             return typed(texts)
         known = dict(zip(others, values, strict=True))
+        return [known[text] if text in known else self._mark(text) for text in texts]
+
+    def _with_decimal_commas(self, texts: Sequence[str]) -> list[Any] | None:
+        """The values of numbers with decimal commas, beside intervals if those are declared; else None."""
+        cut = isinstance(self.states, RawStates) and self.states.cuts is not None
+        if not self.commas or self.as_text or (self.declared and not cut):
+            return None
+        known: dict[str, Any] = {text: text for text in texts if text in (self.states or ())}
+        others = [text for text in texts if text not in known and not self._is_marked(text)]
+        if not have_decimal_commas(others):
+            return None
+        self._note_commas(others)
+        known |= {text: float(text.replace(",", ".")) for text in others}
         return [known[text] if text in known else self._mark(text) for text in texts]
 
     def _is_marked(self, text: str) -> bool:
@@ -140,15 +172,28 @@ class TextColumn(Column):
     def _is_wide(self, distinct: int) -> bool:
         if self.declared or self.as_text or distinct <= DISTINCT:
             return False
-        texts = (value for value in self.values if value is not MISSING)
-        return all(is_number(text) or text.startswith(IN_QUOTES) for text in texts)
+        texts = [v for v in self.values if v is not MISSING and not v.startswith(IN_QUOTES)]
+        if self.commas and have_decimal_commas(texts):
+            return True
+        return all(map(is_number, texts)) and not self._are_keys(texts)
+
+    def _are_keys(self, texts: Sequence[str]) -> bool:
+        return all(map(is_integer, texts)) and are_inexact([int(text) for text in texts])
+
+    def _note_commas(self, texts: Iterable[str]) -> None:
+        self.decimal_commas = True
+        self.like_thousands &= all(is_like_thousands(text) for text in texts if "," in text)
 
     def _become_numbers(self) -> None:
         for code, text in enumerate(self.values):
             if text is not MISSING and text.startswith(IN_QUOTES):
                 self._count_mark(text[1:], sum(int((chunk == code).sum()) for chunk in self.chunks))
         gone = [v is MISSING or v.startswith(IN_QUOTES) for v in self.values]
-        numbers = np.array([np.nan if no else float(v) for v, no in zip(self.values, gone, strict=True)])
+        texts = ["nan" if no else v for v, no in zip(self.values, gone, strict=True)]
+        if any("," in text for text in texts):
+            self._note_commas(texts)
+        self.points = any("." in text for text in texts)
+        numbers = np.array([float(text.replace(",", ".")) for text in texts])
         chunks, self.chunks, self.floats = self.chunks, [], []
         for chunk in chunks:
             self.add_floats(numbers[chunk])
@@ -167,11 +212,33 @@ class TextColumn(Column):
                 self._count_mark(mark, int(gone.sum()))
                 texts = texts.set(gone, None)
         texts = texts.set((texts == "").fill_null(False), None)
+        texts = self._with_points(texts)
         # \A and \z, since a cell may hold a line end, at which ^ and $ would match.
         bad = ~texts.str.contains(rf"\A{NUMBER}\z").fill_null(True)
         if bad.any():
-            self._refuse_text(texts, int(bad.arg_max() or 0))
+            if not isinstance(self.wanted, OpenNumbers):
+                self._refuse_text(texts, int(bad.arg_max() or 0))
+            self.count_strange(int(bad.sum()), texts[int(bad.arg_max() or 0)])
+            texts = texts.set(bad, None)
         self.add_floats(texts.str.strip_chars(" ").cast(pl.Float64).to_numpy(writable=True))
+
+    def _with_points(self, texts: pl.Series) -> pl.Series:
+        """The texts with points for decimal commas, unless other numbers of the column have points."""
+        self.points = self.points or bool(texts.str.contains(".", literal=True).any())
+        if not self.commas or not texts.str.contains(",", literal=True).any():
+            return self._without_points(texts)
+        commas = texts.str.contains(rf"\A{COMMA_NUMBER}\z").fill_null(False)
+        if self.points or not commas.any():
+            return texts
+        self._note_commas(texts.filter(commas).to_list())
+        return texts.set(commas, None).fill_null(texts.str.replace(",", ".", literal=True))
+
+    def _without_points(self, texts: pl.Series) -> pl.Series:
+        """Refuse points among numbers that had decimal commas so far."""
+        points = texts.str.contains(".", literal=True).fill_null(False)
+        if self.decimal_commas and points.any():
+            self._refuse_text(texts, int(points.arg_max() or 0))
+        return texts
 
     def _refuse_text(self, texts: pl.Series, row: int) -> None:
         if self.wanted != "continuous":

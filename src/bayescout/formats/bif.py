@@ -94,7 +94,16 @@ def read(text: str, path: str) -> Network:
     _warn_normalised(np.concatenate(off), path)
     found = {label: _cuts_of(one, source) for label, one in zip(labels, document.variables, strict=True)}
     cuts = {label: points for label, points in found.items() if points is not None}
-    return DiscreteNetwork(dag, tuple(states), tuple(tables), tuple(masks), document.name, cuts)
+    empty = {label: _missing_of(one, source) for label, one in zip(labels, document.variables, strict=True)}
+    return DiscreteNetwork(
+        dag,
+        tuple(states),
+        tuple(tables),
+        tuple(masks),
+        document.name,
+        cuts,
+        {label: state for label, state in empty.items() if state is not None},
+    )
 
 
 def _check_sizes(families: list[_Rows], path: str) -> None:
@@ -363,6 +372,19 @@ def _cuts_of(variable: Variable, source: Source) -> tuple[float, ...] | None:
     return None
 
 
+def _missing_of(variable: Variable, source: Source) -> Label | None:
+    """The state of a variable that stands for missing cells, if one does."""
+    for text, at in variable.properties:
+        key, value = _keyed(text)
+        if key != "bayescout_missing":
+            continue
+        state = _decoded(_json(value, key, at, source), key, at, source)
+        if state not in _states_of(variable, source):
+            raise source.error(f"{key} is {state!r}, which is no state of the variable", at)
+        return state
+    return None
+
+
 def _decoded(value: Any, key: str, at: int, source: Source) -> Label:
     try:
         return decode_label(value)
@@ -399,6 +421,8 @@ def _chunks(network: Network) -> Iterator[str]:
         cuts = network.cuts.get(label)
         if cuts is not None:
             yield _property("bayescout_cuts", list(cuts))
+        if label in network.missing_states:
+            yield _property("bayescout_missing", encode_label(network.missing_states[label]))
         yield "}\n"
     for child, parents in enumerate(network.dag.parents):
         given = ", ".join(_quoted(nodes[parent]) for parent in parents)

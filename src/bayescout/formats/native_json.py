@@ -4,9 +4,10 @@
       {"name": "rain", "parents": [], "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
 A discrete node has one row of its table per configuration of its parents, the last
-parent fastest, and lists in `undefined` the rows that had no data, and in `cuts` the cut points
-if its states are intervals of a number; a Gaussian one has an
-intercept, one coefficient per parent and a variance. In a network of kind "mixed" each node has a
+parent fastest, and lists in `undefined` the rows that had no data, in `cuts` the cut points
+if its states are intervals of a number, and in `missing_state` the state that stands for missing cells, if
+one does; a Gaussian one has an intercept, one coefficient per parent and a variance. In a network of kind
+"mixed" each node has a
 "kind" of its own, and a "conditional-gaussian" one has intercepts, coefficients and variances, one
 of each per configuration of its discrete parents. Numbers are written so that they are
 read back exactly. `network.schema.json`, beside this file, is the full description; labels
@@ -107,7 +108,19 @@ def _read_discrete(nodes: list[Part], name: str, path: str) -> Network:
         masks.append(mask)
     found = {label: _read_cuts(node) for label, node in zip(dag.nodes, nodes, strict=True)}
     cuts = {label: points for label, points in found.items() if points is not None}
-    return _checked(lambda: DiscreteNetwork(dag, states, tuple(tables), tuple(masks), name, cuts), path)
+    empty = {label: _read_missing_state(node) for label, node in zip(dag.nodes, nodes, strict=True)}
+    return _checked(
+        lambda: DiscreteNetwork(
+            dag,
+            states,
+            tuple(tables),
+            tuple(masks),
+            name,
+            cuts,
+            {label: state for label, state in empty.items() if state is not None},
+        ),
+        path,
+    )
 
 
 def _read_cuts(node: Part) -> tuple[float, ...] | None:
@@ -116,6 +129,11 @@ def _read_cuts(node: Part) -> tuple[float, ...] | None:
         return None
     listed = node.get("cuts")
     return tuple(listed.numbers(listed.length()))
+
+
+def _read_missing_state(node: Part) -> Label | None:
+    """The state that stands for missing cells; the network checks that it is one."""
+    return node.get("missing_state").label() if "missing_state" in node.members() else None
 
 
 def _read_states(node: Part) -> States:
@@ -202,7 +220,9 @@ def _read_node(node: Part, given: list[int], states: list[States | None]) -> Nod
             )
         known = [own for own in of_parents if own is not None]
         own = _read_states(node)
-        return Tabular(own, *_read_tabular(node, own, given, known), _read_cuts(node))
+        return Tabular(
+            own, *_read_tabular(node, own, given, known), _read_cuts(node), _read_missing_state(node)
+        )
     numbers = [parent for parent, own in zip(given, of_parents, strict=True) if own is None]
     if kind == LinearGaussian.kind:
         weights = np.array(node.get("coefficients").numbers(len(given)), dtype=np.float64)
@@ -298,6 +318,8 @@ def _tabular_members(node: Tabular) -> dict[str, Any]:
         members["undefined"] = np.flatnonzero(node.undefined).tolist()
     if node.cuts is not None:
         members["cuts"] = list(node.cuts)
+    if node.missing_state is not None:
+        members["missing_state"] = encode_label(node.missing_state)
     return members
 
 

@@ -26,6 +26,7 @@ class DiscreteNetwork(Network):
                `tables[i].shape[:-1]`, true where maximum likelihood has no data to
                estimate from; such a row holds the uniform distribution and is shown as `---`
     cuts       the cut points of the nodes whose states are intervals of a number; see `Tabular`
+    missing_states  of the nodes in which a state stands for missing cells; see `Tabular`
 
     Arrays, or lists of numbers, are copied; those of the network are read-only.
     """
@@ -38,6 +39,7 @@ class DiscreteNetwork(Network):
         undefined: Sequence[Any] = (),
         name: str = "",
         cuts: Mapping[Label, Sequence[float]] | None = None,
+        missing_states: Mapping[Label, Label] | None = None,
     ) -> None:
         for label, parents in zip(dag.nodes, dag.parents, strict=True):
             if len(parents) > MAX_PARENTS:
@@ -46,9 +48,10 @@ class DiscreteNetwork(Network):
         if not len(dag) == len(states) == len(tables) == len(masks):
             raise NetworkError(f"{len(dag)} nodes but {len(states)} state lists and {len(tables)} tables")
         points = [(cuts or {}).get(label) for label in dag.nodes]
+        empty = [(missing_states or {}).get(label) for label in dag.nodes]
         nodes = (
-            Tabular(tuple(own), table, mask, None if of_node is None else tuple(of_node))
-            for own, table, mask, of_node in zip(states, tables, masks, points, strict=True)
+            Tabular(tuple(own), table, mask, None if of_node is None else tuple(of_node), state)
+            for own, table, mask, of_node, state in zip(states, tables, masks, points, empty, strict=True)
         )
         super().__init__(dag, tuple(nodes), name)
 

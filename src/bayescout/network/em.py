@@ -92,7 +92,14 @@ def discrete_network(dag: Dag, table: Table, counts: Sequence[Array], prior: str
         tables.append(rows.reshape(*shape, cards[child]))
         undefined.append(mask.reshape(shape))
     states = tuple(s for s in table.states if s is not None)
-    return DiscreteNetwork(dag, states, tuple(tables), tuple(undefined), cuts=table.cuts)
+    return DiscreteNetwork(
+        dag,
+        states,
+        tuple(tables),
+        tuple(undefined),
+        cuts=table.cuts,
+        missing_states=table.missing_states,
+    )
 
 
 def available_counts(dag: Dag, table: Table) -> list[Array]:

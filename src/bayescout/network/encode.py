@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.declared import CutStates
+from bayescout.data.declared import OPEN_NUMBERS, RawStates
 from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.intervals import cut, interval_of
 from bayescout.data.states import StateFinder
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Matched:
     """Data matched to nodes: the codes or numbers of each node that has a column.
 
-    An empty cell is the code after the node's last state, or NaN, as in a table. So is a value that is
-    no state of its node; `warn_unknown` has counted those.
+    An empty cell is the code after the node's last state, or NaN, as in a table, unless the node has a state
+    for it. So is a value that is no state of its node; `warn_unknown` has counted those.
     """
 
     columns: dict[int, NDArray[Any]]
@@ -117,32 +117,43 @@ def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Seque
     table = _table_of(data, known)
     columns: dict[int, NDArray[Any]] = {}
     unknown: dict[Label, tuple[int, Label]] = {}
+    strange_numbers = {label: (cells, value) for label, cells, value in table.notes.strange}
     gaps = np.zeros(table.n_rows, dtype=bool)
     for label, own in known.items():
         if own is None:
             column = _numbers(table, label)
             missing = np.isnan(column)
+            if label in strange_numbers:
+                unknown[label] = strange_numbers[label]
+                _refuse_without_numbers(label, unknown[label], missing)
         else:
             column, strange = _recoded(table, label, own)
+            column = _with_state_of_empty(table, label, own, column)
             missing = column == len(own)
             if strange is not None:
                 unknown[label] = strange
         columns[dag.index(label)] = column
         gaps |= missing
-    warn_unknown(unknown, table.n_rows)
+    warn_unknown(unknown, table.n_rows, frozenset(strange_numbers))
     return Matched(columns, table.weights, table.n_rows, gaps if gaps.any() else None)
 
 
-def warn_unknown(unknown: Mapping[Label, tuple[int, Label]], n_rows: int) -> None:
-    """Warn once of values that are no states of their nodes: how many of each column, and an example."""
+def warn_unknown(
+    unknown: Mapping[Label, tuple[int, Label]], n_rows: int, numbers: frozenset[Label] = frozenset()
+) -> None:
+    """Warn once of values that their nodes cannot have: how many of each column, and an example.
+
+    Those of the nodes `numbers` are no numbers, the others no states.
+    """
     if unknown:
+        what = "no state" if not numbers else "no number" if numbers >= set(unknown) else "no state or number"
         shown = ", ".join(
             f"{label!r} ({count:,}, such as {value!r})" for label, (count, value) in list(unknown.items())[:8]
         )
         more = f" and {len(unknown) - 8} more columns" if len(unknown) > 8 else ""
         warnings.warn(
-            f"values that are no state of their node count as missing: {shown}{more} of {n_rows:,} rows; "
-            f"correct them, or fit with states that hold them",
+            f"values that are {what} of their node count as missing: {shown}{more} of {n_rows:,} rows; "
+            f"correct them{'' if what == 'no number' else ', or fit with states that hold them'}",
             BayescoutWarning,
             stacklevel=4,
         )
@@ -156,15 +167,13 @@ def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
 def declarations(known: Mapping[Label, States | None]) -> dict[str, Any]:
     """Arguments of `as_table` for the columns of nodes: kinds, and states that other values may be beside."""
     declared = {label: _opened(own) for label, own in known.items() if own is not None}
-    kinds: dict[Any, Kind] = {label: "continuous" for label, own in known.items() if own is None}
+    kinds: dict[Any, Kind] = {label: OPEN_NUMBERS for label, own in known.items() if own is None}
     return {"kinds": kinds or None, "states": declared or None, "columns": list(known), "missing": "keep"}
 
 
 def _opened(states: States) -> States:
     """Declared states that other values may stand beside, to be counted as unknown."""
-    if isinstance(states, CutStates):
-        return CutStates(states, states.cuts, is_open=True)
-    return OpenStates(states)
+    return states.opened() if isinstance(states, RawStates) else OpenStates(states)
 
 
 def _numbers(table: Table, label: Label) -> NDArray[Any]:
@@ -176,6 +185,15 @@ def _numbers(table: Table, label: Label) -> NDArray[Any]:
     return table.array(label)
 
 
+def _refuse_without_numbers(label: Label, strange: tuple[int, Label], missing: NDArray[np.bool_]) -> None:
+    """Refuse a column none of whose values is a number: it is a mistake rather than a gap."""
+    if missing.all():
+        raise NetworkError(
+            f"column {label!r} has no number, but such as {strange[1]!r}, and its node is continuous: "
+            f"convert the column to numbers, or leave it out"
+        )
+
+
 def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], tuple[int, Label] | None]:
     """The column's codes in the order of the network's states, those of empty cells and unknown values last.
 
@@ -183,7 +201,7 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
     """
     own = table.states[table.index(label)]
     codes = table.array(label)
-    cuts = states.cuts if isinstance(states, CutStates) else None
+    cuts = states.cuts if isinstance(states, RawStates) else None
     if own is None and cuts is not None:
         found = cut(cuts, codes)
         found[np.isnan(codes)] = len(states)
@@ -210,6 +228,14 @@ def _recoded(table: Table, label: Label, states: States) -> tuple[NDArray[Any], 
         _refuse_other_type(label, strange[1], int(outside[0]), states)
     found[outside] = len(states)
     return _narrow(found, len(states)), strange
+
+
+def _with_state_of_empty(table: Table, label: Label, states: States, codes: NDArray[Any]) -> NDArray[Any]:
+    """The codes with the state that the node has for empty cells in these, if it has one."""
+    empty = states.empty if isinstance(states, RawStates) else None
+    if empty is None or not table.has_missing:
+        return codes
+    return np.where(table.missing_cells(label), states.index(empty), codes).astype(codes.dtype)
 
 
 def _narrow(codes: NDArray[Any], states: int) -> NDArray[Any]:

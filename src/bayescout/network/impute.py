@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_choice, require_count
-from bayescout.data.reading import Notes, cut_notes
 from bayescout.data.table import Label, Table, narrowest
 from bayescout.errors import BayescoutWarning, NetworkError, SettingError
 from bayescout.network import gaussian_rows, mixed_rows
@@ -125,7 +124,7 @@ def _table(network: Network, names: Sequence[Label], cells: NDArray[Any], matche
         np.ascontiguousarray(rows[:, discrete].T.astype(kind)),
         np.ascontiguousarray(rows[:, numbers].T.astype(np.float64)),
         None if matched.weights is None else np.tile(matched.weights, copies),
-        notes=cut_notes(Notes(), network.cuts),
+        notes=network.notes,
     )
 
 

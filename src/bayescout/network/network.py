@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -96,6 +96,21 @@ class Network:
         """The cut points of the nodes that were cut into intervals: raw numbers are turned into these."""
         pairs = zip(self.nodes, self.distributions, strict=True)
         return {label: one.cuts for label, one in pairs if isinstance(one, Tabular) and one.cuts is not None}
+
+    @cached_property
+    def missing_states(self) -> dict[Label, Label]:
+        """The state of the nodes that have one for missing cells: empty cells are turned into these."""
+        pairs = zip(self.nodes, self.distributions, strict=True)
+        return {
+            label: one.missing_state
+            for label, one in pairs
+            if isinstance(one, Tabular) and one.missing_state is not None
+        }
+
+    @cached_property
+    def notes(self) -> Notes:
+        """What tables made by the network note of its nodes: their cuts and states for missing cells."""
+        return replace(cut_notes(Notes(), self.cuts), missing_states=tuple(self.missing_states.items()))
 
     @property
     def n_parameters(self) -> int:
@@ -306,7 +321,7 @@ class Network:
 
             warn_undefined(self, undefined, "the sample")
         states = tuple(one.states for one in self.distributions)
-        return Table(self.nodes, states, codes, values, notes=cut_notes(Notes(), self.cuts))
+        return Table(self.nodes, states, codes, values, notes=self.notes)
 
     # ---- questions
 
@@ -414,6 +429,8 @@ class Network:
             lines.append(f"  continuous    {counted(len(self.dag) - len(sizes), 'node')}")
         if self.cuts:
             lines.append(f"  cut           {counted(len(self.cuts), 'node')}, from numbers")
+        if self.missing_states:
+            lines.append(f"  missing       a state of {counted(len(self.missing_states), 'node')}")
         lines.append(f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}")
         lines.append(f"  parameters    {self.n_parameters:,}")
         if not self.is_gaussian:

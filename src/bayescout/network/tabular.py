@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.declared import CutStates
+from bayescout.data.absent import is_missing
+from bayescout.data.declared import RawStates
 from bayescout.data.encode import same_states
 from bayescout.data.intervals import interval_of, wrong_cuts
 from bayescout.data.states import StateFinder
 from bayescout.data.table import Label, States, lock
 from bayescout.errors import NetworkError, UnknownNameError
+from bayescout.graph.labels import quoted
 from bayescout.network.cpt import Cpt
 from bayescout.network.node import (
     Array,
@@ -47,6 +49,8 @@ class Tabular(NodeDistribution):
                row holds the uniform distribution and is shown as `---`; by default nowhere
     cuts       the cut points if the states are intervals of a number, which raw numbers are then turned
                into: state i is the interval above cut i - 1, up to cut i; None if they are not
+    missing_state  the state that stood for missing cells in the data, which empty cells are then turned
+               into; None if an empty cell tells nothing of the node
 
     Arrays, or lists of numbers, are copied; those of the node are read-only.
     """
@@ -55,6 +59,7 @@ class Tabular(NodeDistribution):
     table: Array
     undefined: Mask = None  # type: ignore[assignment]  # an array once the node is made
     cuts: tuple[float, ...] | None = None
+    missing_state: Label | None = None
 
     kind = "discrete"
 
@@ -70,8 +75,10 @@ class Tabular(NodeDistribution):
 
     @property
     def declared(self) -> States:
-        """The states as they are declared of data: of a node that was cut, with its cut points."""
-        return self.states if self.cuts is None else CutStates(self.states, self.cuts)
+        """The states as they are declared of data: with cut points, and the state of empty cells."""
+        if self.cuts is None and self.missing_state is None:
+            return self.states
+        return RawStates(self.states, self.cuts, self.missing_state)
 
     @property
     def n_parameters(self) -> int:
@@ -105,6 +112,11 @@ class Tabular(NodeDistribution):
         wrong = "" if self.cuts is None else wrong_cuts(self.cuts, self.states)
         if wrong:
             raise NetworkError(f"node {label!r}: {wrong}")
+        if self.missing_state is not None and self.missing_state not in self.states:
+            raise NetworkError(
+                f"node {label!r} has no state {self.missing_state!r}, which is to stand for empty cells; its "
+                f"states are {quoted(self.states)}"
+            )
         if not np.all(self.table >= 0):
             raise NetworkError(f"the table of {label!r} has an entry that is negative or not a number")
         self._check_sums(label, known)
@@ -126,9 +138,12 @@ class Tabular(NodeDistribution):
     def encode(self, label: Label, value: Any, is_text: bool = False) -> int:
         """The code of a state, whatever type its value comes in; text may be its printed form.
 
-        Of a node that was cut, a number is in the interval that it falls in.
+        Of a node that was cut, a number is in the interval that it falls in; None, NaN and, in text, nothing
+        are the state that stands for missing cells, if there is one.
         """
         where = f"node {label!r}"
+        if self.missing_state is not None and (is_missing(value) or (is_text and value == "")):
+            return self.states.index(self.missing_state)
         if is_text and value in map(str, self.states):
             return match_text("state", value, self.states, where)
         found = StateFinder(self.states, where).find(value)
@@ -171,6 +186,7 @@ class Tabular(NodeDistribution):
             isinstance(other, Tabular)
             and same_states(self.states, other.states)
             and self.cuts == other.cuts
+            and self.missing_state == other.missing_state
             and np.array_equal(self.undefined, other.undefined)
             and bool(np.all(np.abs(self.table - other.table) <= tolerance))
         )

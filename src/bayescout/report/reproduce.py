@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayescout.result import Result
-from bayescout.result_settings import LISTED
+from bayescout.result_settings import LISTED, Settings
 from bayescout.scores import SCORES
 from bayescout.search import SEARCHES
 from bayescout.search.frame.knowledge import Knowledge
@@ -46,6 +46,8 @@ def recipe(result: Result) -> Recipe:
         _score(settings.score_name, settings.score_settings),
         _knowledge(settings.knowledge),
         _start(settings.start),
+        _missing(settings.missing),
+        _discretise(settings.discretise),
     ):
         arguments += python
         notes += note
@@ -158,12 +160,28 @@ def _start(start: str) -> Part:
     return ['start=bs.read_structure("start.txt")'], ["--start", "start.txt"], [note]
 
 
+def _missing(policy: str) -> Part:
+    if policy == Settings.missing:
+        return [], [], []
+    return [f'missing="{policy}"'], ["--missing", policy], []
+
+
+def _discretise(choice: Any) -> Part:
+    """The cuts: a number or a method, or {column: number or cut points}, which has no option."""
+    if choice is None:
+        return [], [], []
+    if isinstance(choice, int | str):
+        return [f"discretise={choice!r}"], ["--discretise", str(choice)], []
+    columns = {name: one if isinstance(one, int) else list(one) for name, one in choice}
+    return [f"discretise={columns!r}"], None, []
+
+
 def _data(result: Result) -> tuple[str, list[str], list[str]]:
     """The way the data are read: the policy for missing values is known, declared kinds are not."""
     table = result.table
     if result.settings.score_name == LISTED:
         return f'bs.read_jkl("{SETS}")', [], []
-    if table is None or table.missing.policy in ("error", "keep"):
+    if table is None or table.missing.policy in ("error", "keep", result.settings.missing):
         arguments, options = f'"{DATA}"', []
     else:
         policy = table.missing.policy

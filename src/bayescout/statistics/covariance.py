@@ -22,8 +22,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.statistics.engine import Kind
-from bayescout.statistics.requirements import require_kind
-from bayescout.wording import setting
+from bayescout.statistics.requirements import require_kind, undefined_score
 
 RESIDUAL_FLOOR = 1e-10
 """The least residual variance as a share of the variable's own; anything smaller is rounding."""
@@ -330,4 +329,4 @@ def _require_varying(table: Table, squares: Floats) -> None:
     said = "is constant"
     if values.min() != values.max():
         said = "varies only in rows whose weights are 0, or too small beside the others to count"
-    raise DataError(f"column {name!r} {said}: a Gaussian score is undefined for it; {setting('drop', name)}")
+    raise undefined_score(name, said)

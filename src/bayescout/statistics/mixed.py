@@ -125,7 +125,7 @@ class ConditionalGaussian:
 
     def __init__(self, table: Table) -> None:
         require_complete(table)
-        kinds = np.array([states is not None for states in table.states])
+        kinds = table.discrete_columns
         names = np.array(table.names, dtype=object)
         self.table = table
         self.is_discrete: Bools = kinds
@@ -390,5 +390,5 @@ def _own_likelihoods(strata: Strata, log_scales: Floats) -> Floats:
 
 def conditional_arcs(table: Table) -> Bools:
     """(p, p) bool [parent, child]: False for a continuous parent of a discrete child."""
-    discrete = np.array([states is not None for states in table.states], dtype=np.bool_)
+    discrete = table.discrete_columns
     return np.asarray(discrete[:, None] | ~discrete[None, :])

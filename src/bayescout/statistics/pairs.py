@@ -50,7 +50,7 @@ class PairGains:
 
 def pair_gains(table: Table) -> PairGains:
     """The gains of all pairs of a table's columns, which may have missing cells."""
-    discrete = np.array([states is not None for states in table.states], dtype=np.bool_)
+    discrete = table.discrete_columns
     sums = _Sums.of(table)
     p = table.n_columns
     gains, rows, parameters = np.zeros((p, p)), np.zeros((p, p)), np.ones((p, p))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bayescout.data.absent import require_complete
-from bayescout.data.table import Table
+from bayescout.data.table import Label, Table
 from bayescout.errors import DataError
 from bayescout.statistics.engine import Kind
 from bayescout.wording import setting
@@ -44,6 +46,23 @@ def _require_continuous(table: Table) -> None:
             f"{setting('kinds', 'continuous')} makes them so; or {setting('bins', 3)} and a discrete score; "
             f"or use {_other_score(table, 'a discrete score such as bdeu')}"
         )
+
+
+def require_varying(table: Table) -> None:
+    """Refuse a continuous column whose observed cells have no variance."""
+    for name, states in zip(table.names, table.states, strict=True):
+        if states is None:
+            column = table.array(name)
+            there = column[~np.isnan(column)]
+            if len(there) < 2:
+                raise undefined_score(name, "has fewer than 2 values")
+            if there.min() == there.max():
+                raise undefined_score(name, "is constant")
+
+
+def undefined_score(name: Label, what: str) -> DataError:
+    """The error for a column without variance."""
+    return DataError(f"column {name!r} {what}: a Gaussian score is undefined for it; {setting('drop', name)}")
 
 
 def _other_score(table: Table, of_one_kind: str) -> str:

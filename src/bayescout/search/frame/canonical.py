@@ -26,7 +26,7 @@ def canonical_order(table: Table) -> list[int]:
     as two rows. Falling entropy because it makes greedy searches end a little better than other orders do;
     see docs/decisions/canonical-order.md.
     """
-    continuous = np.array([states is None for states in table.states], dtype=np.bool_)
+    continuous = ~table.discrete_columns
     spreads = _spreads(table, continuous)
     marks = np.zeros(table.n_columns, dtype=np.uint64)
     if len(np.unique(spreads)) < table.n_columns or continuous.any():
@@ -55,7 +55,7 @@ def _signatures(table: Table) -> NDArray[np.uint64]:
     """One number per column, from its cells and from the other cells of their rows."""
     from bayescout.kernels.content import mark_columns, mark_rows
 
-    continuous = np.array([states is None for states in table.states], dtype=np.bool_)
+    continuous = ~table.discrete_columns
     parts = [(table.codes, ~continuous), (table.values.view(np.uint64), continuous)]
     parts = [(cells, where) for cells, where in parts if len(cells)]
     weights = _weights(table)[0]

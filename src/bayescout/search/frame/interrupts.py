@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -25,6 +27,15 @@ class CtrlC:
             self._installed = True
         return self
 
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Let another one note Ctrl-C meanwhile."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
     def _note(self, number: int, frame: Any) -> None:
         if self.pressed:
             raise KeyboardInterrupt
@@ -33,3 +44,4 @@ class CtrlC:
     def __exit__(self, *_: object) -> None:
         if self._installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._installed = False

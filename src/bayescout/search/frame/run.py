@@ -111,6 +111,10 @@ class Run:
         """Whether Ctrl-C was pressed while it was running."""
         return self._interrupt.pressed
 
+    @interrupted.setter
+    def interrupted(self, pressed: bool) -> None:
+        self._interrupt.pressed = self._interrupt.pressed or pressed
+
     def _leave_out(self, error: TooLargeError) -> None:
         self.too_large = self.too_large or str(error)
 
@@ -346,13 +350,15 @@ def drive(
     callback: Callback | None = None,
     checkpoint: Checkpoint | None = None,
     begin: float | None = None,
+    interrupted: bool = False,
 ) -> Outcome:
     """Run a search to its end, or until a limit, Ctrl-C or a callback stops it.
 
-    `begin` is when the clock began, by `time.perf_counter`.
+    `begin` is when the clock began, by `time.perf_counter`; `interrupted` if Ctrl-C was pressed before.
     """
     run = Run(search, problem, rng, limits, checkpoint)
     with run.running(begin):
+        run.interrupted = interrupted
         try:
             while (step := run.step()) is not None:
                 if checkpoint is not None and checkpoint.due():
