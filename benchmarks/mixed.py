@@ -56,7 +56,7 @@ def extensions(mixed, wide, discrete):
     same_others = np.array([v for v in range(wide.n_columns) if v not in (first + 4, *same_parents)])
 
     def afresh():
-        cg._memory, cg._asked = {}, set()
+        cg.strata.known, cg.strata.asked = {}, set()
         return cg.extensions(child, parents, others)
 
     few = np.arange(4, DISCRETE)

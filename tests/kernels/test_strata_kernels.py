@@ -38,8 +38,8 @@ def test_scatters_and_what_they_explain(seed, n, v, q, weighted):
     rng = np.random.default_rng(seed)
     rows, of_row = rng.normal(size=(n, v)), rng.integers(0, q, n)
     weights = rng.random(n) + 0.5 if weighted else np.empty(0)
-    outs = (np.empty(q, dtype=np.int64), np.empty(q), np.empty((q, v, v)))
-    sizes, totals, scatters = both(strata, "scatter_rows", rows, of_row, weights, outs=outs)
+    outs = (np.empty(q, dtype=np.int64), np.empty(q), np.empty((q, v)), np.empty((q, v, v)))
+    sizes, totals, means, scatters = both(strata, "scatter_rows", rows, of_row, weights, outs=outs)
     used = weights if weighted else np.ones(n)
     for stratum in range(q):
         own, w = rows[of_row == stratum], used[of_row == stratum]
@@ -47,6 +47,7 @@ def test_scatters_and_what_they_explain(seed, n, v, q, weighted):
         assert totals[stratum] == pytest.approx(w.sum())
         expected = np.zeros((v, v))
         if len(own):
+            assert means[stratum] == pytest.approx(np.average(own, axis=0, weights=w))
             expected = np.cov(own.T, aweights=w, bias=True).reshape(v, v) * w.sum()
         assert scatters[stratum] == pytest.approx(expected, abs=1e-9)
     few = rng.random(q) < 0.5

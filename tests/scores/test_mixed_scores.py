@@ -287,7 +287,7 @@ def test_a_saturated_regression_cannot_be_scored():
 
 
 def test_many_continuous_columns_are_scored_in_pieces(monkeypatch):
-    import bayescout.statistics.mixed as module
+    import bayescout.statistics.strata as module
 
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 3, (2, 120))
@@ -304,11 +304,11 @@ def test_many_continuous_columns_are_scored_in_pieces(monkeypatch):
     statistics = bind("bic", table).statistics
     twice = [statistics.many([(4, (0, 1, 2))]).log_likelihoods()[0] for _ in range(3)]
     assert len(set(twice)) == 1
-    assert (0, 1) in statistics._memory
+    assert (0, 1) in statistics.strata.known
 
 
 def test_configurations_too_many_to_hold_are_an_error_of_their_own(monkeypatch):
-    import bayescout.statistics.mixed as module
+    import bayescout.statistics.strata as module
 
     monkeypatch.setattr(module, "MOST_BYTES", 64)
     rng = np.random.default_rng(5)

@@ -11,7 +11,7 @@ from bayescout.kernels.jit import kernel
 
 
 @kernel
-def scatter_rows(rows, strata, weights, sizes, totals, scatters):
+def scatter_rows(rows, strata, weights, sizes, totals, means, scatters):
     """The centred sums of squares and products of the columns within each stratum.
 
     rows      (n, v) float64     one row of values per row of the table
@@ -19,14 +19,15 @@ def scatter_rows(rows, strata, weights, sizes, totals, scatters):
     weights   (n,) float64       of the rows, or empty if each counts once
     sizes     (q,) int64         overwritten: the rows of each stratum
     totals    (q,) float64       overwritten: the sums of their weights
+    means     (q, v) float64     overwritten
     scatters  (q, v, v) float64  overwritten
     """
     n, v = rows.shape
     weighted = weights.shape[0] > 0
-    means = np.zeros((sizes.shape[0], v))
     centred = np.empty(v)
     sizes[:] = 0
     totals[:] = 0.0
+    means[:] = 0.0
     scatters[:] = 0.0
     for row in range(n):
         stratum = strata[row]
