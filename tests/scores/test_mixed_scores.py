@@ -82,6 +82,20 @@ def test_degenerate_gaussian_scores_equal_their_definition(data):
     assert bind("dg-bic", table).local(child, parents) == pytest.approx(charged, abs=1e-5, rel=1e-8)
 
 
+@settings(max_examples=40)
+@given(data=st.data())
+def test_degenerate_parameters_are_those_published_and_one_mean_per_column_of_the_child(data):
+    """Andrews, Ramsey & Cooper: a (a + 1) / 2 - b (b + 1) / 2; the difference is the same for every graph."""
+    table = data.draw(mixed_tables())
+    child, parents = data.draw(families(table.n_columns))
+    _, owners = twin.indicator_matrix(table)
+    own, given_columns = int((owners == child).sum()), int(np.isin(owners, parents).sum())
+    both = own + given_columns
+    published = (both * (both + 1) - given_columns * (given_columns + 1)) / 2
+    found = bind("dg-bic", table).statistics.many([(child, parents)]).parameters()
+    assert found.tolist() == [published + own]
+
+
 @pytest.mark.parametrize("name", [*CG, "dg-loglik", "dg-bic"])
 @settings(max_examples=60)
 @given(data=st.data())

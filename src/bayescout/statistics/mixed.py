@@ -108,8 +108,25 @@ class MixedFamilies:
         return np.where(self.fine, self.grid.round(value), on_grid(np.float64(value)))
 
 
-class ConditionalGaussian:
-    """Conditional Gaussian statistics of one table with columns of both kinds, in memory."""
+class FamiliesByKind(NamedTuple):
+    """Families by the statistics that they need, each with its place in a batch.
+
+    tables  discrete child and parents, as positions among the discrete columns
+    plain   continuous child and parents, likewise
+    strata  (place, continuous child, discrete parents, continuous parents)
+    """
+
+    tables: list[tuple[int, Family]]
+    plain: list[tuple[int, Family]]
+    strata: list[tuple[int, int, Parents, Parents]]
+
+
+class MixedStatistics:
+    """What all statistics of one table with columns of both kinds have in common; in memory.
+
+    is_discrete  (p,) bool
+    counts       the statistics of the discrete columns
+    """
 
     kind: Kind = "mixed"
     batches_all = False
@@ -121,13 +138,10 @@ class ConditionalGaussian:
         self.table = table
         self.is_discrete: Bools = kinds
         self.counts = Counts(table.select(list(names[kinds])))
-        continuous = table.select(list(names[~kinds]))
-        self.covariance = Covariance(continuous)
-        self.total = self.covariance.total
+        self.continuous = table.select(list(names[~kinds]))
+        self.total = table.total_weight
         self.n_rows = table.n_rows
         self._places = np.where(kinds, np.cumsum(kinds), np.cumsum(~kinds)) - 1
-        rows = _standardised(continuous, self.total)
-        self.strata: StrataMemory[Strata] = StrataMemory(table, self.counts, rows, self._shrunk)
 
     @property
     def n_variables(self) -> int:
@@ -149,21 +163,60 @@ class ConditionalGaussian:
         members = [v for v in (*parents, *own) if self.is_discrete[v]]
         return math.prod(int(self.counts.cards[self._places[v]]) for v in members)
 
+    def kernel_view(self) -> None:
+        return None
+
+    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
+        """The error for a family with so many occurring configurations."""
+        name = self.table.names[child]
+        given = ", ".join(repr(self.table.names[parent]) for parent in parents)
+        return TooLargeError(
+            f"the regressions of {name!r} given {given} are {distinct:,}, one for each configuration of the "
+            f"discrete parents, more than fit in {MOST_BYTES >> 20} MB; limit the parents of {name!r}"
+        )
+
+    def _place(self, variable: int) -> int:
+        return int(self._places[variable])
+
+    def _split(self, parents: Parents) -> tuple[Parents, Parents]:
+        """The discrete and the continuous parents, as positions among the columns of their kind."""
+        discrete = tuple(self._place(v) for v in parents if self.is_discrete[v])
+        continuous = tuple(self._place(v) for v in parents if not self.is_discrete[v])
+        return tuple(sorted(discrete)), tuple(sorted(continuous))
+
+    def _by_kind(self, families: Sequence[Family]) -> FamiliesByKind:
+        """The families by the statistics that they need; one that has none is left out."""
+        found = FamiliesByKind([], [], [])
+        for i, (child, parents) in enumerate(families):
+            discrete, continuous = self._split(parents)
+            own = self._place(child)
+            if self.is_discrete[child]:
+                if not continuous:
+                    found.tables.append((i, (own, discrete)))
+            elif discrete:
+                found.strata.append((i, own, discrete, continuous))
+            else:
+                found.plain.append((i, (own, continuous)))
+        return found
+
+
+class ConditionalGaussian(MixedStatistics):
+    """Conditional Gaussian statistics of one table with columns of both kinds, in memory."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.covariance = Covariance(self.continuous)
+        rows = _standardised(self.continuous, self.total)
+        self.strata: StrataMemory[Strata] = StrataMemory(table, self.counts, rows, self._shrunk)
+
     def many(self, families: Sequence[Family]) -> MixedFamilies:
         """The statistics of many families, in their order."""
         likelihoods, sizes = np.full(len(families), -np.inf), np.ones(len(families))
-        tables, plain = [], []
-        for i, (child, parents) in enumerate(families):
-            discrete, continuous = self._split(parents)
-            if not self.is_discrete[child]:
-                if discrete:
-                    likelihoods[i] = self._regressed(child, discrete, continuous, np.array([-1]))[0]
-                    sizes[i] = self.counts.configurations(discrete) * (len(continuous) + 2)
-                else:
-                    plain.append((i, (self._place(child), continuous)))
-            elif not continuous:
-                tables.append((i, (self._place(child), discrete)))
-        for statistics, some in ((self.counts, tables), (self.covariance, plain)):
+        kinds = self._by_kind(families)
+        for i, child, discrete, continuous in kinds.strata:
+            likelihoods[i] = self._regressed(child, discrete, continuous, np.array([-1]))[0]
+            sizes[i] = self.counts.configurations(discrete) * (len(continuous) + 2)
+        for statistics, some in ((self.counts, kinds.tables), (self.covariance, kinds.plain)):
             if some:
                 where = [i for i, _ in some]
                 found: Any = statistics.many([family for _, family in some])
@@ -186,18 +239,6 @@ class ConditionalGaussian:
 
     def all_extensions(self, families: Sequence[Family]) -> MixedFamilies:
         raise NotImplementedError
-
-    def kernel_view(self) -> None:
-        return None
-
-    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
-        """The error for a family with so many occurring configurations."""
-        name = self.table.names[child]
-        given = ", ".join(repr(self.table.names[parent]) for parent in parents)
-        return TooLargeError(
-            f"the regressions of {name!r} given {given} are {distinct:,}, one for each configuration of the "
-            f"discrete parents, more than fit in {MOST_BYTES >> 20} MB; limit the parents of {name!r}"
-        )
 
     def residuals(self, child: int, parents: Parents) -> tuple[Floats, Floats, float]:
         """The residual variance of a continuous child in each configuration that occurs, and its rows.
@@ -233,26 +274,26 @@ class ConditionalGaussian:
     ) -> None:
         """Fill in the families of a continuous child with each further parent."""
         discrete, continuous = parents
-        q, k = self.counts.configurations(discrete), len(continuous)
+        own, q, k = self._place(child), self.counts.configurations(discrete), len(continuous)
         places = self._places[candidates]
         more = ~self.is_discrete[candidates]
         if more.any():
             sizes[more] = q * (k + 3)
             if discrete:
-                likelihoods[more] = self._regressed(child, discrete, continuous, places[more])
+                likelihoods[more] = self._regressed(own, discrete, continuous, places[more])
             else:
-                plain = self.covariance.extensions(self._place(child), continuous, places[more])
+                plain = self.covariance.extensions(own, continuous, places[more])
                 likelihoods[more] = plain.log_likelihoods()
         for i in np.flatnonzero(~more).tolist():
             both = tuple(sorted((*discrete, int(places[i]))))
-            likelihoods[i] = self._regressed(child, both, continuous, np.array([-1]))[0]
+            likelihoods[i] = self._regressed(own, both, continuous, np.array([-1]))[0]
             sizes[i] = self.counts.configurations(both) * (k + 2)
 
     def _regressed(self, child: int, discrete: Parents, continuous: Parents, candidates: Ints) -> Floats:
         """The log-likelihoods of a continuous child with each further continuous parent; -1 is none."""
         from bayescout.kernels.strata import explained_in_strata
 
-        family = np.array([*continuous, self._place(child)], dtype=np.int64)
+        family = np.array([*continuous, child], dtype=np.int64)
         out = np.empty(len(candidates))
         for piece in self.strata.pieces(discrete, family, candidates):
             explained, settings = np.empty(len(piece.candidates)), (RESIDUAL_FLOOR, PRIOR_ROWS)
@@ -266,15 +307,6 @@ class ConditionalGaussian:
 
     def _batch(self, likelihoods: Floats, sizes: Floats, fine: Bools) -> MixedFamilies:
         return MixedFamilies(likelihoods, sizes, fine, self.counts.grid, self.total, self.n_variables)
-
-    def _place(self, variable: int) -> int:
-        return int(self._places[variable])
-
-    def _split(self, parents: Parents) -> tuple[Parents, Parents]:
-        """The discrete and the continuous parents, as positions among the columns of their kind."""
-        discrete = tuple(self._place(v) for v in parents if self.is_discrete[v])
-        continuous = tuple(self._place(v) for v in parents if not self.is_discrete[v])
-        return tuple(sorted(discrete)), tuple(sorted(continuous))
 
 
 def _standardised(table: Table, total: float) -> Floats:
