@@ -134,21 +134,20 @@ def marginal(table, child, parents, ess=1.0, rows_in_mean=1.0, degrees=None):
     """Predict each row of the child from the rows before it in its configuration.
 
     An urn for a discrete child; for a continuous one Student's t of it and its continuous parents, less that
-    of the parents. The rows that the prior is worth are divided among all declared configurations.
+    of the parents.
     """
     whole = [1] * table.n_rows if table.weights is None else table.weights.astype(int).tolist()
     taken = np.repeat(np.arange(table.n_rows), whole)
-    q = math.prod(len(table.states[p]) for p in parents if table.states[p] is not None)
     if table.states[child] is not None:
         rows = list(zip(*(table.array(name)[taken].tolist() for name in table.names), strict=True))
-        states = len(table.states[child])
+        q, states = math.prod(len(table.states[p]) for p in parents), len(table.states[child])
         return plain.dirichlet(rows, child, parents, states, ess / (q * states))
     used = [i for i, states in enumerate(table.states) if states is None]
     columns = np.array([table.array(table.names[i])[taken] for i in used])
     n = len(used)
     degrees = n + 2 if degrees is None else degrees
     weight = rows_in_mean * (degrees - n - 1) / (rows_in_mean + 1)
-    prior = rows_in_mean / q, n + 1 + (degrees - n - 1) / q, weight / q, columns.mean(axis=1)
+    prior = rows_in_mean, degrees, weight, columns.mean(axis=1)
     given = [used.index(p) for p in parents if table.states[p] is None]
     total = 0.0
     for rows in rows_by_configuration(table.take(taken), parents):

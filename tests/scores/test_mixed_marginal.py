@@ -75,7 +75,7 @@ def test_it_is_the_product_of_the_predictions_of_whole_rows():
         total += math.log(((d[:row] == d[row]) & (e[:row] == e[row])).sum() + ess / 9)
         total -= math.log(same + ess / 3)
         seen = (d[:row] == d[row]) & (e[:row] == e[row])
-        total += log_predicted(np.array([x, y]), np.flatnonzero(seen), row, 9)
+        total += log_predicted(np.array([x, y]), np.flatnonzero(seen), row)
     dag = bs.Dag.from_arcs(
         [("d0", "d1"), ("d0", "x0"), ("d1", "x0"), ("d0", "x1"), ("d1", "x1"), ("x0", "x1")],
         nodes=table.names,
@@ -83,17 +83,17 @@ def test_it_is_the_product_of_the_predictions_of_whole_rows():
     assert bs.score(dag, table, CgBde(ess)) == pytest.approx(total, abs=1e-5)
 
 
-def log_predicted(columns, before, row, q):
+def log_predicted(columns, before, row):
     """Student's t density of a row, from the posterior of the rows before it, all at once."""
     v, n = len(columns), len(before)
     own = columns[:, before]
     centre = columns.mean(axis=1)
-    rows, degrees, scatter = 1 / q + n, v + 1 + 1 / q + n, 0.5 / q * np.eye(v)
-    mean = (centre / q + own.sum(axis=1)) / rows
+    rows, degrees, scatter = 1 + n, v + 2 + n, 0.5 * np.eye(v)
+    mean = (centre + own.sum(axis=1)) / rows
     if n:
         away = own - own.mean(axis=1, keepdims=True)
         between = own.mean(axis=1) - centre
-        scatter += away @ away.T + n / q / rows * np.outer(between, between)
+        scatter += away @ away.T + n / rows * np.outer(between, between)
     nu = degrees - v + 1
     shape = scatter * (rows + 1) / (rows * nu)
     off = columns[:, row] - mean
@@ -208,6 +208,20 @@ def test_a_parent_of_one_state_changes_nothing(data, prior):
     )
 
 
+@settings(max_examples=30)
+@given(data=st.data(), prior=PRIORS)
+def test_states_that_never_occur_change_nothing_for_a_continuous_child(data, prior):
+    table = data.draw(drawn_tables())
+    child, parents = data.draw(legal_families(table))
+    assume(table.states[child] is None)
+    more = tuple(None if own is None else (*own, "never", "nor this") for own in table.states)
+    wider = bs.Table(table.names, more, table.codes, table.values)
+    formula = formula_of(table, **prior)
+    assert bind(formula, wider).local(child, parents) == pytest.approx(
+        bind(formula, table).local(child, parents), rel=1e-12, abs=1e-6
+    )
+
+
 # ---- ways of asking
 
 
@@ -272,16 +286,13 @@ def test_many_configurations_of_few_rows_each():
     assert bind("cg-bde", table).local(6, (0,)) > bind("cg-bde", table).local(*family) + 100
 
 
-def test_more_configurations_than_a_prior_can_be_divided_among_cannot_be_scored():
+def test_more_configurations_than_a_float_can_count():
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, 2, (700, 30))
-    table = mixed_table(codes, [2] * 700, rng.normal(size=(1, 30)))
+    codes = rng.integers(0, 2, (1100, 30))
+    table = mixed_table(codes, [2] * 1100, rng.normal(size=(1, 30)))
     score = bind("cg-bde", table)
-    assert math.isfinite(score.local(700, tuple(range(600))))
-    assert score.local(700, tuple(range(700))) == -math.inf
-    assert math.isfinite(
-        bind("cg-bde", mixed_table(codes[:, :30], [2] * 700, codes[:1] + 0.0)).local(0, (1,))
-    )
+    assert score.local(1100, tuple(range(1100))) == score.local(1100, tuple(range(60)))  # each row by itself
+    assert score.local(0, tuple(range(1, 1100))) == -math.inf
 
 
 @settings(max_examples=40)
@@ -347,14 +358,12 @@ def test_it_finds_the_network_that_the_rows_are_from():
 # ---- settings, parts and messages
 
 
-def test_the_prior_of_a_configuration_is_an_equal_share():
+def test_the_prior_is_that_of_bge_for_the_continuous_columns():
     prior = Bge(2.0, 9.0).prior(4)
     assert prior == WishartPrior(2.0, 5.0, 2.0 * 4.0 / 3.0)
-    share = prior.spread(6)
-    assert share == pytest.approx((2.0 / 6, 1 + 4 / 6, prior.scatter / 6))
-    assert share.scatter / (share.degrees - 1) == pytest.approx(prior.scatter / (prior.degrees - 1))
-    assert prior.spread(1) == prior
-    assert not prior.spread(math.inf).is_scorable
+    assert prior.covariance == pytest.approx(2 / 3)
+    table = mixed(3, 4, 50, seed=1)
+    assert bind(CgBde(iss_mu=2.0, iss_w=9.0), table).statistics.prior == prior
 
 
 def test_registered_name_settings_and_parts():

@@ -63,19 +63,14 @@ class CgEbic(Ebic):
 class CgBde(Formula):
     r"""Marginal likelihood of a conditional linear Gaussian network: BDeu and BGe by configuration.
 
-    Tables of discrete variables have BDeu's Dirichlet prior. The continuous variables have a normal-Wishart
-    prior in each configuration of discrete parents, independent of the other configurations. The idea is
-    Bøttcher's (2001), and that of the R package deal; the prior is spread otherwise here.
+    Tables of discrete variables have BDeu's Dirichlet prior, with `ess`. The continuous variables have a
+    normal-Wishart prior in each configuration of discrete parents, independent of the other configurations:
+    the whole prior of `Bge` in each, with `iss_mu` (α_μ), `iss_w` (α_w) and t for all continuous variables,
+    and the mean of all rows as its mean. The idea is Bøttcher's (2001), and that of the R package deal, which
+    divides the prior among the configurations. The score of a continuous child is the sum of BGe's terms over
+    the configurations d that occur, each with its $n_d$ rows and
 
-    `ess` is BDeu's; `iss_mu` (α_μ), `iss_w` (α_w) and t are those of `Bge` for the n continuous variables.
-    They count as rows seen before the data, of which each of q configurations, occurring or not, has an equal
-    share: $\alpha_\mu/q$ and $T/q$, and $n + 1 + (\alpha_w - n - 1)/q$ degrees of freedom, since with n + 1
-    of them the prior of the precision matrix is flat. The expected covariance and the prior mean, which is
-    that of all rows, are the same in every configuration. The score of a continuous child is the sum of BGe's
-    terms over the configurations d, each with its share of the prior, its $n_d$ rows, and
-
-    $$ R_d = T/q + S_d + \frac{n_d\,\alpha_\mu/q}{n_d + \alpha_\mu/q}
-       (\bar x_d - \bar x)(\bar x_d - \bar x)^T $$
+    $$ R_d = T + S_d + \frac{\alpha_\mu n_d}{\alpha_\mu + n_d} (\bar x_d - \bar x)(\bar x_d - \bar x)^T $$
 
     In nats. Score equivalent among the graphs that the model can have (no continuous parent of a discrete
     variable). With discrete columns alone it is `bdeu`, with continuous ones alone `bge`, to the bit. Depends

@@ -32,7 +32,6 @@ MEMORY_BYTES, MOST_BYTES = 128 << 20, 512 << 20
 class Scatters(NamedTuple):
     """The rows of a table by configuration of some discrete variables.
 
-    discrete  the variables, as positions among the discrete columns
     columns   the continuous columns, or None for all
     sizes     (q,) int64          rows
     totals    (q,) float64        sums of weights
@@ -40,7 +39,6 @@ class Scatters(NamedTuple):
     scatters  (q, v, v) float64   their centred sums of squares and products
     """
 
-    discrete: Parents
     columns: Ints | None
     sizes: Ints
     totals: Floats
@@ -145,7 +143,7 @@ class StrataMemory(Generic[Made]):
         sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
         means, scatters = np.empty((distinct, v)), np.empty((distinct, v, v))
         scatter_rows(rows, numbers, self._weights, sizes, totals, means, scatters)
-        return Scatters(discrete, columns, -(-sizes // self.table.copies), totals, means, scatters)
+        return Scatters(columns, -(-sizes // self.table.copies), totals, means, scatters)
 
     def _configurations(self, discrete: Parents) -> tuple[Ints, int]:
         """The configuration of each row, as a number, and how many numbers there are."""

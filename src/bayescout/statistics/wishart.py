@@ -1,10 +1,10 @@
 """Marginal likelihoods of continuous variables within configurations of discrete ones.
 
 In each configuration the continuous variables are jointly Gaussian, with a normal-Wishart prior for their
-mean and precision matrix. The prior counts as some rows that were seen before the data, and these are
-divided equally among the configurations: see `WishartPrior` and docs/decisions/mixed-columns.md. The value
-of a family is what the block of its continuous variables says less what the block of its continuous parents
-says, in the same configurations; hence equivalent graphs score the same.
+mean and precision matrix: the same in every configuration, and that of the BGe score where there is none. See
+docs/decisions/mixed-columns.md. The value of a family is what the block of its continuous variables says less
+what the block of its continuous parents says, in the same configurations; hence equivalent graphs score the
+same.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from bayescout.statistics.families import FamilyTables
 from bayescout.statistics.mixed import ConditionalGaussian, MixedFamilies, MixedStatistics
 from bayescout.statistics.strata import Scatters, StrataMemory
 
-LEAST_PRIOR = 1e-200
-"""The least prior of one configuration, as rows or as scatter; a family with less cannot be scored."""
-
 SMALL_UNIT, LARGE_UNIT = 100.0, 1e8
 """A variance so much smaller than the prior expects is warned of where the prior outweighs the rows; one so
 much larger always, since the digits of small determinants are lost."""
@@ -44,25 +41,16 @@ class WishartPrior(NamedTuple):
     degrees: float
     scatter: float
 
-    def spread(self, configurations: float) -> WishartPrior:
-        """The prior of each of so many configurations: an equal share of the rows seen before the data.
-
-        With alpha_w = n + 1 the density of the precision matrix is flat, and each further degree is a row. So
-        alpha_mu, alpha_w - n - 1 and the scatter are divided; the covariance that is expected stays the same.
-        """
-        return WishartPrior(
-            self.rows / configurations, 1 + (self.degrees - 1) / configurations, self.scatter / configurations
-        )
-
     @property
-    def is_scorable(self) -> bool:
-        return min(self.rows, self.scatter) >= LEAST_PRIOR
+    def covariance(self) -> float:
+        """The variance that is expected before the data."""
+        return self.scatter / (self.degrees - 1)
 
 
 class Posteriors(NamedTuple):
     """The occurring configurations of some discrete variables, with a posterior scatter matrix for each.
 
-    prior     of each configuration
+    prior     the same for all
     totals    (q,) float64        sums of weights
     matrices  (q, v, v) float64   prior scatter, scatter of the rows, and that of their mean about the prior's
     """
@@ -104,8 +92,8 @@ class Posteriors(NamedTuple):
 class WishartFamilies:
     """A batch of families of a mixed table, for marginal likelihoods.
 
-    marginals   (k,) of continuous children with discrete parents, in nats; -inf for families that cannot be
-                scored; meaningless for the others
+    marginals   (k,) of continuous children with discrete parents, in nats; -inf for discrete children with
+                continuous parents; meaningless for the others
     tables      of discrete children, and their places in the batch
     plain       regressions of continuous children without discrete parents, and their places
     statistics  from which log-likelihoods and parameters are computed where they are asked for
@@ -214,8 +202,6 @@ class ConditionalWishart(MixedStatistics):
         from bayescout.kernels.strata import determinants_in_strata
 
         asked = np.array([-1]) if candidates is None else candidates
-        if not self.prior.spread(self.counts.configurations(discrete)).is_scorable:
-            return np.full(len(asked), -np.inf)
         family = np.array([*continuous, child], dtype=np.int64)
         columns = len(family) + (candidates is not None)
         out = np.empty(len(asked))
@@ -228,7 +214,7 @@ class ConditionalWishart(MixedStatistics):
         return out
 
     def _posteriors(self, found: Scatters) -> Posteriors:
-        prior = self.prior.spread(self.counts.configurations(found.discrete))
+        prior = self.prior
         occurring = found.totals > 0
         totals, means = found.totals[occurring], found.means[occurring]
         matrices = found.scatters[occurring]
@@ -240,7 +226,7 @@ class ConditionalWishart(MixedStatistics):
 
 def _warn_units(table: Table, squares: Floats, prior: WishartPrior) -> None:
     """Warn of columns in units for which the prior outweighs the rows, or is lost beside them."""
-    variances, expected = squares / table.total_weight, prior.scatter / (prior.degrees - 1)
+    variances, expected = squares / table.total_weight, prior.covariance
     small = (squares < prior.scatter) & (variances < expected / SMALL_UNIT)
     found = small | (variances > LARGE_UNIT * expected)
     if found.any():
