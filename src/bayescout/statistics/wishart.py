@@ -53,11 +53,13 @@ class Posteriors(NamedTuple):
     prior     the same for all
     totals    (q,) float64        sums of weights
     matrices  (q, v, v) float64   prior scatter, scatter of the rows, and that of their mean about the prior's
+    known     the constants that were computed, by number of columns
     """
 
     prior: WishartPrior
     totals: Floats
     matrices: Floats
+    known: dict[int, float]
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -74,6 +76,11 @@ class Posteriors(NamedTuple):
 
     def constant(self, columns: int) -> float:
         """The part of a marginal likelihood that depends on the number of columns of a family alone."""
+        if columns not in self.known:
+            self.known[columns] = self._constant(columns)
+        return self.known[columns]
+
+    def _constant(self, columns: int) -> float:
         from scipy.special import gammaln
 
         rows, degrees, scatter = self.prior
@@ -221,7 +228,7 @@ class ConditionalWishart(MixedStatistics):
         shares = prior.rows * totals / (prior.rows + totals)
         matrices += shares[:, None, None] * (means[:, :, None] * means[:, None, :])
         np.einsum("qii->qi", matrices)[...] += prior.scatter
-        return Posteriors(prior, totals, matrices)
+        return Posteriors(prior, totals, matrices, {})
 
 
 def _warn_units(table: Table, squares: Floats, prior: WishartPrior) -> None:
