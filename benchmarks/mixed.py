@@ -45,26 +45,26 @@ def tables(rows=ROWS, seed=0):
 def extensions(mixed, wide, discrete):
     """All extensions of a family by one parent, for the same columns of the matrix."""
     width = STATES - 1
-    dg, gaussian, cg, counts = (
-        bind(name, table).statistics
-        for name, table in (("dg-bic", mixed), ("bic", wide), ("bic", mixed), ("bic", discrete))
-    )
+    asked = (("dg-bic", mixed), ("bic", wide), ("bic", mixed), ("cg-bde", mixed), ("bic", discrete))
+    dg, gaussian, cg, wishart, counts = (bind(name, table).statistics for name, table in asked)
     first = DISCRETE * width
     child, parents = DISCRETE + 4, (0, 1, DISCRETE, DISCRETE + 1)
     others = np.array([v for v in range(mixed.n_columns) if v not in (child, *parents)])
     same_parents = (*range(2 * width), first, first + 1)
     same_others = np.array([v for v in range(wide.n_columns) if v not in (first + 4, *same_parents)])
 
-    def afresh():
-        cg._memory, cg._asked = {}, set()
-        return cg.extensions(child, parents, others)
+    def afresh(statistics):
+        statistics.strata.known, statistics.strata.asked = {}, set()
+        return statistics.extensions(child, parents, others)
 
     few = np.arange(4, DISCRETE)
     return {
         "Gaussian": best(lambda: gaussian.extensions(first + 4, same_parents, same_others).log_likelihoods()),
         "degenerate Gaussian": best(lambda: dg.extensions(child, parents, others).log_likelihoods()),
-        "conditional Gaussian, first time": best(afresh, 5),
+        "conditional Gaussian, first time": best(lambda: afresh(cg), 5),
         "conditional Gaussian, remembered": best(lambda: cg.extensions(child, parents, others)),
+        "marginal likelihood, first time": best(lambda: afresh(wishart), 5),
+        "marginal likelihood, remembered": best(lambda: wishart.extensions(child, parents, others)),
         "discrete, two parents": best(lambda: counts.extensions(0, (1, 2), few).log_likelihoods()),
     }
 
@@ -88,6 +88,7 @@ def climbs(mixed, wide, discrete):
         f"Gaussian, {wide.n_columns} columns": (wide, "bic"),
         f"degenerate Gaussian, {mixed.n_columns} columns": (mixed, "dg-bic"),
         f"conditional Gaussian, {mixed.n_columns} columns": (mixed, "cg-bic"),
+        f"marginal likelihood, {mixed.n_columns} columns": (mixed, "cg-bde"),
         f"discrete, {discrete.n_columns} columns": (discrete, "bic"),
     }
     return {

@@ -116,6 +116,16 @@ def test_undefined_rows_are_shown_as_dashes(tmp_path):
     assert run_json("fit", tmp_path / "s.bif", tmp_path / "d.csv")["undefined_rows"] == 1
 
 
+def test_a_mixed_table_is_learned_by_its_marginal_likelihood(tmp_path):
+    rows = str(tmp_path / "rows.csv")
+    bs.random_network(nodes=5, arcs=6, kind="mixed", seed=3).sample(300, seed=1).save(rows)
+    options = ("--score", "cg-bde", "--score-option", "ess=2", "--score-option", "iss_mu=0.5")
+    found = run_json("learn", rows, *options)
+    formula = bs.scores.CgBde(ess=2.0, iss_mu=0.5)
+    assert found["score"] == pytest.approx(bs.learn(bs.read_table(rows), score=formula).score)
+    assert "cg-bde" in [one["name"] for one in run_json("scores")["scores"]]
+
+
 def test_networks_of_both_kinds_are_fitted_shown_and_asked(tmp_path):
     network = bs.random_network(nodes=5, arcs=6, kind="mixed", seed=3)
     model, rows, fitted = (str(tmp_path / name) for name in ("model.json", "rows.csv", "fitted.json"))

@@ -38,8 +38,8 @@ def test_scatters_and_what_they_explain(seed, n, v, q, weighted):
     rng = np.random.default_rng(seed)
     rows, of_row = rng.normal(size=(n, v)), rng.integers(0, q, n)
     weights = rng.random(n) + 0.5 if weighted else np.empty(0)
-    outs = (np.empty(q, dtype=np.int64), np.empty(q), np.empty((q, v, v)))
-    sizes, totals, scatters = both(strata, "scatter_rows", rows, of_row, weights, outs=outs)
+    outs = (np.empty(q, dtype=np.int64), np.empty(q), np.empty((q, v)), np.empty((q, v, v)))
+    sizes, totals, means, scatters = both(strata, "scatter_rows", rows, of_row, weights, outs=outs)
     used = weights if weighted else np.ones(n)
     for stratum in range(q):
         own, w = rows[of_row == stratum], used[of_row == stratum]
@@ -47,6 +47,7 @@ def test_scatters_and_what_they_explain(seed, n, v, q, weighted):
         assert totals[stratum] == pytest.approx(w.sum())
         expected = np.zeros((v, v))
         if len(own):
+            assert means[stratum] == pytest.approx(np.average(own, axis=0, weights=w))
             expected = np.cov(own.T, aweights=w, bias=True).reshape(v, v) * w.sum()
         assert scatters[stratum] == pytest.approx(expected, abs=1e-9)
     few = rng.random(q) < 0.5
@@ -71,6 +72,31 @@ def test_scatters_and_what_they_explain(seed, n, v, q, weighted):
     for value, candidate in zip(found, candidates, strict=True):
         parents = [*family[:-1], *([candidate] if candidate >= 0 else [])]
         assert value == pytest.approx(explained(data, parents, family[-1]), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), v=st.integers(1, 5), q=st.integers(1, 4), degrees=st.floats(1, 9))
+def test_weighted_determinants_of_blocks(seed, v, q, degrees):
+    rng = np.random.default_rng(seed)
+    totals = rng.random(q) * 9 + 0.5
+    mixing = rng.normal(size=(q, v, v + 3))
+    matrices = mixing @ mixing.transpose(0, 2, 1) + 0.1 * np.eye(v)
+    data = totals, matrices, np.full(v, 0.05), degrees
+    order = rng.permutation(v).astype(np.int64)
+    family = order[: rng.integers(1, v + 1)]
+    rest = order[len(family) :]
+
+    def weighted(members):
+        blocks = matrices[:, members][:, :, members]
+        return float((totals + degrees + len(members)) / 2 @ np.log(np.linalg.det(blocks)))
+
+    for candidates in (rest[:0], rest):
+        outs = [np.empty((max(1, len(candidates)), 2))]
+        found = both(strata, "determinants_in_strata", data, family, candidates, outs=outs)[0]
+        for values, more in zip(found, candidates if len(candidates) else [None], strict=True):
+            parents = [*family[:-1], *([] if more is None else [more])]
+            assert values[0] == pytest.approx(weighted([*parents, family[-1]]), abs=1e-8)
+            assert values[1] == pytest.approx(weighted(parents), abs=1e-8)
 
 
 def explained(data, parents, child):

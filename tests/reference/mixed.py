@@ -1,10 +1,12 @@
-"""Conditional and degenerate Gaussian log-likelihoods from their definitions."""
+"""Conditional and degenerate Gaussian scores from their definitions."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+
+from tests.reference import scores as plain
 
 FEW, PRIOR, FLOOR, RIDGE = 10, 1.0, 1e-10, 2.0**-20
 
@@ -126,3 +128,30 @@ def degenerate_gaussian(table, child, parents):
 
     joint, given = block({child, *parents}), block(parents)
     return joint[0] - given[0], joint[1] - given[1]
+
+
+def marginal(table, child, parents, ess=1.0, rows_in_mean=1.0, degrees=None):
+    """Predict each row of the child from the rows before it in its configuration.
+
+    An urn for a discrete child; for a continuous one Student's t of it and its continuous parents, less that
+    of the parents.
+    """
+    whole = [1] * table.n_rows if table.weights is None else table.weights.astype(int).tolist()
+    taken = np.repeat(np.arange(table.n_rows), whole)
+    if table.states[child] is not None:
+        rows = list(zip(*(table.array(name)[taken].tolist() for name in table.names), strict=True))
+        q, states = math.prod(len(table.states[p]) for p in parents), len(table.states[child])
+        return plain.dirichlet(rows, child, parents, states, ess / (q * states))
+    used = [i for i, states in enumerate(table.states) if states is None]
+    columns = np.array([table.array(table.names[i])[taken] for i in used])
+    n = len(used)
+    degrees = n + 2 if degrees is None else degrees
+    weight = rows_in_mean * (degrees - n - 1) / (rows_in_mean + 1)
+    prior = rows_in_mean, degrees, weight, columns.mean(axis=1)
+    given = [used.index(p) for p in parents if table.states[p] is None]
+    total = 0.0
+    for rows in rows_by_configuration(table.take(taken), parents):
+        own = columns[:, rows]
+        total += plain.log_marginal_gaussian(own, [*given, used.index(child)], *prior)
+        total -= plain.log_marginal_gaussian(own, given, *prior) if given else 0.0
+    return total

@@ -80,6 +80,20 @@ def test_degenerate_gaussian_scores_equal_their_definition(data):
     assert bind("dg-bic", table).local(child, parents) == pytest.approx(charged, abs=1e-5, rel=1e-8)
 
 
+@settings(max_examples=40)
+@given(data=st.data())
+def test_degenerate_parameters_are_those_published_and_one_mean_per_column_of_the_child(data):
+    """Andrews, Ramsey & Cooper: a (a + 1) / 2 - b (b + 1) / 2; the difference is the same for every graph."""
+    table = data.draw(mixed_tables())
+    child, parents = data.draw(families(table.n_columns))
+    _, owners = twin.indicator_matrix(table)
+    own, given_columns = int((owners == child).sum()), int(np.isin(owners, parents).sum())
+    both = own + given_columns
+    published = (both * (both + 1) - given_columns * (given_columns + 1)) / 2
+    found = bind("dg-bic", table).statistics.many([(child, parents)]).parameters()
+    assert found.tolist() == [published + own]
+
+
 @pytest.mark.parametrize("name", [*CG, "dg-loglik", "dg-bic"])
 @given(data=st.data())
 def test_extensions_many_and_local_agree(name, data):
@@ -283,7 +297,7 @@ def test_a_saturated_regression_cannot_be_scored():
 
 
 def test_many_continuous_columns_are_scored_in_pieces(monkeypatch):
-    import bayescout.statistics.mixed as module
+    import bayescout.statistics.strata as module
 
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 3, (2, 120))
@@ -300,11 +314,11 @@ def test_many_continuous_columns_are_scored_in_pieces(monkeypatch):
     statistics = bind("bic", table).statistics
     twice = [statistics.many([(4, (0, 1, 2))]).log_likelihoods()[0] for _ in range(3)]
     assert len(set(twice)) == 1
-    assert (0, 1) in statistics._memory
+    assert (0, 1) in statistics.strata.known
 
 
 def test_configurations_too_many_to_hold_are_an_error_of_their_own(monkeypatch):
-    import bayescout.statistics.mixed as module
+    import bayescout.statistics.strata as module
 
     monkeypatch.setattr(module, "MOST_BYTES", 64)
     rng = np.random.default_rng(5)

@@ -63,6 +63,7 @@ def twin_of(name, rows, cards, child, parents):
         "k2": lambda: twin.dirichlet(rows, child, parents, r, 1),
         "bd": lambda: twin.dirichlet(rows, child, parents, r, 1),
         "bdeu": lambda: twin.dirichlet(rows, child, parents, r, 1 / (q * r)),
+        "bde": lambda: twin.dirichlet(rows, child, parents, r, 1 / (q * r)),
         "bds": lambda: twin.dirichlet(rows, child, parents, r, 1 / (seen * r)),
         "entropy": lambda: likelihood / n,
         "mi-bic": lambda: n * twin.mutual_information(rows, child, parents) - 0.5 * math.log(n) * size,

@@ -82,7 +82,7 @@ def problem_of(table, score="bic", knowledge=None, start="empty", workers=None):
 
 
 @st.composite
-def problems(draw, rows=(6, 40, 300), continuous=("bic", "bge"), both=("bic", "dg-bic")):
+def problems(draw, rows=(6, 40, 300), continuous=("bic", "bge"), both=("bic", "cg-bde", "dg-bic")):
     """A table, discrete, continuous or mixed, short or long, with knowledge, and a score for it."""
     n, seed, length = draw(st.integers(1, 6)), draw(st.integers(0, 1000)), draw(st.sampled_from(rows))
     kind = draw(st.sampled_from(["discrete", "continuous", "mixed"]))

@@ -135,7 +135,7 @@ def test_graphs_of_mixed_tables_are_legal_and_keep_the_knowledge(name, data):
     """Under a conditional Gaussian score a discrete variable has discrete parents only; not under dg."""
     rows = data.draw(st.sampled_from([30, 250]))
     table = mixed(seed=data.draw(st.integers(0, 5)), rows=rows, states=data.draw(st.integers(2, 3)))
-    score = data.draw(st.sampled_from(["bic", "cg-aic", "dg-bic"]))
+    score = data.draw(st.sampled_from(["bic", "cg-aic", "cg-bde", "dg-bic"]))
     knowledge = legal_knowledge(table, score, data.draw(knowledge_for(table.names, ordered=name == "k2")))
     start = data.draw(st.sampled_from(["empty", "random"]))
     result = bs.learn(table, quick(name), score, knowledge, start=start, seed=1, top=5)

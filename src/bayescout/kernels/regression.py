@@ -23,14 +23,22 @@ def _factorise(matrix, parents, floors, lower, use):
     used, log_det = 0, 0.0
     for parent in parents:
         residual = _solve_row(matrix, parent, lower, use, used, lower[used])
-        if residual > floors[parent]:
-            lower[used, used] = math.sqrt(residual)
-            use[used] = parent
-            used += 1
-            log_det += math.log(residual)
-        else:
-            log_det += math.log(floors[parent])
+        used, log = _append(parent, residual, floors[parent], lower, use, used)
+        log_det += log
     return used, log_det
+
+
+@kernel
+def _append(variable, residual, floor, lower, use, used):
+    """Append a variable whose row is in lower[used], or skip it if the earlier ones determine it.
+
+    Returns the number used, and the logarithm of the residual, which counts at least as the floor.
+    """
+    if residual > floor:
+        lower[used, used] = math.sqrt(residual)
+        use[used] = variable
+        return used + 1, math.log(residual)
+    return used, math.log(floor)
 
 
 @kernel
@@ -125,13 +133,8 @@ def _append_blocks(matrix, starts, variables, floors, lower, use, used):
     for variable in variables:
         for column in range(starts[variable], starts[variable + 1]):
             residual = _solve_row(matrix, column, lower, use, used, lower[used])
-            if residual > floors[column]:
-                lower[used, used] = math.sqrt(residual)
-                use[used] = column
-                used += 1
-                log_det += math.log(residual)
-            else:
-                log_det += math.log(floors[column])
+            used, log = _append(column, residual, floors[column], lower, use, used)
+            log_det += log
     return used, log_det
 
 
@@ -198,13 +201,8 @@ def extend_blocks(matrix, starts, family, candidates, floors, out):
                 value /= lower[j, j]
                 row[j] = value
                 residual -= value * value
-            if residual > floors[begin + i]:
-                lower[more, more] = math.sqrt(residual)
-                use[more] = begin + i
-                more += 1
-                log_det += math.log(residual)
-            else:
-                log_det += math.log(floors[begin + i])
+            more, log = _append(begin + i, residual, floors[begin + i], lower, use, more)
+            log_det += log
         out[c] = log_det
 
 

@@ -8,10 +8,11 @@ import math
 import numpy as np
 
 from bayescout.kernels.jit import kernel
+from bayescout.kernels.regression import regress_extensions, regress_families
 
 
 @kernel
-def scatter_rows(rows, strata, weights, sizes, totals, scatters):
+def scatter_rows(rows, strata, weights, sizes, totals, means, scatters):
     """The centred sums of squares and products of the columns within each stratum.
 
     rows      (n, v) float64     one row of values per row of the table
@@ -19,14 +20,15 @@ def scatter_rows(rows, strata, weights, sizes, totals, scatters):
     weights   (n,) float64       of the rows, or empty if each counts once
     sizes     (q,) int64         overwritten: the rows of each stratum
     totals    (q,) float64       overwritten: the sums of their weights
+    means     (q, v) float64     overwritten
     scatters  (q, v, v) float64  overwritten
     """
     n, v = rows.shape
     weighted = weights.shape[0] > 0
-    means = np.zeros((sizes.shape[0], v))
     centred = np.empty(v)
     sizes[:] = 0
     totals[:] = 0.0
+    means[:] = 0.0
     scatters[:] = 0.0
     for row in range(n):
         stratum = strata[row]
@@ -134,3 +136,32 @@ def explained_in_strata(strata, family, candidates, settings, out):
                     inverse += slopes[i] * slopes[i] / (variances[q, use[i]] * residual)
                 found += prior / 2 * (inverse - 1.0 / own)
         out[c] = found
+
+
+@kernel
+def determinants_in_strata(strata, family, candidates, out):
+    """Weighted log-determinants of the columns of a family, and of its parents, for each further parent.
+
+    strata      (totals, matrices, floors, degrees): the weights (q,) of the strata, all positive; matrices
+                (q, v, v) of sums of squares and products; the least residual (v,) of each column; a number
+    family      (k + 1,) int64   parents, and the child last
+    candidates  (c,) int64       one more parent each; empty for none
+    out         (c, 2) float64   overwritten; (1, 2) without candidates
+
+    The sum over strata of (n + degrees + m) / 2 log|R| for the block R of the family's m columns; the same
+    for the block of its parents.
+    """
+    totals, matrices, floors, degrees = strata
+    found = np.empty_like(out)
+    bounds = np.array([0, family.shape[0]])
+    size = family.shape[0] + (1 if candidates.shape[0] > 0 else 0)
+    out[:] = 0.0
+    for q in range(totals.shape[0]):
+        if candidates.shape[0] > 0:
+            regress_extensions(matrices[q], family, candidates, floors, found)
+        else:
+            regress_families(matrices[q], family, bounds, floors, found)
+        weight = (totals[q] + degrees + size) / 2
+        for c in range(out.shape[0]):
+            out[c, 0] += weight * (math.log(found[c, 0]) + found[c, 1])
+            out[c, 1] += (weight - 0.5) * found[c, 1]

@@ -25,6 +25,7 @@ from bayescout.scores.likelihood import (
 )
 from bayescout.scores.mixed import (
     CgAic,
+    CgBde,
     CgBic,
     CgEbic,
     CgLogLikelihood,
@@ -62,6 +63,7 @@ SCORES: dict[str, Callable[..., Formula]] = {
     "cg-aic": CgAic,
     "cg-bic": CgBic,
     "cg-ebic": CgEbic,
+    "cg-bde": CgBde,
     "dg-loglik": DgLogLikelihood,
     "dg-aic": DgAic,
     "dg-bic": DgBic,
@@ -116,6 +118,7 @@ __all__ = [
     "Bge",
     "Bic",
     "CgAic",
+    "CgBde",
     "CgBic",
     "CgEbic",
     "CgLogLikelihood",

@@ -14,6 +14,7 @@ from bayescout.errors import SettingError
 from bayescout.scores.dirichlet import require_positive
 from bayescout.scores.formula import Formula, Kinds
 from bayescout.statistics.covariance import FamilyRegressions, on_grid
+from bayescout.statistics.wishart import WishartPrior
 
 LEAST_ROWS = 1e-100
 """The least `iss_mu`: as a share of the rows it must not vanish in a float."""
@@ -49,23 +50,24 @@ class Bge(Formula):
         if self.iss_w is not None:
             settle(self, iss_w=require_positive("iss_w", self.iss_w))
 
-    def _wishart(self, n_variables: int) -> tuple[float, float]:
-        """α_w and t."""
+    def prior(self, n_variables: int) -> WishartPrior:
+        """The prior of so many variables: α_μ, α_w - n and t."""
         degrees = n_variables + 2.0 if self.iss_w is None else float(self.iss_w)
         if degrees <= n_variables + 1:
             raise SettingError(
                 f"iss_w must be more than {n_variables + 1} for {n_variables} variables, not {degrees:g}"
             )
-        return degrees, self.iss_mu * (degrees - n_variables - 1) / (self.iss_mu + 1)
+        t = self.iss_mu * (degrees - n_variables - 1) / (self.iss_mu + 1)
+        return WishartPrior(self.iss_mu, degrees - n_variables, t)
 
     def scatter_prior(self, n_variables: int) -> float:
-        return self._wishart(n_variables)[1]
+        return self.prior(n_variables).scatter
 
     def evaluate(self, families: FamilyRegressions) -> Floats:
         from scipy.special import gammaln
 
-        degrees, t = self._wishart(families.n_variables)
-        free = degrees - families.n_variables + families.n_parents + 1
+        _, degrees, t = self.prior(families.n_variables)
+        free = degrees + families.n_parents + 1
         value = (
             0.5 * math.log(self.iss_mu / (families.total + self.iss_mu))
             + gammaln((families.total + free) / 2)

@@ -22,7 +22,7 @@ from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Kind, Statistics
 from bayescout.statistics.engines import in_memory
-from bayescout.statistics.mixed import ConditionalGaussian
+from bayescout.statistics.mixed import MixedStatistics
 
 Answer = Literal["dependent", "independent", "inconclusive"]
 Correction = Literal["none", "bonferroni", "benjamini-hochberg"]
@@ -303,7 +303,7 @@ def independence_tests(
         raise SettingError(
             f"test {test!r} is for {TESTS[test].kind} columns and these are not; use {' or '.join(fit)}"
         )
-    if isinstance(statistics, ConditionalGaussian):
+    if isinstance(statistics, MixedStatistics):
         statistics = statistics.degenerate
     made = TESTS[test](statistics, alpha, correction)
     if between is not None:

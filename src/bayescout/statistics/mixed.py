@@ -36,24 +36,13 @@ from bayescout.statistics.covariance import (
 from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.engine import Kind
 from bayescout.statistics.families import Grid
+from bayescout.statistics.strata import MOST_BYTES, Scatters, StrataMemory
 
 FEW_ROWS = 10.0
 """A configuration with fewer rows (by weight) has a covariance matrix shrunk to the overall variances."""
 
 PRIOR_ROWS = 1.0
 """The rows that the overall variances count for in a shrunk matrix."""
-
-WHOLE_COLUMNS = 64
-"""Up to so many continuous columns, the matrices of a configuration are computed for all of them at once."""
-
-CHUNK = 16
-"""Candidates whose cross-products are computed together if there are more columns than that."""
-
-MOST_ASKED = 100_000
-"""Sets of discrete parents of which it is known that they were asked for once."""
-
-MEMORY_BYTES, MOST_BYTES = 128 << 20, 512 << 20
-"""Limits for the matrices that are remembered, and for those of one set of discrete parents."""
 
 
 class Strata(NamedTuple):
@@ -65,6 +54,7 @@ class Strata(NamedTuple):
     matrices   (q, v, v) float64   correlations of the continuous columns
     variances  (q, v) float64      in units of the overall variance
     errors     (q, v) float64      sums of squared errors without parents, in units of that variance
+    owns       (v,) float64        log-likelihood of each column without continuous parents, over all strata
     """
 
     sizes: Ints
@@ -73,6 +63,7 @@ class Strata(NamedTuple):
     matrices: Floats
     variances: Floats
     errors: Floats
+    owns: Floats
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -117,8 +108,25 @@ class MixedFamilies:
         return np.where(self.fine, self.grid.round(value), on_grid(np.float64(value)))
 
 
-class ConditionalGaussian:
-    """Conditional Gaussian statistics of one table with columns of both kinds, in memory."""
+class FamiliesByKind(NamedTuple):
+    """Families by the statistics that they need, each with its place in a batch.
+
+    tables  discrete child and parents, as positions among the discrete columns
+    plain   continuous child and parents, likewise
+    strata  (place, continuous child, discrete parents, continuous parents)
+    """
+
+    tables: list[tuple[int, Family]]
+    plain: list[tuple[int, Family]]
+    strata: list[tuple[int, int, Parents, Parents]]
+
+
+class MixedStatistics:
+    """What all statistics of one table with columns of both kinds have in common; in memory.
+
+    is_discrete  (p,) bool
+    counts       the statistics of the discrete columns
+    """
 
     kind: Kind = "mixed"
     batches_all = False
@@ -130,15 +138,10 @@ class ConditionalGaussian:
         self.table = table
         self.is_discrete: Bools = kinds
         self.counts = Counts(table.select(list(names[kinds])))
-        continuous = table.select(list(names[~kinds]))
-        self.covariance = Covariance(continuous)
-        self.total = self.covariance.total
+        self.continuous = table.select(list(names[~kinds]))
+        self.total = table.total_weight
         self.n_rows = table.n_rows
         self._places = np.where(kinds, np.cumsum(kinds), np.cumsum(~kinds)) - 1
-        self._rows = _standardised(continuous, self.total)
-        self._weights = np.empty(0) if table.weights is None else np.asarray(table.weights)
-        self._memory: dict[tuple[int, ...], tuple[Strata, Floats]] = {}
-        self._asked: set[tuple[int, ...]] = set()
 
     @property
     def n_variables(self) -> int:
@@ -160,21 +163,60 @@ class ConditionalGaussian:
         members = [v for v in (*parents, *own) if self.is_discrete[v]]
         return math.prod(int(self.counts.cards[self._places[v]]) for v in members)
 
+    def kernel_view(self) -> None:
+        return None
+
+    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
+        """The error for a family with so many occurring configurations."""
+        name = self.table.names[child]
+        given = ", ".join(repr(self.table.names[parent]) for parent in parents)
+        return TooLargeError(
+            f"the regressions of {name!r} given {given} are {distinct:,}, one for each configuration of the "
+            f"discrete parents, more than fit in {MOST_BYTES >> 20} MB; limit the parents of {name!r}"
+        )
+
+    def _place(self, variable: int) -> int:
+        return int(self._places[variable])
+
+    def _split(self, parents: Parents) -> tuple[Parents, Parents]:
+        """The discrete and the continuous parents, as positions among the columns of their kind."""
+        discrete = tuple(self._place(v) for v in parents if self.is_discrete[v])
+        continuous = tuple(self._place(v) for v in parents if not self.is_discrete[v])
+        return tuple(sorted(discrete)), tuple(sorted(continuous))
+
+    def _by_kind(self, families: Sequence[Family]) -> FamiliesByKind:
+        """The families by the statistics that they need; one that has none is left out."""
+        found = FamiliesByKind([], [], [])
+        for i, (child, parents) in enumerate(families):
+            discrete, continuous = self._split(parents)
+            own = self._place(child)
+            if self.is_discrete[child]:
+                if not continuous:
+                    found.tables.append((i, (own, discrete)))
+            elif discrete:
+                found.strata.append((i, own, discrete, continuous))
+            else:
+                found.plain.append((i, (own, continuous)))
+        return found
+
+
+class ConditionalGaussian(MixedStatistics):
+    """Conditional Gaussian statistics of one table with columns of both kinds, in memory."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.covariance = Covariance(self.continuous)
+        rows = _standardised(self.continuous, self.total)
+        self.strata: StrataMemory[Strata] = StrataMemory(table, self.counts, rows, self._shrunk)
+
     def many(self, families: Sequence[Family]) -> MixedFamilies:
         """The statistics of many families, in their order."""
         likelihoods, sizes = np.full(len(families), -np.inf), np.ones(len(families))
-        tables, plain = [], []
-        for i, (child, parents) in enumerate(families):
-            discrete, continuous = self._split(parents)
-            if not self.is_discrete[child]:
-                if discrete:
-                    likelihoods[i] = self._regressed(child, discrete, continuous, np.array([-1]))[0]
-                    sizes[i] = self.counts.configurations(discrete) * (len(continuous) + 2)
-                else:
-                    plain.append((i, (self._place(child), continuous)))
-            elif not continuous:
-                tables.append((i, (self._place(child), discrete)))
-        for statistics, some in ((self.counts, tables), (self.covariance, plain)):
+        kinds = self._by_kind(families)
+        for i, child, discrete, continuous in kinds.strata:
+            likelihoods[i] = self._regressed(child, discrete, continuous, np.array([-1]))[0]
+            sizes[i] = self.counts.configurations(discrete) * (len(continuous) + 2)
+        for statistics, some in ((self.counts, kinds.tables), (self.covariance, kinds.plain)):
             if some:
                 where = [i for i, _ in some]
                 found: Any = statistics.many([family for _, family in some])
@@ -198,18 +240,6 @@ class ConditionalGaussian:
     def all_extensions(self, families: Sequence[Family]) -> MixedFamilies:
         raise NotImplementedError
 
-    def kernel_view(self) -> None:
-        return None
-
-    def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
-        """The error for a family with so many occurring configurations."""
-        name = self.table.names[child]
-        given = ", ".join(repr(self.table.names[parent]) for parent in parents)
-        return TooLargeError(
-            f"the regressions of {name!r} given {given} are {distinct:,}, one for each configuration of the "
-            f"discrete parents, more than fit in {MOST_BYTES >> 20} MB; limit the parents of {name!r}"
-        )
-
     def residuals(self, child: int, parents: Parents) -> tuple[Floats, Floats, float]:
         """The residual variance of a continuous child in each configuration that occurs, and its rows.
 
@@ -221,7 +251,7 @@ class ConditionalGaussian:
         discrete, continuous = self._split(parents)
         family = np.array([*continuous, self._place(child)], dtype=np.int64)
         columns = np.unique(family)
-        strata, _ = self._strata(discrete, columns)
+        strata = self.strata.of(discrete, columns)
         members, bounds = np.searchsorted(columns, family), np.array([0, len(family)])
         found = np.zeros(len(strata.totals))
         floors, out = np.full(len(columns), RESIDUAL_FLOOR), np.empty((1, 2))
@@ -244,113 +274,39 @@ class ConditionalGaussian:
     ) -> None:
         """Fill in the families of a continuous child with each further parent."""
         discrete, continuous = parents
-        q, k = self.counts.configurations(discrete), len(continuous)
+        own, q, k = self._place(child), self.counts.configurations(discrete), len(continuous)
         places = self._places[candidates]
         more = ~self.is_discrete[candidates]
         if more.any():
             sizes[more] = q * (k + 3)
             if discrete:
-                likelihoods[more] = self._regressed(child, discrete, continuous, places[more])
+                likelihoods[more] = self._regressed(own, discrete, continuous, places[more])
             else:
-                plain = self.covariance.extensions(self._place(child), continuous, places[more])
+                plain = self.covariance.extensions(own, continuous, places[more])
                 likelihoods[more] = plain.log_likelihoods()
         for i in np.flatnonzero(~more).tolist():
             both = tuple(sorted((*discrete, int(places[i]))))
-            likelihoods[i] = self._regressed(child, both, continuous, np.array([-1]))[0]
+            likelihoods[i] = self._regressed(own, both, continuous, np.array([-1]))[0]
             sizes[i] = self.counts.configurations(both) * (k + 2)
 
     def _regressed(self, child: int, discrete: Parents, continuous: Parents, candidates: Ints) -> Floats:
         """The log-likelihoods of a continuous child with each further continuous parent; -1 is none."""
         from bayescout.kernels.strata import explained_in_strata
 
-        family = np.array([*continuous, self._place(child)], dtype=np.int64)
+        family = np.array([*continuous, child], dtype=np.int64)
         out = np.empty(len(candidates))
-        whole = self._all_at_once(discrete, len(out))
-        step = len(out) if whole else CHUNK
-        for begin in range(0, len(out), step):
-            some = candidates[begin : begin + step]
-            columns = None if whole else np.unique([*family, *some[some >= 0]])
-            strata, owns = self._strata(discrete, columns)
-            local, more = family, some
-            if columns is not None:
-                local = np.searchsorted(columns, family)
-                more = np.where(some >= 0, np.searchsorted(columns, some), -1)
-            explained = np.empty(len(some))
-            settings = (RESIDUAL_FLOOR, PRIOR_ROWS)
-            explained_in_strata(strata.arrays, local, more, settings, explained)
-            out[begin : begin + step] = on_grid(explained) + owns[local[-1]]
+        for piece in self.strata.pieces(discrete, family, candidates):
+            explained, settings = np.empty(len(piece.candidates)), (RESIDUAL_FLOOR, PRIOR_ROWS)
+            explained_in_strata(piece.strata.arrays, piece.family, piece.candidates, settings, explained)
+            out[piece.where] = on_grid(explained) + piece.strata.owns[piece.family[-1]]
         return out
 
-    def _all_at_once(self, discrete: Parents, families: int) -> bool:
-        """Return True if the matrices of these configurations are made for all continuous columns.
-
-        Not where they are asked for once, for one family, since many sets of discrete parents never are
-        again. The numbers are the same to the bit.
-        """
-        if len(discrete) > 1 and families == 1 and discrete not in self._asked:
-            if len(self._asked) > MOST_ASKED:
-                self._asked = set()
-            self._asked.add(discrete)
-            return False
-        columns = self._rows.shape[1]
-        configurations = min(self.counts.configurations(discrete), float(self.n_rows))
-        return bool(columns <= WHOLE_COLUMNS and configurations * columns * columns * 8 <= MEMORY_BYTES / 4)
-
-    def _strata(self, discrete: Parents, columns: Ints | None) -> tuple[Strata, Floats]:
-        """The strata of some discrete variables, and what each column by itself says in them."""
-        known = self._memory.get(discrete) if columns is None else None
-        if known is not None:
-            return known
-        strata = self._computed(discrete, columns)
-        scales = self.covariance.log_scales if columns is None else self.covariance.log_scales[columns]
-        made = strata, _own_likelihoods(strata, scales)
-        if columns is None:
-            held = sum(one.bytes for one, _ in list(self._memory.values()))
-            if held + strata.bytes > MEMORY_BYTES:
-                self._memory = dict(list(self._memory.items())[len(self._memory) // 2 + 1 :])
-            self._memory[discrete] = made
-        return made
-
-    def _computed(self, discrete: Parents, columns: Ints | None) -> Strata:
-        from bayescout.kernels.strata import scatter_rows
-
-        numbers, distinct = self._configurations(discrete)
-        rows = self._rows if columns is None else np.ascontiguousarray(self._rows[:, columns])
-        v = rows.shape[1]
-        if distinct * v * v * 8 > MOST_BYTES:
-            raise TooLargeError(
-                f"{distinct:,} configurations of {len(discrete)} discrete parents, with a covariance matrix "
-                f"of {v} columns each, take more than {MOST_BYTES >> 20} MB; limit the number of parents"
-            )
-        sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
-        scatters = np.empty((distinct, v, v))
-        scatter_rows(rows, numbers, self._weights, sizes, totals, scatters)
-        sizes = -(-sizes // self.table.copies)
-        return _shrunk(sizes, totals, scatters)
-
-    def _configurations(self, discrete: Parents) -> tuple[Ints, int]:
-        """The configuration of each row, as a number, and how many numbers there are."""
-        codes, cards = self.table.codes, self.counts.cards
-        numbers, distinct = np.zeros(self.n_rows, dtype=np.int64), 1
-        for v in discrete:
-            numbers = numbers * int(cards[v]) + codes[v]
-            distinct *= int(cards[v])
-            if distinct > max(256, self.n_rows // 8):
-                found, numbers = np.unique(numbers, return_inverse=True)
-                numbers, distinct = numbers.astype(np.int64), len(found)
-        return numbers, distinct
+    def _shrunk(self, found: Scatters) -> Strata:
+        scales = self.covariance.log_scales
+        return _shrunk(found, scales if found.columns is None else scales[found.columns])
 
     def _batch(self, likelihoods: Floats, sizes: Floats, fine: Bools) -> MixedFamilies:
         return MixedFamilies(likelihoods, sizes, fine, self.counts.grid, self.total, self.n_variables)
-
-    def _place(self, variable: int) -> int:
-        return int(self._places[variable])
-
-    def _split(self, parents: Parents) -> tuple[Parents, Parents]:
-        """The discrete and the continuous parents, as positions among the columns of their kind."""
-        discrete = tuple(self._place(v) for v in parents if self.is_discrete[v])
-        continuous = tuple(self._place(v) for v in parents if not self.is_discrete[v])
-        return tuple(sorted(discrete)), tuple(sorted(continuous))
 
 
 def _standardised(table: Table, total: float) -> Floats:
@@ -359,12 +315,13 @@ def _standardised(table: Table, total: float) -> Floats:
     return np.ascontiguousarray((centred / np.sqrt(np.diag(scatter) / total)[:, None]).T)
 
 
-def _shrunk(sizes: Ints, totals: Floats, scatters: Floats) -> Strata:
+def _shrunk(found: Scatters, log_scales: Floats) -> Strata:
     """The matrices of strata: of maximum likelihood, or shrunk to the overall variances with few rows.
 
     A column that does not vary in a stratum with many rows is shrunk there too, by itself. Squared errors
     over the variance are n at maximum likelihood, (n + k) - k / variance if shrunk, 0 for such a column.
     """
+    totals, scatters = found.totals, found.scatters
     few = (totals < FEW_ROWS)[:, None]
     rows = totals[:, None]
     prior = np.where(few, PRIOR_ROWS, 0.0)
@@ -379,13 +336,10 @@ def _shrunk(sizes: Ints, totals: Floats, scatters: Floats) -> Strata:
     matrices.transpose(0, 2, 1)[flat] = 0.0
     matrices = np.ldexp(np.rint(np.ldexp(matrices, CORRELATION_DIGITS)), -CORRELATION_DIGITS)
     np.einsum("qii->qi", matrices)[...] = 1.0
-    return Strata(sizes, totals, few[:, 0].copy(), matrices, np.ascontiguousarray(variances), errors)
-
-
-def _own_likelihoods(strata: Strata, log_scales: Floats) -> Floats:
-    """The log-likelihood of each column without continuous parents, summed over the strata."""
-    own = -strata.totals[:, None] / 2 * (log_scales + np.log(strata.variances)) - strata.errors / 2
-    return np.asarray(on_grid(own.sum(axis=0)))
+    own = -rows / 2 * (log_scales + np.log(variances)) - errors / 2
+    owns = np.asarray(on_grid(own.sum(axis=0)))
+    few = few[:, 0].copy()
+    return Strata(found.sizes, totals, few, matrices, np.ascontiguousarray(variances), errors, owns)
 
 
 def conditional_arcs(table: Table) -> Bools:

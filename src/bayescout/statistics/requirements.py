@@ -69,4 +69,4 @@ def _other_score(table: Table, of_one_kind: str) -> str:
     """The kind of score that takes the table as it is."""
     if table.is_discrete or table.is_continuous:
         return of_one_kind
-    return "a score of both kinds of columns, such as bic or dg-bic"
+    return "a score of both kinds of columns, such as bic, cg-bde or dg-bic"

@@ -1,0 +1,158 @@
+"""Scatter matrices of the continuous columns in each configuration of some discrete ones, remembered.
+
+All matrices of a set of discrete variables are made in one pass over the rows, for all continuous columns if
+there are not too many; every child and every set of continuous parents is then computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from bayescout.arrays import Floats, Ints, Parents
+from bayescout.data.table import Table
+from bayescout.errors import TooLargeError
+from bayescout.statistics.counts import Counts
+
+WHOLE_COLUMNS = 64
+"""Up to so many continuous columns, the matrices of a configuration are computed for all of them at once."""
+
+CHUNK = 16
+"""Candidates whose cross-products are computed together if there are more columns than that."""
+
+MOST_ASKED = 100_000
+"""Sets of discrete parents of which it is known that they were asked for once."""
+
+MEMORY_BYTES, MOST_BYTES = 128 << 20, 512 << 20
+"""Limits for the matrices that are remembered, and for those of one set of discrete parents."""
+
+
+class Scatters(NamedTuple):
+    """The rows of a table by configuration of some discrete variables.
+
+    columns   the continuous columns, or None for all
+    sizes     (q,) int64          rows
+    totals    (q,) float64        sums of weights
+    means     (q, v) float64      of the continuous columns
+    scatters  (q, v, v) float64   their centred sums of squares and products
+    """
+
+    columns: Ints | None
+    sizes: Ints
+    totals: Floats
+    means: Floats
+    scatters: Floats
+
+
+class HasBytes(Protocol):
+    """What is remembered says how large it is."""
+
+    @property
+    def bytes(self) -> int: ...
+
+
+Made = TypeVar("Made", bound=HasBytes)
+
+
+class Piece(NamedTuple, Generic[Made]):
+    """The matrices for some of the candidates of a family.
+
+    where       the places of these candidates
+    strata      what was made of the matrices
+    family      (k + 1,) int64   parents, and the child last, as positions in the matrices
+    candidates  (c,) int64       likewise; -1 for none
+    """
+
+    where: slice
+    strata: Made
+    family: Ints
+    candidates: Ints
+
+
+class StrataMemory(Generic[Made]):
+    """The matrices of sets of discrete variables, remembered within a limit.
+
+    rows  (n, v) float64   the continuous columns
+    make  a function from the scatter matrices to what is remembered of them
+    """
+
+    def __init__(self, table: Table, counts: Counts, rows: Floats, make: Callable[[Scatters], Made]) -> None:
+        self.table = table
+        self.counts = counts
+        self.rows = rows
+        self.make = make
+        self.known: dict[Parents, Made] = {}
+        self.asked: set[Parents] = set()
+        self._weights = np.empty(0) if table.weights is None else np.asarray(table.weights)
+
+    def pieces(self, discrete: Parents, family: Ints, candidates: Ints) -> Iterator[Piece[Made]]:
+        """The matrices of a family's columns with those of each candidate, in one piece or several."""
+        whole = self._all_at_once(discrete, len(candidates))
+        step = len(candidates) if whole else CHUNK
+        for begin in range(0, len(candidates), step):
+            where = slice(begin, begin + step)
+            some = candidates[where]
+            if whole:
+                yield Piece(where, self.of(discrete), family, some)
+                continue
+            columns = np.unique([*family, *some[some >= 0]])
+            more = np.where(some >= 0, np.searchsorted(columns, some), -1)
+            yield Piece(where, self.of(discrete, columns), np.searchsorted(columns, family), more)
+
+    def of(self, discrete: Parents, columns: Ints | None = None) -> Made:
+        """The matrices of some continuous columns; those of all columns are remembered."""
+        known = self.known.get(discrete) if columns is None else None
+        if known is not None:
+            return known
+        made = self.make(self._computed(discrete, columns))
+        if columns is None:
+            held = sum(one.bytes for one in list(self.known.values()))
+            if held + made.bytes > MEMORY_BYTES:
+                self.known = dict(list(self.known.items())[len(self.known) // 2 + 1 :])
+            self.known[discrete] = made
+        return made
+
+    def _all_at_once(self, discrete: Parents, families: int) -> bool:
+        """Return True if the matrices of these configurations are made for all continuous columns.
+
+        Not where they are asked for once, for one family, since many sets of discrete parents never are
+        again. The numbers are the same to the bit.
+        """
+        if len(discrete) > 1 and families == 1 and discrete not in self.asked:
+            if len(self.asked) > MOST_ASKED:
+                self.asked = set()
+            self.asked.add(discrete)
+            return False
+        columns = self.rows.shape[1]
+        configurations = min(self.counts.configurations(discrete), float(self.table.n_rows))
+        return bool(columns <= WHOLE_COLUMNS and configurations * columns * columns * 8 <= MEMORY_BYTES / 4)
+
+    def _computed(self, discrete: Parents, columns: Ints | None) -> Scatters:
+        from bayescout.kernels.strata import scatter_rows
+
+        numbers, distinct = self._configurations(discrete)
+        rows = self.rows if columns is None else np.ascontiguousarray(self.rows[:, columns])
+        v = rows.shape[1]
+        if distinct * v * v * 8 > MOST_BYTES:
+            raise TooLargeError(
+                f"{distinct:,} configurations of {len(discrete)} discrete parents, with a covariance matrix "
+                f"of {v} columns each, take more than {MOST_BYTES >> 20} MB; limit the number of parents"
+            )
+        sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
+        means, scatters = np.empty((distinct, v)), np.empty((distinct, v, v))
+        scatter_rows(rows, numbers, self._weights, sizes, totals, means, scatters)
+        return Scatters(columns, -(-sizes // self.table.copies), totals, means, scatters)
+
+    def _configurations(self, discrete: Parents) -> tuple[Ints, int]:
+        """The configuration of each row, as a number, and how many numbers there are."""
+        codes, cards = self.table.codes, self.counts.cards
+        numbers, distinct = np.zeros(self.table.n_rows, dtype=np.int64), 1
+        for v in discrete:
+            numbers = numbers * int(cards[v]) + codes[v]
+            distinct *= int(cards[v])
+            if distinct > max(256, self.table.n_rows // 8):
+                found, numbers = np.unique(numbers, return_inverse=True)
+                numbers, distinct = numbers.astype(np.int64), len(found)
+        return numbers, distinct
