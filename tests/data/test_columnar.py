@@ -93,7 +93,7 @@ def test_any_change_in_a_file_of_ours_is_found(tmp_path, ending, data):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_discrete_decimals_come_back_discrete(tmp_path, ending):
     states = [Decimal("1.5"), Decimal("2.25")] * 4
-    table = as_table({"d": states, "x": ["a", "b"] * 4})
+    table = as_table({"d": states, "x": ["a", "b"] * 4}, kinds="discrete")
     assert table.kinds == ("discrete", "discrete")
     table.save(tmp_path / f"d.{ending}")
     back = read_table(tmp_path / f"d.{ending}")
@@ -114,7 +114,7 @@ def test_nanoseconds_come_back_from_files(tmp_path, monkeypatch, ending, own):
     )
     path = tmp_path / f"d.{ending}"
     as_table(frame, kinds="discrete").save(path) if own else write_frame(frame, path)
-    table = read_table(path, columns=None if own else ["t", "d"])
+    table = read_table(path, columns=None if own else ["t", "d"], kinds=None if own else {"d": "discrete"})
     assert [value.astype(np.int64) for value in table.column("t")] == numbers
     assert [value.astype(np.int64) for value in table.column("d")] == numbers
     assert len(table.states[0]) == len(table.states[1]) == 5
