@@ -24,7 +24,7 @@ from bayescout.graph.equivalence import meek
 from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
-from bayescout.scores import Scorer, bind
+from bayescout.scores import Scorer, bind, family_prior
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Outcome, Step
 from bayescout.search.frame.problem import Edges, ParentSets
@@ -192,7 +192,7 @@ class Result:
         legal = np.ones((len(self.dag), len(self.dag)), dtype=bool)
         for parent, child in self.one_way:
             legal[child, parent] = False
-        known = self.scores is not None or self.settings.score_settings is not None
+        known = self.scores is not None or self.settings.can_be_made
         if self.table is not None and known and (found := self._scorer.legal) is not None:
             places = [self.table.index(node) for node in self.dag.nodes]
             legal &= found[np.ix_(places, places)]
@@ -261,7 +261,9 @@ class Result:
         if self.scores is not None:
             return self.scores
         assert self.scored_table is not None
-        return bind(self.settings.made_score(), self.scored_table)
+        settings, table = self.settings, self.scored_table
+        prior = family_prior(settings.made_prior(), table.names, settings.knowledge)
+        return bind(settings.made_score(), table, prior=prior)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the scorer, which is made again from the settings and the table."""
