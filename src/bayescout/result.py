@@ -299,6 +299,7 @@ class Result:
         return {
             "search": self.settings.search,
             "score_name": self.settings.score,
+            "structure_prior": self.settings.prior_told or "uniform",
             "score": self.score,
             "arcs": [list(arc) for arc in self.dag.arcs()],
             "seconds": self.seconds,
@@ -329,11 +330,12 @@ class Result:
 
     def __repr__(self) -> str:
         proof = "" if self.optimality is None else f", {self.optimality}"
+        prior = f" (prior: {self.settings.prior_told})" if self.settings.prior_told else ""
         drawn = "" if self.completed is None else ", drawn for the search"
         data = "" if self.data is None else f"; {self.data}{drawn}"
         return (
             f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
-            f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}{data}>"
+            f"{prior}{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}{data}>"
         )
 
     # ---- files

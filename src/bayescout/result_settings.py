@@ -56,9 +56,12 @@ class Settings:
         return Named(self.prior_name, self.prior_settings).label(PRIORS)
 
     @property
-    def has_prior(self) -> bool:
-        """True if there is a structure prior other than the uniform one, or a belief."""
-        return self.prior_name != "uniform" or bool(self.knowledge.beliefs)
+    def prior_told(self) -> str:
+        """The structure prior with the number of beliefs in it; empty if it is uniform."""
+        beliefs = len(self.knowledge.beliefs)
+        if not beliefs:
+            return "" if self.prior_name == "uniform" else self.structure_prior
+        return f"{self.structure_prior}, {beliefs:,} {'belief' if beliefs == 1 else 'beliefs'}"
 
     def made_prior(self) -> Any:
         """The structure prior that the network was learned with, made again; without the beliefs."""
