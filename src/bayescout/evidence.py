@@ -27,8 +27,8 @@ def with_data(result: Result, data: Any) -> Result:
     reading = result.data
     if reading is None or not result.settings.can_be_made:
         raise SettingError(
-            "the file does not tell how the data were read, or score or prior were your own, which a file "
-            "cannot keep: learn again, or use fit(data)"
+            "the file does not tell how the data were read, or the score or its prior was one of "
+            "your own, which a file cannot keep: learn again, or use fit(data)"
         )
     refuse_missing_nodes(result.dag, column_names(data))
     table = _as_read(result, reading, data)
