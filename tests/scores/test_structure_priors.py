@@ -38,6 +38,19 @@ class Shy:
         ) - 0.5 * len(parents)
 
 
+class Bold(Shy):
+    """A user's own prior that rewards arcs, and says nothing of itself."""
+
+    equivalent = None
+    decreasing = False
+
+    def family(self, child, parents):
+        return 0.75 * len(parents) ** 1.5
+
+
+OWN = {"own": Shy(), "own and rewarding": Bold()}
+
+
 def beliefs_for(names, directed=True):
     """Strong and weak beliefs about the first pairs."""
     a, b, c, d = names[:4]
@@ -258,21 +271,28 @@ def graph_of(names, arcs):
 @given(data=st.data())
 def test_enumeration_finds_exactly_the_sets_that_no_subset_beats(data):
     """By sizes, by all subsets at once and depth first, under every bound."""
-    name = data.draw(st.sampled_from([*CASES, "own"]))
-    score = data.draw(st.sampled_from(["bic", "aic", "bdeu", "k2"]))
-    table = odd_table(data.draw(st.integers(0, 100_000)), 5)
-    prior, knowledge = (Shy(), Knowledge()) if name == "own" else case(name, table.names)
-    if not knowledge.beliefs:
-        knowledge = Knowledge(
-            required=((table.names[0], table.names[1]),), max_parents=data.draw(st.sampled_from([None, 3]))
+    name = data.draw(st.sampled_from([*CASES, *OWN]))
+    kind, score = data.draw(
+        st.sampled_from(
+            [
+                *(("discrete", one) for one in ("bic", "aic", "bdeu", "k2")),
+                ("gaussian", "bic"),
+                ("mixed", "dg-bic"),
+            ]
         )
-    rules = knowledge.compile(table.names)
+    )
+    seed = data.draw(st.integers(0, 100_000))
+    table = odd_table(seed, 5) if kind == "discrete" else a_table(kind, seed)
+    prior, knowledge = (OWN[name], Knowledge()) if name in OWN else case(name, table.names)
+    if not knowledge.beliefs:
+        required = ((table.names[0], table.names[1]),)
+        knowledge = Knowledge(required=required, max_parents=data.draw(st.sampled_from([None, 3])))
     made = family_prior(prior, table.names, knowledge)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(enumeration, "SUBSET_VARIABLES", data.draw(st.sampled_from([0, 20])))
         patch.setattr(enumeration, "BEGIN_SIZE", data.draw(st.sampled_from([1, 2])))
         patch.setattr(refinement, "STEP_SETS", data.draw(st.sampled_from([1, 50])))
-        problem = Problem(bind(score, table, prior=made), rules)
+        problem = Problem(bind(score, table, prior=made), knowledge.compile(table.names))
         found = enumeration.candidate_sets(problem)
     for child in range(problem.n):
         own, expected = listed(found, child), undominated(every_set(problem, child))
@@ -310,6 +330,11 @@ def test_beliefs_pull_arcs_in_and_push_them_out():
     assert arcs(b_a=0.9) == {("b", "a")}
     assert arcs(a_c=1 - 1e-9) >= {("a", "c")}
     assert not arcs(a_b=1e-40, b_a=1e-40)
+    for charge in (0.0, 50.0, -50.0, 1e6, -1e6):  # the split of what is not said has no room to overflow
+        made = family_prior(charge, ("a", "b", "c"), Knowledge(beliefs={("a", "b"): 0.9}))
+        forth, back, other = made.many([(1, (0,)), (0, (1,)), (2, (1,))])
+        assert back == other == -charge
+        assert forth == pytest.approx(math.log(9) + np.logaddexp(0.0, -charge), abs=1e-6)
     out = Knowledge(beliefs={frozenset(("a", "b")): 1e-40})
     assert not set(bs.learn(table, "ges", "bdeu", knowledge=out).arcs())
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -94,6 +95,15 @@ class FamilyPrior:
             more, less = self._own_changes(families)
             added, removed = added + more, removed + less
         return own, added, removed
+
+    @cached_property
+    def steps(self) -> list[tuple[float, float, float]] | None:
+        """What `neighbours` gives for each number of parents, if that is all that matters; else None."""
+        if self.weights is not None or self.own is not None:
+            return None
+        sizes = self.by_size.tolist()
+        around = zip(sizes, [*sizes[1:], sizes[-1]], [sizes[0], *sizes[:-1]], strict=True)
+        return [(now, more - now, less - now) for now, more, less in around]
 
     def _own_changes(self, families: Sequence[Family]) -> tuple[Floats, Floats]:
         assert self.own is not None
@@ -257,15 +267,17 @@ def _log_odds(told: Mapping[str, float], can: tuple[bool, bool], base: float) ->
         odds = math.log(sure / (1 - sure))
         return odds, odds
     forth, back, either = (told.get(kind) for kind in ("forth", "back", "either"))
-    if either is not None:
-        none = 1 - either
-        if forth is None:
-            forth = either / 2 if back is None else either - back
-        back = either - forth
-    elif forth is not None and back is not None:
-        none = 1 - forth - back
-    else:
-        rest = 1 - (forth or 0.0) - (back or 0.0)
-        none = rest / (1 + math.exp(base))
-        forth, back = (rest - none if one is None else one for one in (forth, back))
-    return math.log(forth / none), math.log(back / none)
+    if either is None and (forth is None or back is None):
+        told_one = forth if back is None else back
+        assert told_one is not None
+        odds = math.log(told_one) - math.log(1 - told_one) + float(np.logaddexp(0.0, base))
+        return (odds, base) if back is None else (base, odds)
+    if either is None:
+        assert forth is not None
+        assert back is not None
+        either = forth + back
+    elif forth is None:
+        forth = either / 2 if back is None else either - back
+    back = either - forth if back is None else back
+    none = math.log(1 - either)
+    return math.log(forth) - none, math.log(back) - none

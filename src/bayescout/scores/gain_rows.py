@@ -144,9 +144,18 @@ class GainRows:
 
     def _add_prior(self, families: Sequence[Family], gains: Gains) -> None:
         """Add the structure prior to rows that compiled code has filled."""
-        if self.scorer.prior is None:
+        prior = self.scorer.prior
+        if prior is None:
             return
-        own, added, removed = self.scorer.prior.neighbours(families)
+        if prior.steps is not None:
+            for child, parents in families:
+                here, more, less = prior.steps[len(parents)]
+                gains.locals[child] += here
+                gains.added[child] += more
+                gains.removed[child] += less
+                gains.tops[child] += more
+            return
+        own, added, removed = prior.neighbours(families)
         children = [child for child, _ in families]
         gains.locals[children] += own
         gains.added[children] += added
