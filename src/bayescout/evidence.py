@@ -13,7 +13,7 @@ from bayescout.data.reading import ColumnReading, DataReading
 from bayescout.data.table import Table
 from bayescout.errors import DataError, SettingError
 from bayescout.result import Result
-from bayescout.scores import bind
+from bayescout.scores import bind, family_prior
 from bayescout.scores.network_score import total
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.statistics.alignment import refuse_missing_nodes
@@ -25,10 +25,10 @@ AGREES = 1e-9
 def with_data(result: Result, data: Any) -> Result:
     """The result with the data attached: read as they were, and checked to be those it was learned from."""
     reading = result.data
-    if reading is None or result.settings.score_settings is None:
+    if reading is None or not result.settings.can_be_made:
         raise SettingError(
-            "the file does not tell how the data were read, or the score was one of your own, which a file "
-            "cannot keep: learn again, or use fit(data)"
+            "the file does not tell how the data were read, or the score or its prior was one of "
+            "your own, which a file cannot keep: learn again, or use fit(data)"
         )
     refuse_missing_nodes(result.dag, column_names(data))
     table = _as_read(result, reading, data)
@@ -38,7 +38,8 @@ def with_data(result: Result, data: Any) -> Result:
         rules = result.settings.knowledge.compile(table.names)
         drawn = completed(table, rules, result.seed).table
     scored = table if drawn is None else drawn
-    scorer = bind(result.settings.made_score(), scored)
+    prior = family_prior(result.settings.made_prior(), table.names, result.settings.knowledge)
+    scorer = bind(result.settings.made_score(), scored, prior=prior)
     if table.fingerprint != result.fingerprint:
         found = total(scorer, result.dag.reordered(table.names))
         if not abs(found - result.score) <= AGREES * (1 + abs(result.score)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from bayescout.arrays import Family
 from bayescout.data.table import Table
 from bayescout.errors import GraphError, printable
 from bayescout.graph.dag import Dag
@@ -35,6 +36,8 @@ class Explanation:
     forbidden       True if the knowledge or the score's model forbids the change: to reverse the arc, or to
                     add it
     barred          True if the score's model does: a continuous parent of a discrete node
+    prior           the structure prior's part of `remove`, `reverse` and `add`, by name; None if the prior is
+                    uniform
 
     The arc is described as it is in the graph: if that has b -> a, parent is b, and `reverse` makes a -> b.
     """
@@ -52,13 +55,22 @@ class Explanation:
     required: bool = False
     forbidden: bool = False
     barred: bool = False
+    prior: dict[str, float] | None = None
+
+    def _told(self, change: str) -> str:
+        """A change of the score, with the prior's part of it."""
+        value: float | None = getattr(self, change)
+        part = "" if self.prior is None else f" ({self.prior[change]:+.3f} by the prior)"
+        return f"{value:+.3f}{part}"
 
     def __str__(self) -> str:
         arc = f"{self.parent} -> {self.child}"
         path = " -> ".join(str(label) for label in self.cycle)
         tested = "".join(f"; {one.told(', '.join(map(str, one.given)))}" for one in self.tests)
         if not self.present:
-            worth = f"would close the cycle {path}" if path else f"would change the score by {self.add:+.3f}"
+            worth = (
+                f"would close the cycle {path}" if path else f"would change the score by {self._told('add')}"
+            )
             if self.barred:
                 return printable(
                     f"{arc} is not in the graph and cannot be: a discrete node has no continuous parents "
@@ -67,7 +79,7 @@ class Explanation:
             known = " and the knowledge forbids it" if self.forbidden else ""
             return printable(f"{arc} is not in the graph{known}; adding it {worth}{tested}")
         kind = "compelled" if self.compelled else "reversible"
-        turned = f"would close the cycle {path}" if path else f"{self.reverse:+.3f}"
+        turned = f"would close the cycle {path}" if path else self._told("reverse")
         if self.barred:
             turned = "it cannot be: a discrete node has no continuous parents under this score"
         elif self.forbidden:
@@ -75,7 +87,7 @@ class Explanation:
         kind += ", required by the knowledge" if self.required else ""
         return printable(
             f"{arc} is in the graph ({kind} in its class); "
-            f"without it {self.remove:+.3f}; turned round {turned}{tested}"
+            f"without it {self._told('remove')}; turned round {turned}{tested}"
         )
 
 
@@ -95,30 +107,23 @@ def explain(
     present = dag.has_arc(a, b) or dag.has_arc(b, a)
     parent, child = (b, a) if dag.has_arc(b, a) else (a, b)
 
-    def local(node: Label, parents: tuple[Label, ...]) -> float:
-        return scores.local(table.index(node), tuple(sorted(table.index(p) for p in parents)))
+    def placed(node: Label, parents: tuple[Label, ...]) -> Family:
+        return table.index(node), tuple(sorted(table.index(p) for p in parents))
 
     tail, head = dag.index(parent), dag.index(child)
     required = bool(present and rules.required[tail, head])
     forbidden = not (rules.allowed[head, tail] and not required if present else rules.allowed[tail, head])
-    own, other = dag.parents_of(child), dag.parents_of(parent)
-    without = tuple(p for p in own if p != parent)
-    cycle: tuple[Label, ...] = ()
-    if present:
-        bare = dag.remove_arc(parent, child)
-        cycle = _path(bare, parent, child)
-    else:
-        cycle = _path(dag, child, parent)
-    remove = local(child, without) - local(child, own) if present else None
-    turned = local(parent, (*other, child)) - local(parent, other) if present and not cycle else None
-    added = local(child, (*own, parent)) - local(child, own) if not present and not cycle else None
+    cycle = _path(dag.remove_arc(parent, child), parent, child) if present else _path(dag, child, parent)
+    arc = (dag, parent, child, bool(cycle))
+    worth = _changes(*arc, lambda *family: scores.local(*placed(*family)))
+    weighed = _changes(*arc, lambda *family: float(scores.log_priors([placed(*family)])[0]))
     return Explanation(
         parent=parent,
         child=child,
         present=present,
-        remove=remove,
-        reverse=None if turned is None or remove is None else remove + turned,
-        add=added,
+        remove=worth.get("remove"),
+        reverse=worth.get("reverse"),
+        add=worth.get("add"),
         cycle=(*cycle, cycle[0]) if cycle else (),
         compelled=present and cpdag.compelled(parent, child),
         counts=_counts(table, parent, child),
@@ -126,7 +131,22 @@ def explain(
         required=required,
         forbidden=forbidden,
         barred=_is_barred(scores, table, (child, parent) if present else (parent, child)),
+        prior=None if scores.prior is None else weighed,
     )
+
+
+def _changes(
+    dag: Dag, parent: Label, child: Label, closes: bool, local: Callable[[Label, tuple[Label, ...]], float]
+) -> dict[str, float]:
+    """The change of a sum over families by each change of an arc that is possible."""
+    own, other = dag.parents_of(child), dag.parents_of(parent)
+    if parent not in own:
+        return {} if closes else {"add": local(child, (*own, parent)) - local(child, own)}
+    found = {"remove": local(child, tuple(p for p in own if p != parent)) - local(child, own)}
+    if not closes:
+        turned = local(parent, (*other, child)) - local(parent, other)
+        found["reverse"] = found["remove"] + turned
+    return found
 
 
 def _is_barred(scores: Scorer, table: Table, arc: tuple[Label, Label]) -> bool:

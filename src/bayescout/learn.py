@@ -13,7 +13,7 @@ from bayescout.errors import SettingError
 if TYPE_CHECKING:
     from bayescout.data.discretise import Choice
     from bayescout.result import Result
-    from bayescout.scores import ScoreLike
+    from bayescout.scores import PriorLike, ScoreLike
     from bayescout.search import Knowledge, Search
     from bayescout.search.frame.outcome import Callback
     from bayescout.statistics.engine import Engine
@@ -36,6 +36,7 @@ def learn(
     engine: str | Engine | None = None,
     missing: str = "em",
     discretise: Choice | None = None,
+    structure_prior: PriorLike | None = None,
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
 
@@ -60,6 +61,10 @@ def learn(
     discretise  cut continuous columns into intervals first: a number of them, "mdl", "hartemink" or another
                 method of `bayescout.discretise` ("hartemink:4", "mdl:species"), {column: number or cut
                 points}, or a `Discretiser`; None cuts nothing. The fitted network keeps the cuts
+    structure_prior  how probable graphs are before the data: "uniform" (the default), "sparse" (arcs are
+                rare; "sparse:2" expects two parents per variable), "friedman-koller", a charge per arc in
+                nats, an instance of `bayescout.scores.PRIORS`, or your own object with `family(child,
+                parents)`. Beliefs about single arcs are in the knowledge. Its log is part of the score
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error
@@ -77,7 +82,7 @@ def learn(
         raise SettingError(f"callback must be a function of a step, not {callback!r}")
     task = Task.of(
         data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-        discretise, resumable=checkpoint is not None,
+        discretise, structure_prior, resumable=checkpoint is not None,
     )  # fmt: skip
     # cells that were drawn in part cannot be drawn again, so a checkpoint of them would be of no use
     store = None if checkpoint is None or task.interrupted else task.checkpoint(checkpoint)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayescout.formats.jkl import ScoredSets
     from bayescout.graph.dag import Dag
     from bayescout.result import Result
-    from bayescout.scores import ScoreLike
+    from bayescout.scores import PriorLike, ScoreLike
     from bayescout.search import Knowledge
 
 
@@ -117,10 +117,12 @@ def gap(
         raise SettingError(f"gap is asked of a result of learn(), not of a {type(result).__name__}")
     if data is None and result.gap == 0:
         return Gap(result.score, result.score, None, 0.0)
-    score = _score_of(result)
+    score, prior = _score_of(result), _prior_of(result)
     table = result._evidence()[0] if data is None else data
     own, known = (
-        (result.score, result.bound) if data is None else (whole_score(result.dag, data, score), None)
+        (result.score, result.bound)
+        if data is None
+        else (whole_score(result.dag, data, score, prior, result.settings.knowledge), None)
     )
     found = learn(
         table,
@@ -132,6 +134,7 @@ def gap(
         max_time=max_time,
         workers=workers,
         progress=progress,
+        structure_prior=prior,
     )
     if not math.isfinite(own):
         raise SettingError("the network has no score that is a number, so there is no gap to speak of")
@@ -154,28 +157,39 @@ def _score_of(result: Result) -> ScoreLike:
     return made
 
 
+def _prior_of(result: Result) -> PriorLike:
+    """The structure prior a network was learned with, without the beliefs, which its knowledge has."""
+    if result.scores is not None and result.scores.prior is not None:
+        return result.scores.prior.given
+    made: PriorLike = result.settings.made_prior()
+    return made
+
+
 def candidate_sets(
     data: Any,
     score: ScoreLike = "bic",
     knowledge: Knowledge | None = None,
     max_parents: int | None = None,
     workers: int | None = None,
+    structure_prior: PriorLike | None = None,
 ) -> ScoredSets:
     """For each variable every parent set that can be in an optimal network, with its score, best first.
 
     A set is left out if a subset scores at least as well. `.save("x.jkl")` writes them for other solvers.
+    The scores include the structure prior.
     """
     from bayescout.data import as_table
     from bayescout.formats.jkl import ScoredSets
-    from bayescout.scores import bind
+    from bayescout.scores import bind, family_prior
     from bayescout.search import Knowledge, Problem
     from bayescout.search.parent_sets.enumeration import candidate_sets as enumerated
 
     table = as_table(data)
-    rules = (knowledge or Knowledge()).compile(table.names)  # checked before any work
+    rules_from = knowledge or Knowledge()
+    rules = rules_from.compile(table.names)  # checked before any work
     if max_parents is not None and (isinstance(max_parents, bool) or max_parents < 0):
         raise SettingError(f"max_parents must be a whole number of at least 0, not {max_parents!r}")
-    scorer = bind(score, table, workers)
+    scorer = bind(score, table, workers, prior=family_prior(structure_prior, table.names, rules_from))
     found = enumerated(Problem(scorer, rules.within(scorer.legal, table.names)), max_parents)
     return ScoredSets(
         table.names,

@@ -24,7 +24,7 @@ from bayescout.graph.equivalence import meek
 from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
-from bayescout.scores import Scorer, bind
+from bayescout.scores import Scorer, bind, family_prior
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Outcome, Step
 from bayescout.search.frame.problem import Edges, ParentSets
@@ -192,7 +192,7 @@ class Result:
         legal = np.ones((len(self.dag), len(self.dag)), dtype=bool)
         for parent, child in self.one_way:
             legal[child, parent] = False
-        known = self.scores is not None or self.settings.score_settings is not None
+        known = self.scores is not None or self.settings.can_be_made
         if self.table is not None and known and (found := self._scorer.legal) is not None:
             places = [self.table.index(node) for node in self.dag.nodes]
             legal &= found[np.ix_(places, places)]
@@ -261,7 +261,9 @@ class Result:
         if self.scores is not None:
             return self.scores
         assert self.scored_table is not None
-        return bind(self.settings.made_score(), self.scored_table)
+        settings, table = self.settings, self.scored_table
+        prior = family_prior(settings.made_prior(), table.names, settings.knowledge)
+        return bind(settings.made_score(), table, prior=prior)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the scorer, which is made again from the settings and the table."""
@@ -297,6 +299,7 @@ class Result:
         return {
             "search": self.settings.search,
             "score_name": self.settings.score,
+            "structure_prior": self.settings.prior_told or "uniform",
             "score": self.score,
             "arcs": [list(arc) for arc in self.dag.arcs()],
             "seconds": self.seconds,
@@ -327,11 +330,12 @@ class Result:
 
     def __repr__(self) -> str:
         proof = "" if self.optimality is None else f", {self.optimality}"
+        prior = f" (prior: {self.settings.prior_told})" if self.settings.prior_told else ""
         drawn = "" if self.completed is None else ", drawn for the search"
         data = "" if self.data is None else f"; {self.data}{drawn}"
         return (
             f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
-            f"{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}{data}>"
+            f"{prior}{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}{data}>"
         )
 
     # ---- files

@@ -29,6 +29,8 @@ class SavedSettings(Struct, forbid_unknown_fields=True):
     score_settings: dict[str, Any] | UnsetType | None = UNSET
     missing: str = "error"
     discretise: int | str | tuple[tuple[Any, int | tuple[float, ...]], ...] | None = None
+    structure_prior: str = "uniform"
+    structure_prior_settings: dict[str, Any] | None = {}
 
 
 class SavedClass(Struct):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bayescout.formats.labels import decode_label, encode_label
-from bayescout.scores import SCORES
+from bayescout.scores import PRIORS, SCORES
 from bayescout.search.frame.knowledge import Knowledge
 from bayescout.settings import Named
 
@@ -20,7 +20,8 @@ class Settings:
     """The settings with which a network was learned: search and score each as a name and plain settings.
 
     `discretise` is None, a number, a method, or pairs of a column and its number of intervals or cut points.
-    `score_settings` is None if the score cannot be made again from its name, as with your own.
+    `score_settings` is None if the score cannot be made again from its name, as with your own; so is
+    `prior_settings` of the structure prior. Beliefs, its other part, are in the knowledge.
     """
 
     search: str
@@ -32,15 +33,39 @@ class Settings:
     seed: int
     missing: str = "em"
     discretise: Any = None
+    prior_name: str = "uniform"
+    prior_settings: dict[str, Any] | None = field(default_factory=dict)
 
     @property
     def score(self) -> str:
         """The score for display: its name, or the call if its settings are not the default ones."""
         return Named(self.score_name, self.score_settings).label(SCORES)
 
+    @property
+    def can_be_made(self) -> bool:
+        """True if score and structure prior can be made again from their names."""
+        return self.score_settings is not None and self.prior_settings is not None
+
     def made_score(self) -> Any:
         """The score that the network was learned with, made again from its name and settings."""
         return Named(self.score_name, self.score_settings).make("score", SCORES)
+
+    @property
+    def structure_prior(self) -> str:
+        """The structure prior for display, as `score`."""
+        return Named(self.prior_name, self.prior_settings).label(PRIORS)
+
+    @property
+    def prior_told(self) -> str:
+        """The structure prior with the number of beliefs in it; empty if it is uniform."""
+        beliefs = len(self.knowledge.beliefs)
+        if not beliefs:
+            return "" if self.prior_name == "uniform" else self.structure_prior
+        return f"{self.structure_prior}, {beliefs:,} {'belief' if beliefs == 1 else 'beliefs'}"
+
+    def made_prior(self) -> Any:
+        """The structure prior that the network was learned with, made again; without the beliefs."""
+        return Named(self.prior_name, self.prior_settings).make("structure prior", PRIORS)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -53,11 +78,13 @@ class Settings:
             "seed": self.seed,
             "missing": self.missing,
             "discretise": _cuts_encoded(self.discretise, encode_label),
+            "structure_prior": self.prior_name,
+            "structure_prior_settings": self.prior_settings,
         }
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> Settings:
-        known = _decoded(saved["knowledge"])
+        known = {key: _decoded(item) for key, item in saved["knowledge"].items()}
         limits = known["max_parents"]
         known["max_parents"] = dict(limits) if isinstance(limits, (list, tuple)) else limits
         name = saved["score"]
@@ -72,6 +99,8 @@ class Settings:
             seed=saved["seed"],
             missing=saved.get("missing", "error"),
             discretise=_cuts_encoded(saved.get("discretise"), decode_label),
+            prior_name=saved.get("structure_prior", "uniform"),
+            prior_settings=saved.get("structure_prior_settings", {}),
         )
 
 
@@ -88,6 +117,4 @@ def _encoded(value: Any) -> Any:
 
 
 def _decoded(value: Any) -> Any:
-    if isinstance(value, dict) and set(value) == set(Knowledge().to_dict()):
-        return {key: _decoded(item) for key, item in value.items()}
     return [_decoded(item) for item in value] if isinstance(value, list) else decode_label(value)

@@ -12,7 +12,7 @@ from bayescout.data.discretise import Choice
 from bayescout.errors import FormatError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.result import Result, labelled_graph
-from bayescout.scores import ScoreLike
+from bayescout.scores import PriorLike, ScoreLike
 from bayescout.search import Knowledge, Problem, Search
 from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.repair import nearest_graph
@@ -80,10 +80,11 @@ class Session:
         engine: str | Engine | None = None,
         missing: str = "em",
         discretise: Choice | None = None,
+        structure_prior: PriorLike | None = None,
     ) -> None:
         task = self._task = Task.of(
             data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-            discretise, resumable=True,
+            discretise, structure_prior, resumable=True,
         )  # fmt: skip
         if task.interrupted:  # there is no session yet that could answer
             raise KeyboardInterrupt
@@ -202,6 +203,11 @@ class Session:
         if not isinstance(knowledge, Knowledge):
             raise SettingError(
                 f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
+            )
+        if knowledge.beliefs != self.knowledge.beliefs:
+            raise SettingError(
+                "beliefs are part of the score, which a session keeps: begin another one with them, and with "
+                "the graph in hand as its start"
             )
         self.snapshot()
         task, run, state = self._task, self._run, self._run.state

@@ -21,7 +21,19 @@ from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
 from bayescout.graph.dag import Dag
 from bayescout.result import Result
 from bayescout.result_settings import LISTED, Settings
-from bayescout.scores import DEFAULT_SCORE, SCORES, Formula, ScoreLike, Scorer, bind, formula_named
+from bayescout.scores import (
+    DEFAULT_SCORE,
+    PRIORS,
+    SCORES,
+    Formula,
+    PriorLike,
+    ScoreLike,
+    Scorer,
+    bind,
+    family_prior,
+    formula_named,
+)
+from bayescout.scores.prior import as_prior
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
 from bayescout.search.frame import watch
 from bayescout.search.frame.canonical import canonical_order
@@ -46,7 +58,7 @@ class Task:
     table       its columns in canonical order, which the problem's positions refer to; with missing cells
                 if the data have any, which are drawn in the table that is scored (`completion`)
     names       the columns in the order given
-    score_mark  tells a score of the user's own from another one in a checkpoint
+    score_mark  tells a score, or a prior, of the user's own from another one in a checkpoint
     listed      the scored parent sets that replace data, if they do
     clock       when learning began, by `time.perf_counter`, less the time spent compiling by then
     """
@@ -80,6 +92,7 @@ class Task:
         engine: str | Engine | None = None,
         missing: str = "em",
         discretise: Choice | None = None,
+        structure_prior: PriorLike | None = None,
         resumable: bool = False,
     ) -> Task:
         """The task of `learn` with the same arguments.
@@ -95,6 +108,7 @@ class Task:
             raise SettingError(
                 f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
             )
+        prior = as_prior(structure_prior)
         listed = _scored_sets(data, score)
         chosen = ListedScore(listed) if listed is not None else DEFAULT_SCORE if score is None else score
         if isinstance(chosen, str):
@@ -112,7 +126,8 @@ class Task:
             _warn_apart(given)
             until = None if resumable else _until(clock, max_time)
             completion = completed(table, rules, seed, workers, until)
-        scorer = bind(chosen, table if completion is None else completion.table, workers, engine)
+        scored = table if completion is None else completion.table
+        scorer = bind(chosen, scored, workers, engine, family_prior(prior, table.names, knowledge))
         rules = _rules(knowledge, table, listed, scorer)
         begun = _start(start, table, rules)
         if completion is not None and completion.interrupted and start is None:
@@ -120,6 +135,7 @@ class Task:
         problem = Problem(scorer, rules, begun)
         searching = Named.of(method, SEARCHES)
         scoring = Named(LISTED, None) if listed is not None else Named.of(chosen, SCORES)
+        weighing = Named.of(prior, PRIORS)
         settings = Settings(
             search=searching.name,
             search_settings=searching.settings or {},
@@ -130,6 +146,8 @@ class Task:
             seed=seed,
             missing=missing,
             discretise=as_plain_choice(discretise),
+            prior_name=weighing.name,
+            prior_settings=weighing.settings,
         )
         return cls(
             method,
@@ -139,7 +157,7 @@ class Task:
             table,
             given.names,
             settings,
-            scoring.mark,
+            f"{scoring.mark}{weighing.mark}",
             listed,
             completion,
             begin,
@@ -232,6 +250,7 @@ def _rules(
     rules = knowledge.compile(table.names)
     if scorer is not None:
         rules = rules.within(scorer.legal, table.names)
+        knowledge.check_believed(rules.allowed, table.names)
     return rules if listed is None else narrowed(rules, listed)
 
 

@@ -18,9 +18,9 @@ from bayescout.cli.options import spread
 from bayescout.errors import BayescoutError, FormatError, SettingError
 
 READS = {
-    "learn": ("data", "--tiers", "--order", "--start"),
-    "bootstrap": ("data", "--tiers", "--order"),
-    "cross-validate": ("data", "--tiers", "--order"),
+    "learn": ("data", "--tiers", "--order", "--beliefs", "--start"),
+    "bootstrap": ("data", "--tiers", "--order", "--beliefs"),
+    "cross-validate": ("data", "--tiers", "--order", "--beliefs"),
     "fit": ("structure", "data"),
     "sample": ("network",),
     "impute": ("network", "data"),
@@ -49,7 +49,7 @@ WRITES = {
 
 OTHERS = {
     "search", "score", "scores", "prior", "question", "separator", "name", "out", "discretise", "method",
-    "target",
+    "target", "structure_prior",
 }  # fmt: skip
 """Parameters that are text and name no file; the folder of a study has tests of its own."""
 

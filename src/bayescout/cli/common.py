@@ -75,6 +75,23 @@ def split_arc(text: str, names: Sequence[Any]) -> tuple[Any, Any]:
     )
 
 
+def split_belief(text: str, names: Sequence[Any]) -> list[Any]:
+    """A belief written a->b=0.9, or a--b=0.9 for either direction, as [a, arrow, b, probability]."""
+    arc, _, value = text.rpartition("=")
+    number = as_setting(value.strip())
+    if isinstance(number, str) or not ("->" in arc or "--" in arc):
+        raise SettingError(
+            f"a belief is written 'parent->child=0.9', or 'one--other=0.9' for either direction, not {text!r}"
+        )
+    known = {str(name) for name in names}
+    for place in range(len(arc)):
+        ends = arc[:place].strip(), arc[place + 2 :].strip()
+        if arc.startswith("--", place) and (known.issuperset(ends) or "->" not in arc):
+            return [label_named(ends[0], names), "--", label_named(ends[1], names), number]
+    parent, child = split_arc(arc, names)
+    return [parent, "->", child, number]
+
+
 def as_setting(text: str) -> Any:
     """The value of a setting: a number, true or false, or the text itself."""
     if text.lower() in ("true", "false"):

@@ -78,12 +78,12 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
             Output("--report", out.report, page_ending),
             Output("--checkpoint", run.checkpoint, any_ending),  # read and written: it is the run's own
         ],
-        reads=(data.data, search.tiers, search.order, run.start),
+        reads=(data.data, search.tiers, search.order, search.beliefs, run.start),
     )
     check_prior(run.prior)
     if run.gap is not None and not run.gap > 0:
         raise SettingError(f"--gap must be a positive number of seconds, not {run.gap:g}")
-    method, formula = search.method(), search.formula()
+    method, formula, prior = search.method(), search.formula(), search.weighing()
     table, names = _opened(search, run, data, out)
     if out.output:
         check_can_hold(out.output, names, None if table is None else table.states)
@@ -91,6 +91,7 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
         data.data if table is None else table,
         search=method,
         score=formula if search.score_option else search.score,
+        structure_prior=prior,
         knowledge=search.knowledge(names),
         start=_start(run.start),
         **vars(run.budget),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from bayescout.cli.common import as_setting, label_named, open_graph, split_arc
+from bayescout.cli.common import as_setting, label_named, open_graph, split_arc, split_belief
 from bayescout.data import as_table, read_table
 from bayescout.data.discretise import cut_by
 from bayescout.data.read import names_in
@@ -25,12 +25,12 @@ from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.network import Network
-from bayescout.scores import DEFAULT_SCORE
+from bayescout.scores import DEFAULT_PRIOR, DEFAULT_SCORE
 from bayescout.scores.network_score import aligned
 from bayescout.statistics.alignment import refuse_missing_nodes
 
 if TYPE_CHECKING:
-    from bayescout.scores import Formula
+    from bayescout.scores import Formula, StructurePrior
     from bayescout.search import Knowledge, Search
 
 KINDS = ("discrete", "continuous")
@@ -204,6 +204,12 @@ class SearchOptions:
     score: str | None = flag(
         "The score; `bayescout scores` lists them and their settings.", show_default=DEFAULT_SCORE
     )
+    structure_prior: str | None = flag(
+        "How probable graphs are before the data: uniform, sparse (arcs are rare; sparse:2 expects two "
+        "parents per variable), friedman-koller, or a charge per arc in nats.",
+        "NAME|NUMBER",
+        show_default=DEFAULT_PRIOR,
+    )
     option: list[str] | None = flag(
         "A setting of the search, such as restarts=20; may be repeated.", "KEY=VALUE"
     )
@@ -214,6 +220,12 @@ class SearchOptions:
     forbid: list[str] | None = flag(
         "An arc that must not be there, in quotes: 'a->b'; may be repeated.", "ARC"
     )
+    belief: list[str] | None = flag(
+        "The probability of an arc, in quotes: 'a->b=0.9', or in either direction: 'a--b=0.9'; may be "
+        "repeated.",
+        "ARC=NUMBER",
+    )
+    beliefs: str | None = flag("Beliefs as in --belief, one per line.", "FILE")
     tiers: str | None = flag(
         "One tier a line, names separated by commas, earliest first: no arc leads to an earlier one.", "FILE"
     )
@@ -233,6 +245,7 @@ class SearchOptions:
     def knowledge(self, names: tuple[Any, ...]) -> Knowledge:
         from bayescout.search import Knowledge
 
+        beliefs: Any = [split_belief(text, names) for text in self._beliefs()]
         lines = [] if self.tiers is None else _read(self.tiers).splitlines()
         ordered = None if self.order is None else _read(self.order).replace("\n", ",").split(",")
         return Knowledge(
@@ -241,7 +254,17 @@ class SearchOptions:
             tiers=tuple(_labels(line.split(","), names) for line in lines if line.strip()),
             order=None if ordered is None else _labels(ordered, names),
             max_parents=self.max_parents,
+            beliefs=beliefs,
         )
+
+    def _beliefs(self) -> list[str]:
+        lines = [] if self.beliefs is None else _read(self.beliefs).splitlines()
+        return [*(self.belief or ()), *(line for line in lines if line.strip())]
+
+    def weighing(self) -> StructurePrior:
+        from bayescout.scores import prior_named
+
+        return prior_named(self.structure_prior or DEFAULT_PRIOR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,6 +349,7 @@ FLAGS = {
     "forbidden": "--forbid",
     "max_parents": "--max-parents",
     "prior": "--prior",
+    "structure_prior": "--structure-prior",
 }
 """The settings that have options of their own; those of a search are given with --option."""
 

@@ -148,6 +148,8 @@ def result_grids(result: Any) -> list[Any]:
         ("families scored", f"{result.counters.evaluations:,}"),
         ("stopped", result.stop_reason),
     ]
+    if result.settings.prior_told:
+        figures.insert(2, ("structure prior", result.settings.prior_told))
     if result.own_score is not None:
         figures += [
             ("found by", "greedy climbing"),

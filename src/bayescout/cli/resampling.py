@@ -68,10 +68,10 @@ def bootstrap(
 
     check_outputs(
         [Output("--output", out.output, GRAPH_ENDING), Output("--strengths", out.strengths, csv_ending)],
-        reads=(data.data, search.tiers, search.order),
+        reads=(data.data, search.tiers, search.order, search.beliefs),
     )
     check_prior(run.prior)
-    method, formula = search.method(), search.formula()
+    method, formula, weighing = search.method(), search.formula(), search.weighing()
     table = data.open()
     if out.output:
         check_can_hold(out.output, table.names, table.states)
@@ -82,6 +82,7 @@ def bootstrap(
             runs=runs,
             search=method,
             score=formula,
+            structure_prior=weighing,
             workers=run.workers,
             progress=sys.stderr.isatty() and not out.json,
             knowledge=search.knowledge(table.names),
@@ -136,12 +137,13 @@ def cross_validate(
 
     if prior is not None:
         check_prior(prior)
-    method, formula = search.method(), search.formula()
+    method, formula, weighing = search.method(), search.formula(), search.weighing()
     table = data.open()
     found = validate(
         table,
         search=method,
         score=formula,
+        structure_prior=weighing,
         folds=folds,
         prior=prior,
         workers=workers,

@@ -12,6 +12,7 @@ import typer
 from bayescout.cli.common import missing_facts, print_json, say_reading
 from bayescout.cli.options import DataOptions, Json, StructureArgument
 from bayescout.errors import SettingError
+from bayescout.scores import DEFAULT_PRIOR
 
 
 class Base(StrEnum):
@@ -26,6 +27,13 @@ def score(
         str,
         typer.Option("--score", help="Names of scores, separated by commas; `bayescout scores` lists them."),
     ] = "bic",
+    structure_prior: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|NUMBER",
+            help="Added to the scores: uniform, sparse, sparse:2, friedman-koller, or nats per arc.",
+        ),
+    ] = DEFAULT_PRIOR,
     log_base: Annotated[Base, typer.Option(help="The base of the logarithms shown.")] = Base.e,
     nodes: Annotated[bool, typer.Option("--nodes", help="Show each node's part as well.")] = False,
     *,
@@ -33,7 +41,7 @@ def score(
     json: Json = False,
 ) -> None:
     """Score a structure on data: log-likelihood, penalty and parameters apart."""
-    from bayescout.scores import formula_named
+    from bayescout.scores import formula_named, prior_named
     from bayescout.scores.network_score import score_parts
 
     names = [name.strip() for name in scores.split(",") if name.strip()]
@@ -41,8 +49,9 @@ def score(
         raise SettingError("--score names no score; such as --score bic,k2,bdeu")
     for name in names:
         formula_named(name)
+    prior = prior_named(structure_prior)
     dag, table = data.open_for(structure)
-    found = [score_parts(dag, table, name) for name in names]
+    found = [score_parts(dag, table, name, structure_prior=prior) for name in names]
     unit = 1.0 if log_base is Base.e else math.log(float(log_base.value))
     if json:
         print_json(
@@ -97,7 +106,7 @@ def scores(json: Json = False) -> None:
 
 COMMANDS = (score, scores)
 
-_IN_NATS = ("score", "log_likelihood", "penalty")
+_IN_NATS = ("score", "log_likelihood", "penalty", "log_prior")
 
 
 def _in_unit(parts: dict[str, Any], unit: float) -> dict[str, Any]:
@@ -119,11 +128,13 @@ def _print(found: list[Any], unit: float, base: Base, nodes: bool) -> None:
         return [
             f"{parts.log_likelihood / unit:,.3f}",
             penalty,
+            *([f"{parts.log_prior / unit:,.3f}"] if weighed else []),
             f"{parts.parameters:,.0f}",
             f"{parts.score / unit:,.3f}",
         ]
 
-    figures = ["log-likelihood", "penalty", "parameters", "score"]
+    weighed = any(parts.log_prior for parts in found)
+    figures = ["log-likelihood", "penalty", *(["prior"] if weighed else []), "parameters", "score"]
     logs = {"e": "natural logarithms", "2": "bits", "10": "base-10 logarithms"}[base.value]
     out = console()
     out.print(
@@ -131,9 +142,11 @@ def _print(found: list[Any], unit: float, base: Base, nodes: bool) -> None:
             f"Scores, {logs}, larger is better",
             ["name", *figures],
             [(p.score_name, *shown(p)) for p in found],
-            4,
+            len(figures),
         )
     )
     for parts in found if nodes else ():
         rows = [(node.node, ", ".join(map(str, node.parents)), *shown(node)) for node in parts.nodes]
-        out.print(grid(f"{parts.score_name}, node by node", ["node", "parents", *figures], rows, 4))
+        out.print(
+            grid(f"{parts.score_name}, node by node", ["node", "parents", *figures], rows, len(figures))
+        )

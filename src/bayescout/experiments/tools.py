@@ -189,7 +189,8 @@ def _random_network(text: str) -> Network:
 
 
 def learned(run: Declared, **more: Any) -> Result:
-    """Learn as a run declares: data, search, score, seed; start, knowledge, max_time, max_steps, top.
+    """Learn as a run declares: data, search, score, seed; start, knowledge,
+    structure_prior, max_time, max_steps, top.
 
     Any other argument of `learn` can be given as well, for instance another `data` table. There is one
     counting thread, since a study uses the cores for its runs.
@@ -203,7 +204,7 @@ def learned(run: Declared, **more: Any) -> Result:
         "seed": run.get("seed", 0),
         "workers": 1,
     }
-    for name in ("start", "max_time", "max_steps", "top"):
+    for name in ("start", "max_time", "max_steps", "top", "structure_prior"):
         if run.get(name) is not None:
             arguments[name] = run[name]
     if run.get("knowledge"):

@@ -21,7 +21,7 @@ NEAR = 4
 
 
 @kernel
-def expand(data, limits, order, base, rest, walk, known, totals):
+def expand(data, limits, order, base, rest, priors, walk, known, totals):
     """Continue the depth-first walk over the supersets of a set; subsets are visited before supersets.
 
     data    (codes, weights, bitmaps, layout, lookup, terms) as in kernels.neighbours; every row counts once
@@ -37,6 +37,10 @@ def expand(data, limits, order, base, rest, walk, known, totals):
             (3, e) int64     word, bits and place of each part of a field, by place;
             (n + 1,) float64 N log N in nats; and
             (n,) int32       codes of the child
+    priors  the structure prior of a set, of its arcs and of its size:
+            (2, f + 1)       at [0, j] that of the arc from the variable at place j, at [0, f] of those from
+                             the base; at [1, j] the most that arcs from place j on can add;
+            (2, s) float64   at [0, k] that of k parents, at [1, k] the largest for k or more, up to the most
     walk    (3, f + 1) int64 state of the walk: at [0, 0] the depth, at [0, d] the place that was added at
                              depth d, at [1, d] the next to be added to that set, from the last to the first,
                              at [2, d] the first that was not worth adding;
@@ -54,6 +58,7 @@ def expand(data, limits, order, base, rest, walk, known, totals):
     depths = min(f, most - base.shape[0]) + 1
     stack, tallies = new_stack(depths, total), _tallies(np.max(cards[order]), cards[child])
     sizes, configurations = stack[3], np.ones(depths, dtype=np.float64)
+    (of_arcs, by_size), held = priors, np.full(depths, priors[0][0, f])
     # For the set at each depth, with each variable and alone: its cells, and the best score within it.
     cells, bests = np.zeros((depths, f + 1), dtype=np.int64), np.empty((depths, f + 1))
     mask, configurations[0] = group_rows(codes, cards, base, (rest[0][0], rest[5], cards[child]), stack)
@@ -65,6 +70,7 @@ def expand(data, limits, order, base, rest, walk, known, totals):
         configurations[depth + 1] = configurations[depth] * cards[variable]
         divide_rows(codes[variable], cards[variable], (rest[0][place], rest[5], cards[child]), stack, depth)
         depth += 1
+        held[depth] = held[depth - 1] + of_arcs[0, place]
         groups, around = at_depth(stack, depth), (cells[depth], bests[depth])
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
     while totals[1] < until and totals[0] < known[0].shape[0]:
@@ -80,34 +86,43 @@ def expand(data, limits, order, base, rest, walk, known, totals):
         following[depth] -= 1
         totals[1] += 1
         best = max(bests[depth, f], bests[depth, place])
-        if likelihoods[depth] - log_r * cells[depth, place] + slack <= best:
+        most_prior = held[depth] + of_arcs[0, place] + of_arcs[1, place + 1]
+        most_prior += by_size[1, base.shape[0] + depth + 1]
+        if likelihoods[depth] - log_r * cells[depth, place] + most_prior + slack <= best:
             continue
         prior = data[5][5] / (configurations[depth] * cards[variable])
         priors = prior, prior / _fewest_states(cards, order, place + 1)
         columns = rest[0][place], rest[1][place], rest[5], cards[child]
-        groups, enough = at_depth(stack, depth), best - slack
+        groups, enough = at_depth(stack, depth), best - slack - most_prior
         here, top = _ceilings(groups, columns, cells[depth, place], priors, rest[4], tallies, enough)
-        if here + slack <= best:
+        if here + most_prior + slack <= best:
             continue
         divide_rows(codes[variable], cards[variable], (rest[0][place], rest[5], cards[child]), stack, depth)
         depth += 1
         places[depth], following[depth] = place, -1
+        held[depth] = held[depth - 1] + of_arcs[0, place]
         configurations[depth] = configurations[depth - 1] * cards[variable]
         mask |= np.uint64(1) << np.uint64(variable)
         groups, size = at_depth(stack, depth), base.shape[0] + depth
-        if size > limits[1] and _reaches(data, child, groups, configurations[depth], best - slack):
-            score = _score(data, child, mask)
+        own_prior = held[depth] + by_size[0, size]
+        least = best - slack - own_prior
+        if size > limits[1] and _reaches(data, child, groups, configurations[depth], least):
+            score = _score(data, child, mask) + own_prior
             if score > best:
                 known[0][totals[0]], known[1][totals[0]] = mask, score
                 totals[0] += 1
                 best = score
-        # If every row is alone, and none represents others, all supersets score the same.
-        if place + 1 == f or size == most or sizes[depth, 2] == total or top + slack <= best:
+        if place + 1 == f or size == most:
+            continue
+        # If every row is alone, and none represents others, all supersets score the same but for the prior.
+        most_prior = held[depth] + of_arcs[1, place + 1] + by_size[1, size + 1]
+        alone = sizes[depth, 2] == total and most_prior <= own_prior
+        if alone or top + most_prior + slack <= best:
             continue
         likelihoods[depth] = top + log_r * cells[depth - 1, place]
         around = cells[depth], bests[depth]
         _look_around(groups, rest, order, place + 1, mask, known, totals[0], around)
-        enough = bests[depth, f] - slack + log_r * cells[depth, f]
+        enough = bests[depth, f] - slack - most_prior + log_r * cells[depth, f]
         of_child = rest[5], cards[child], prior
         ends[depth] = _first_idle(groups, of_child, rest, place + 1, ends[depth], enough, tallies)
         following[depth] = ends[depth] - 1

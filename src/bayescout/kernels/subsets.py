@@ -108,10 +108,11 @@ def _term(cells, sizes, depth, states, terms):
 
 
 @kernel
-def undominated_sets(family_terms, child, rules, best, keep):
+def undominated_sets(family_terms, priors, child, rules, best, keep):
     """Mark the parent sets of a child that score more than each of their proper subsets.
 
     family_terms  (2**n,) float64   as subset_terms fills it
+    priors        (2**n,) float64   the structure prior of each set of parents, added to its score
     rules         (3,) int64        allowed parents and required parents, as bits; the most parents
     best          (2**n,) float64   overwritten: the best score within each subset
     keep          (2**n,) bool      overwritten
@@ -132,7 +133,7 @@ def undominated_sets(family_terms, child, rules, best, keep):
             low = left & -left
             top = max(top, best[subset ^ low])
             left ^= low
-        score = family_terms[subset | bit] - family_terms[subset]
+        score = family_terms[subset | bit] - family_terms[subset] + priors[subset]
         keep[subset] = score > top or subset == required
         best[subset] = max(score, top)
     return looked_at

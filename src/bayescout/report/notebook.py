@@ -42,6 +42,8 @@ def result_html(result: Any) -> str:
         ("stopped", f"{reason} after {counted(result.counters.iterations, 'step')}"),
         ("seconds", f"{result.seconds:.3g}"),
     ]
+    if result.settings.prior_told:
+        facts.append(("structure prior", result.settings.prior_told))
     if result.data is not None:
         facts.append(("data", str(result.data)))
     if result.optimality is not None:

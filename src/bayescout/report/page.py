@@ -117,6 +117,8 @@ def _lead(result: Result) -> str:
     if result.own_score is not None:
         how = f"by greedy climbing in a run of the search {result.settings.search}"
     how += f" with the score {result.settings.score}"
+    if result.settings.prior_told:
+        how += f" and the structure prior {result.settings.prior_told}"
     return f"{size}, learned{rows} {how}."
 
 

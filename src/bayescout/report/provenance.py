@@ -12,6 +12,7 @@ from bayescout.report.facts import in_words
 from bayescout.report.reproduce import recipe
 from bayescout.report.wording import short
 from bayescout.result import Result
+from bayescout.search.frame.beliefs import shown_pair
 from bayescout.search.frame.knowledge import Knowledge
 
 MOST_LISTED = 200
@@ -44,6 +45,7 @@ def provenance(result: Result) -> dict[str, Any]:
         ("search", settings.search),
         ("its settings", chosen or "none"),
         ("score", settings.score),
+        ("structure prior", settings.prior_told or "uniform"),
         ("start", _start(settings.start)),
         ("seed", settings.seed),
         ("steps", f"{counters.iterations:,}"),
@@ -77,6 +79,9 @@ def _known(known: Knowledge) -> list[tuple[str, str]]:
         facts.append(("tiers, earliest first", "; ".join(listed)))
     if known.order is not None:
         facts.append(("order", _listed([short(str(label)) for label in known.order])))
+    if known.beliefs:
+        told = [f"{short(shown_pair(pair))}: {value:g}" for pair, value in known.beliefs.items()]
+        facts.append(("beliefs", _listed(told)))
     if known.max_parents is not None:
         facts.append(("most parents", _limits(known.max_parents)))
     return facts

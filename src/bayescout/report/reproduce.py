@@ -12,7 +12,7 @@ from typing import Any
 
 from bayescout.result import Result
 from bayescout.result_settings import LISTED, Settings
-from bayescout.scores import SCORES
+from bayescout.scores import PRIORS, SCORES
 from bayescout.search import SEARCHES
 from bayescout.search.frame.knowledge import Knowledge
 from bayescout.settings import Named
@@ -44,6 +44,7 @@ def recipe(result: Result) -> Recipe:
     for python, shell, note in (
         _search(settings.search, settings.search_settings),
         _score(settings.score_name, settings.score_settings),
+        _prior(settings.prior_name, settings.prior_settings),
         _knowledge(settings.knowledge),
         _start(settings.start),
         _missing(settings.missing),
@@ -129,6 +130,18 @@ def _score(name: str, settings: Mapping[str, Any] | None) -> Part:
     return [f"score=bs.scores.{called}({inside})"], _options(name, changed, "score", "--score-option"), []
 
 
+def _prior(name: str, settings: Mapping[str, Any] | None) -> Part:
+    """A registered structure prior with its settings, or one of the user's own; nothing if it is uniform."""
+    if name not in PRIORS or settings is None:
+        note = f"The structure prior was your own ({name}): pass it as you did."
+        return ["structure_prior=my_prior"], None, [note]
+    if name == "uniform":
+        return [], [], []
+    changed = Named(name, dict(settings)).changed(PRIORS)
+    spec = name if not changed else f"{name}:{next(iter(changed.values()))!r}"
+    return [f'structure_prior="{spec}"'], ["--structure-prior", spec], []
+
+
 def _knowledge(known: Knowledge) -> Part:
     if known.is_empty:
         return [], [], []
@@ -136,9 +149,13 @@ def _knowledge(known: Knowledge) -> Part:
     if isinstance(known.max_parents, Mapping):
         given["max_parents"] = dict(known.max_parents)
     inside = ", ".join(f"{key}={value!r}" for key, value in given.items())
+    shell: list[str]
+    notes: list[str]
     shell, notes = [], []
     for key, flag in (("required", "--require"), ("forbidden", "--forbid")):
         shell += [part for a, b in given.get(key, ()) for part in (flag, f"{a}->{b}")]
+    for a, arrow, b, value in given.get("beliefs", ()):
+        shell += ["--belief", f"{a}{arrow}{b}={value!r}"]
     if known.tiers:
         shell += ["--tiers", "tiers.txt"]
         notes.append("tiers.txt holds one tier a line, names separated by commas, earliest first.")

@@ -37,7 +37,7 @@ MOST_OWN = 2500
 class Worth:
     """Explanations by position in the graph, ready for JSON.
 
-    arcs      one entry per arc: p, c, remove, reverse, compelled, required, counts
+    arcs      one entry per arc: p, c, remove, reverse, prior, compelled, required, counts
     pairs     the absent pairs that raise the score most, or lower it least: a, b, forth, back, counts;
               `forth` is the change of the score for a -> b, None if that would close a cycle
     left_out  the number of absent pairs that are not listed
@@ -67,6 +67,7 @@ def worth(result: Result) -> Worth:
                     "c": child,
                     "remove": said.remove,
                     "reverse": said.reverse,
+                    "prior": said.prior,
                     "cycle": [dag.index(label) for label in said.cycle],
                     "compelled": said.compelled,
                     "required": bool(rules.required[parent, child]),

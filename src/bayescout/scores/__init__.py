@@ -11,6 +11,7 @@ from bayescout.scores.bge import Bge
 from bayescout.scores.checks import require_rows, require_weight
 from bayescout.scores.custom import CustomScorer
 from bayescout.scores.dirichlet import K2, Bd, BDeu, BDs
+from bayescout.scores.family_prior import FamilyPrior, family_prior
 from bayescout.scores.formula import Formula, FunctionFormula
 from bayescout.scores.likelihood import (
     Aic,
@@ -35,6 +36,18 @@ from bayescout.scores.mixed import (
     DgLogLikelihood,
 )
 from bayescout.scores.nml import Fnml, Qnml
+from bayescout.scores.prior import (
+    DEFAULT_PRIOR,
+    PRIORS,
+    ArcCharge,
+    FriedmanKoller,
+    OwnPrior,
+    PriorLike,
+    Sparse,
+    StructurePrior,
+    Uniform,
+    prior_named,
+)
 from bayescout.scores.scorer import Score, Scorer
 from bayescout.scores.table_scorer import TableScorer
 from bayescout.scores.threads import check_workers
@@ -83,11 +96,16 @@ def formula_named(name: str, **settings: Any) -> Formula:
 
 
 def bind(
-    score: ScoreLike, table: Table, workers: int | None = None, engine: str | Engine | None = None
+    score: ScoreLike,
+    table: Table,
+    workers: int | None = None,
+    engine: str | Engine | None = None,
+    prior: FamilyPrior | None = None,
 ) -> Scorer:
     """The scorer of a table: from a name, a formula, a function of counts, or an object with `local`.
 
-    The engine computes the statistics; None is the one in memory. An object with `local` needs none.
+    The engine computes the statistics; None is the one in memory. An object with `local` needs none. The
+    prior is that of structures over the columns of the table, from `family_prior`; None is uniform.
     """
     if isinstance(score, str):
         score = formula_named(score)
@@ -95,7 +113,7 @@ def bind(
         raise SettingError(f"give an instance of the score, {score.__name__}(), not the class")
     made, workers = engine_of(engine), check_workers(workers)
     if not isinstance(score, Formula) and hasattr(score, "local"):
-        return CustomScorer(score, table.n_columns)
+        return CustomScorer(score, table.n_columns, prior)
     if not isinstance(score, Formula) and not callable(score):
         raise SettingError(
             f"a score is a name, a formula, a function of counts or an object with local(child, parents), "
@@ -104,14 +122,17 @@ def bind(
     formula = score if isinstance(score, Formula) else FunctionFormula(score)
     require_rows(table)
     require_weight(table)
-    return TableScorer(formula, formula.statistics(table, made), workers)
+    return TableScorer(formula, formula.statistics(table, made), workers, prior=prior)
 
 
 __all__ = [
+    "DEFAULT_PRIOR",
     "DEFAULT_SCORE",
     "K2",
+    "PRIORS",
     "SCORES",
     "Aic",
+    "ArcCharge",
     "BDeu",
     "BDs",
     "Bd",
@@ -129,19 +150,28 @@ __all__ = [
     "DgLogLikelihood",
     "Ebic",
     "Entropy",
+    "FamilyPrior",
     "Fnml",
     "Formula",
+    "FriedmanKoller",
     "FunctionFormula",
     "LaplaceBic",
     "LogLikelihood",
     "MutualInformation",
     "NormalisedMutualInformation",
+    "OwnPrior",
     "Penalised",
+    "PriorLike",
     "Qnml",
     "Score",
     "ScoreLike",
     "Scorer",
+    "Sparse",
+    "StructurePrior",
     "TableScorer",
+    "Uniform",
     "bind",
+    "family_prior",
     "formula_named",
+    "prior_named",
 ]  # fmt: skip

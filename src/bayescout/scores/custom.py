@@ -9,6 +9,7 @@ import numpy as np
 
 from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.errors import SettingError
+from bayescout.scores.family_prior import FamilyPrior
 from bayescout.scores.scorer import Score, Scorer
 from bayescout.statistics.independence import Correction, IndependenceTests
 
@@ -20,9 +21,10 @@ class CustomScorer(Scorer):
     the object's `independence_tests`.
     """
 
-    def __init__(self, score: Score, n_variables: int) -> None:
-        super().__init__(n_variables)
+    def __init__(self, score: Score, n_variables: int, prior: FamilyPrior | None = None) -> None:
+        super().__init__(n_variables, prior=prior)
         self.score = score
+        self._settle_equivalence(None)
 
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
         own = getattr(self.score, "extensions", None)
@@ -36,7 +38,10 @@ class CustomScorer(Scorer):
                 f"extensions of your score gave an array of shape {found.shape} for {len(wanted)} "
                 f"candidates; it must give one number for each"
             )
-        return _scorable(found)
+        found = _scorable(found)
+        if self.prior is None:
+            return found
+        return found + self.prior.extensions(child, parents, np.asarray(wanted, dtype=np.int64))
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
         own = getattr(self.score, "many", None)

@@ -97,7 +97,7 @@ class BDeu(Dirichlet):
 
     Prior counts ess / (q r) in every cell; q counts every parent configuration, occurring or not.
     `ess` is the equivalent sample size; larger values give denser graphs. In nats. Score equivalent. No
-    structure prior: causal-learn's adds one.
+    structure prior in it, as causal-learn has: give one by name.
     """
 
     ess: float = 1.0

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayescout.arrays import Bools, Floats, Ints, Parents
+from bayescout.arrays import Bools, Family, Floats, Ints, Parents
 from bayescout.scores.scorer import Scorer
 
 ROW_BYTES = 128 << 20
@@ -100,6 +100,7 @@ class GainRows:
         if self._is_small(child, own):
             self._one[0] = child
             scorer.compiled += self._fill_rows(self._arrays, self._rules, gains.arrays, self._one)
+            self._add_prior([(child, own)], gains)
         else:
             with scorer.suspended():
                 self._fill_row(own, gains, child)
@@ -115,6 +116,7 @@ class GainRows:
             self.scorer.hooks.between()
             some = np.array(compiled[begin : begin + together])
             self.scorer.compiled += self._fill_rows(self._arrays, self._rules, gains.arrays, some)
+            self._add_prior([keys[child] for child in compiled[begin : begin + together]], gains)
         done = set(compiled)
         for child, own in keys:
             if child not in done:
@@ -139,6 +141,26 @@ class GainRows:
             return False
         cells = int(math.prod([self._sizes[p] for p in own]) * self._sizes[child])
         return cells <= self._room
+
+    def _add_prior(self, families: Sequence[Family], gains: Gains) -> None:
+        """Add the structure prior to rows that compiled code has filled."""
+        prior = self.scorer.prior
+        if prior is None:
+            return
+        if prior.steps is not None:
+            for child, parents in families:
+                here, more, less = prior.steps[len(parents)]
+                gains.locals[child] += here
+                gains.added[child] += more
+                gains.removed[child] += less
+                gains.tops[child] += more
+            return
+        own, added, removed = prior.neighbours(families)
+        children = [child for child, _ in families]
+        gains.locals[children] += own
+        gains.added[children] += added
+        gains.removed[children] += removed
+        gains.tops[children] = gains.added[children].max(axis=1)
 
     def _fill_row(self, own: Parents, gains: Gains, child: int) -> None:
         """Fill one row by `extensions` and `many`: for any score and any size of family."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
-from bayescout.scores import Formula, ScoreLike, Scorer, bind
+from bayescout.scores import Formula, PriorLike, ScoreLike, Scorer, bind, family_prior
+from bayescout.scores.family_prior import Believing
 from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.table_scorer import TableScorer
 from bayescout.statistics.alignment import aligned_table
@@ -21,8 +22,9 @@ from bayescout.statistics.engine import Statistics
 class NodeScore:
     """One node's part: its score and the components of that, in nats.
 
-    `penalty` is log-likelihood less score: the score's penalty for complexity. It is None for a
-    score that is not on the scale of the log-likelihood (an entropy, a mutual information).
+    `log_prior` is the structure prior's part of the score: zero if it is uniform. `penalty` is
+    log-likelihood and log prior less score: the score's penalty for complexity. It is None for a score that
+    is not on the scale of the log-likelihood (an entropy, a mutual information).
     """
 
     node: Hashable
@@ -31,11 +33,12 @@ class NodeScore:
     log_likelihood: float
     penalty: float | None
     parameters: float
+    log_prior: float = 0.0
 
 
 @dataclass(frozen=True)
 class ScoreParts:
-    """A network's score, its log-likelihood, penalty and free parameters, in total and per node."""
+    """A network's score, log-likelihood, penalty, log prior and free parameters, in total and per node."""
 
     score_name: str
     score: float
@@ -44,6 +47,7 @@ class ScoreParts:
     parameters: float
     rows: float
     nodes: tuple[NodeScore, ...]
+    log_prior: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,15 +58,23 @@ def total(scorer: Scorer, dag: Dag) -> float:
     return float(np.sum(scorer.many(list(enumerate(dag.parents)))))
 
 
-def score(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> float:
+def score(
+    structure: Any,
+    data: Any,
+    score: ScoreLike = "bic",
+    structure_prior: PriorLike | None = None,
+    knowledge: Believing | None = None,
+    **table_options: Any,
+) -> float:
     """The score of a graph (or of the graph of a network) on data, in nats; larger is better.
 
     `structure` is a `Dag`, or anything with a `.dag`. If it also has states (a network), they are
-    the declared states of the data, so that a state absent from this sample still counts. Further
-    arguments are those of `as_table`.
+    the declared states of the data, so that a state absent from this sample still counts. A structure
+    prior, and the beliefs of the knowledge, are added as in `learn`. Further arguments are those of
+    `as_table`.
     """
     dag, table = aligned(structure, data, **table_options)
-    return total(bind(score, table), dag)
+    return total(bind(score, table, prior=family_prior(structure_prior, table.names, knowledge)), dag)
 
 
 def _measuring(bound: Scorer, table: Table) -> Statistics:
@@ -72,12 +84,19 @@ def _measuring(bound: Scorer, table: Table) -> Statistics:
     return LogLikelihood().statistics(table)
 
 
-def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_options: Any) -> ScoreParts:
-    """As `score`, with log-likelihood, penalty and free parameters listed, per node and in total."""
+def score_parts(
+    structure: Any,
+    data: Any,
+    score: ScoreLike = "bic",
+    structure_prior: PriorLike | None = None,
+    knowledge: Believing | None = None,
+    **table_options: Any,
+) -> ScoreParts:
+    """As `score`, with log-likelihood, penalty, log prior and free parameters, per node and in total."""
     dag, table = aligned(structure, data, **table_options)
-    bound = bind(score, table)
+    bound = bind(score, table, prior=family_prior(structure_prior, table.names, knowledge))
     families = list(enumerate(dag.parents))
-    scores = bound.many(families)
+    scores, priors = bound.many(families), bound.log_priors(families)
     formula = getattr(bound, "formula", None)
     statistics = _measuring(bound, table).many(families)
     likelihoods, parameters = statistics.log_likelihoods(), statistics.parameters()
@@ -88,8 +107,9 @@ def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_opt
             tuple(dag.nodes[p] for p in dag.parents[i]),
             float(scores[i]),
             float(likelihoods[i]),
-            float(likelihoods[i] - scores[i]) if on_scale else None,
+            float(likelihoods[i] - (scores[i] - priors[i])) if on_scale else None,
             float(parameters[i]),
+            float(priors[i]),
         )
         for i in range(len(dag))
     )
@@ -97,10 +117,11 @@ def score_parts(structure: Any, data: Any, score: ScoreLike = "bic", **table_opt
         score_name=score if isinstance(score, str) else repr(score),
         score=float(scores.sum()),
         log_likelihood=float(likelihoods.sum()),
-        penalty=float(np.sum(likelihoods - scores)) if on_scale else None,
+        penalty=float(np.sum(likelihoods - (scores - priors))) if on_scale else None,
         parameters=float(parameters.sum()),
         rows=table.total_weight,
         nodes=nodes,
+        log_prior=float(priors.sum()),
     )
 
 

@@ -1,8 +1,8 @@
 """The scorer: a formula with the statistics of a table; a search sees nothing else of either.
 
 It remembers computed scores, counts the families asked for, splits work over threads, and opens the
-compiled path if the rows are in memory and the formula is of a form that kernels know. A structure prior
-would be added where `TableScorer` evaluates a batch.
+compiled path if the rows are in memory and the formula is of a form that kernels know. A structure prior is
+part of it: every score that it gives has the prior in it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayescout.arrays import Bools, Family, Floats, Ints, Parents
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
+from bayescout.scores.family_prior import FamilyPrior
 from bayescout.scores.formula import Terms
 from bayescout.scores.superset_bounds import SupersetBound
 from bayescout.scores.threads import pool_of
@@ -105,8 +106,11 @@ class Scorer:
 
     workers = 1
 
-    def __init__(self, n_variables: int, cache_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(
+        self, n_variables: int, cache_bytes: int = DEFAULT_BYTES, prior: FamilyPrior | None = None
+    ) -> None:
         self.n_variables = n_variables
+        self.prior = prior
         self.hooks = Hooks()
         self.asked = 0
         self.compiled = 0
@@ -121,7 +125,15 @@ class Scorer:
     def many(self, families: Sequence[Family]) -> Floats:
         """The scores of many families; repeated ones are computed once."""
         self.asked += len(families)
-        return self._cache.fetch(families, self._computed)
+        return self._cache.fetch(families, self._with_prior)
+
+    def log_priors(self, families: Sequence[Family]) -> Floats:
+        """The part of the structure prior in the score of each family."""
+        return np.zeros(len(families)) if self.prior is None else self.prior.many(families)
+
+    def _with_prior(self, fresh: Sequence[Family]) -> Floats:
+        found = self._computed(fresh)
+        return found if self.prior is None else found + self.prior.many(fresh)
 
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
         """The score of (child, parents + candidate) for each candidate."""
@@ -144,13 +156,22 @@ class Scorer:
         return values
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
+        """The scores of families, without the prior."""
         raise NotImplementedError
+
+    def _settle_equivalence(self, own: bool | None) -> None:
+        """Store that the whole score is equivalent if the score without the prior is, and the prior."""
+        both = (own, True if self.prior is None else self.prior.equivalent)
+        self.equivalent = False if False in both else None if None in both else True
 
     # ---- further facts
 
     @property
     def kernel(self) -> KernelPath | None:
-        """The compiled path; None if there is none, and everything goes through the methods above."""
+        """The compiled path, without the prior; None if there is none, and the methods above are all.
+
+        Whoever calls it adds `prior` to what it gives.
+        """
         return None
 
     def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:

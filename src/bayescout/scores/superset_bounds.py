@@ -8,6 +8,7 @@ scores of exactly zero, and needs no slack.
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,13 @@ class LikelihoodBound(SupersetBound):
         self.charge = charge * (states - 1)
         self.most = most
         self.entropies = entropies
+        self.raises: Floats | None = None
+
+    def raised(self, raises: Floats) -> LikelihoodBound:
+        """The same bound for a score that gains at most so much more by each further parent."""
+        found = copy(self)
+        found.raises = raises
+        return found
 
     def among(self, cards: Ints, places: Ints) -> LikelihoodBound:
         """The same bound in positions of a larger table, in which its variables stand at `places`."""
@@ -92,6 +100,8 @@ class LikelihoodBound(SupersetBound):
             gain = self.entropies[added, added]
             for other in others:
                 gain = np.minimum(gain, self.entropies[added, other])
+            if self.raises is not None:
+                gain = gain + self.raises[added]
             cost = self.charge * configurations * (1 - 1 / self.cards[added])
             worth &= gain + slack(gain, cost) > cost
         return worth

@@ -13,7 +13,9 @@ from bayescout.arrays import Bools, Family, Floats, Ints, Parents
 from bayescout.errors import TooLargeError
 from bayescout.scores.cache import DEFAULT_BYTES
 from bayescout.scores.checks import check_candidates, check_families
+from bayescout.scores.family_prior import FamilyPrior
 from bayescout.scores.formula import Formula, FunctionFormula
+from bayescout.scores.prior_bounds import PriorBound
 from bayescout.scores.scorer import PLANNED_ROWS, KernelPath, Scorer
 from bayescout.scores.superset_bounds import SupersetBound
 from bayescout.scores.threads import check_workers, pool_of
@@ -43,13 +45,14 @@ class TableScorer(Scorer):
         statistics: Statistics,
         workers: int | None = None,
         cache_bytes: int = DEFAULT_BYTES,
+        prior: FamilyPrior | None = None,
     ) -> None:
-        super().__init__(statistics.n_variables, cache_bytes)
+        super().__init__(statistics.n_variables, cache_bytes, prior)
         self.formula = formula
         self.statistics = statistics
         self.name = type(formula).__name__
         self.workers = check_workers(workers)
-        self.equivalent = None if isinstance(formula, FunctionFormula) else formula.equivalent
+        self._settle_equivalence(None if isinstance(formula, FunctionFormula) else formula.equivalent)
         self._rows = statistics.n_rows or FEW_ROWS
 
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
@@ -78,7 +81,8 @@ class TableScorer(Scorer):
             lambda some: self._evaluated_extensions(child, parents, some),
             self._slices(child, parents, candidates),
         )
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return found if self.prior is None else found + self.prior.extensions(child, parents, candidates)
 
     def _evaluated_extensions(self, child: int, parents: Parents, candidates: Ints) -> Floats:
         if not isinstance(self.formula, FunctionFormula):
@@ -112,12 +116,15 @@ class TableScorer(Scorer):
         if not self.statistics.batches_all or not families:
             return super().fleeting(families)
         self.meter(len(families), len(families))
-        return self.formula.evaluate(self.statistics.many(families))
+        found = self.formula.evaluate(self.statistics.many(families))
+        return found if self.prior is None else found + self.prior.many(families)
 
     def all_extensions(self, families: Sequence[Family], able: Bools) -> Floats:
         if not self.statistics.batches_all:
             return super().all_extensions(families, able)
         values = self.formula.evaluate(self.statistics.all_extensions(families)).reshape(able.shape)
+        if self.prior is not None:
+            values += self.prior.all_extensions(families)
         self.meter(int(able.sum()), values.size)
         values[~able] = -np.inf
         return values
@@ -137,7 +144,10 @@ class TableScorer(Scorer):
     def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:
         if not defined_with(self.formula, "superset_bounds", "evaluate"):
             return super().superset_bounds(allowed)
-        return self.formula.superset_bounds(self.statistics, allowed)
+        found = self.formula.superset_bounds(self.statistics, allowed)
+        if self.prior is None:
+            return found
+        return [PriorBound(one, self.prior, child, allowed) for child, one in enumerate(found)]
 
     def independence_tests(self, test: str | None, alpha: float, correction: Correction) -> IndependenceTests:
         return independence_tests(self.statistics, test, alpha, correction, lambda: self.hooks.between())

@@ -50,9 +50,10 @@ from bayescout.experiments.tools import (
     truth_of,
 )
 from bayescout.formats import networks, open_network
+from bayescout.scores.prior import as_prior
 from bayescout.wording import in_python, worded_by
 
-KEYS = ("title", "seeds", "data", "searches", "scores", "starts", "knowledge", "limits")
+KEYS = ("title", "seeds", "data", "searches", "scores", "structure_prior", "starts", "knowledge", "limits")
 SOURCES: dict[str, tuple[str, ...]] = {
     "network": ("rows", "seeds"),
     "random": ("rows", "seeds"),
@@ -61,7 +62,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
 """The three kinds of data, and the keys allowed for each."""
 
 RANDOM = ("nodes", "arcs", "density", "states", "max_parents", "kind", "concentration", "seed")
-KNOWLEDGE = ("required", "forbidden", "tiers", "order", "max_parents")
+KNOWLEDGE = ("required", "forbidden", "tiers", "order", "max_parents", "beliefs")
 LIMITS = ("max_time", "max_steps", "max_seconds")
 STARTS = ("empty", "random")
 
@@ -166,6 +167,10 @@ def checked(declared: Mapping[str, Any], path: Path) -> dict[str, Any]:
         "knowledge": _section(declared, "knowledge", KNOWLEDGE),
         "limits": limits,
     }
+    if "structure_prior" in declared:
+        with _at("structure_prior"):
+            as_prior(declared["structure_prior"])
+        found["structure_prior"] = declared["structure_prior"]
     for key in ("data", "searches", "scores", "starts"):
         _distinct(found[key], key)
     runs = math.prod(len(found[key]) for key in ("data", "searches", "scores", "starts", "seeds"))
@@ -320,6 +325,7 @@ def _can_begin(found: Mapping[str, Any], folder: Path) -> None:
             "search": search,
             "score": score,
             "knowledge": found["knowledge"],
+            "structure_prior": found.get("structure_prior"),
             "max_steps": 0,
         }
         where = (

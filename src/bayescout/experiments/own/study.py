@@ -54,8 +54,9 @@ class Own(Study):
         more: dict[str, Any] = {
             name: value for name, value in said["limits"].items() if name in ("max_time", "max_steps")
         }
-        if said["knowledge"]:
-            more["knowledge"] = said["knowledge"]
+        for name in ("knowledge", "structure_prior"):
+            if said.get(name):
+                more[name] = said[name]
         cells = grid(
             data=said["data"],
             search=said["searches"],
@@ -82,7 +83,9 @@ class Own(Study):
         """The time of a trial of the search and score on the first data, scaled by cells and column pairs."""
         first = canonical(placed(self.declared["data"][0], self.folder))
         own = canonical(placed(run["data"], self.folder))
-        trial = {name: run[name] for name in ("search", "score", "knowledge") if name in run}
+        trial = {
+            name: run[name] for name in ("search", "score", "knowledge", "structure_prior") if name in run
+        }
         seconds = _trial(first, canonical(trial)) * _size(own) / _size(first)
         return min(seconds, float(run.get("max_time", math.inf)))
 

@@ -38,6 +38,13 @@ function change(value) {
   return element("span", { class: rises ? "up" : "down" }, `${rises ? "rises" : "falls"} by ${figure(Math.abs(value))}`);
 }
 
+/** The prior's part of a change of the score; nothing where the prior is uniform. */
+function weighed(worth, name) {
+  if (!worth.prior) return "";
+  const value = worth.prior[name];
+  return ` (by the prior alone ${value < 0 ? "-" : "+"}${figure(Math.abs(value))})`;
+}
+
 class Panel {
   constructor(holder, choose) {
     this.holder = holder;
@@ -125,10 +132,10 @@ class Panel {
     const worth = arcWorth.get(`${a},${b}`);
     const head = this.title(a, b, "→");
     if (!worth) return [head, ...this.noData(), ...this.tests(a, b)];
-    const without = element("p", {}, "Without this arc the score ", change(worth.remove), ".");
+    const without = element("p", {}, "Without this arc the score ", change(worth.remove), weighed(worth, "remove"), ".");
     const turned = element("p", {}, "Turned round, ");
     if (worth.reverse === null) turned.append(`it would close the cycle ${said(worth.cycle)}.`);
-    else turned.append("the score ", change(worth.reverse), ".");
+    else turned.append("the score ", change(worth.reverse), weighed(worth, "reverse"), ".");
     const direction = element("p", {}, this.directionOf(worth));
     return [head, without, turned, direction, ...this.tests(a, b), ...this.counts(worth.counts, a, b)];
   }

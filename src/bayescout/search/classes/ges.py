@@ -135,6 +135,12 @@ class ClassWalk:
 
 def require_equivalent(problem: Problem) -> None:
     """Refuse a score that says it is not equivalent; a user's own score is checked as the search goes."""
+    prior = problem.scorer.prior
+    if prior is not None and prior.equivalent is False:
+        raise SettingError(
+            "the structure prior differs between graphs of one class, as beliefs about a direction do, and "
+            "this search works on classes; give beliefs about either direction, or search with hill-climb"
+        )
     if problem.scorer.equivalent is False:
         raise SettingError(
             f"score {problem.scorer.name} differs between graphs of one class, and this search works on "

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.errors import KnowledgeError, UnknownNameError
 from bayescout.graph.orders import find_cycle
+from bayescout.search.frame.beliefs import beliefs_to_list, checked_beliefs, shown_pair
 from bayescout.wording import setting
 
 Label = Hashable
@@ -31,6 +32,9 @@ class Knowledge:
                          no group is free
     order                all variables, parents before children: only forward arcs
     max_parents          the largest number of parents of every node, or {label: number}
+    beliefs              probabilities of arcs: {(parent, child): 0.9}, or of either direction of one:
+                         {frozenset({"a", "b"}): 0.9}. They are part of the structure prior, which weighs
+                         them against the data; what is certain is required or forbidden
     """
 
     required: tuple[Arc, ...] = ()
@@ -38,6 +42,7 @@ class Knowledge:
     tiers: tuple[tuple[Label, ...], ...] = ()
     order: tuple[Label, ...] | None = None
     max_parents: int | Mapping[Label, int] | None = None
+    beliefs: Mapping[Arc | frozenset[Label], float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
@@ -50,6 +55,7 @@ class Knowledge:
         self._check_limits()
         self._check_groups()
         self._check_arcs()
+        object.__setattr__(self, "beliefs", checked_beliefs(self.beliefs, self.required, self.forbidden))
 
     def _check_limits(self) -> None:
         limits = self.max_parents
@@ -111,8 +117,21 @@ class Knowledge:
                 f"{child!r} has {int(required[:, over[0]].sum())} required parents but max_parents is "
                 f"{int(limits[over[0]])}; raise the limit or require fewer"
             )
+        self.check_believed(allowed, names)
         order = None if self.order is None else tuple(position[label] for label in self.order)
         return Rules(allowed, required, limits, order)
+
+    def check_believed(self, allowed: Bools, names: Sequence[Label]) -> None:
+        """Refuse beliefs in arcs that are not allowed, by tiers, an order or a score's model."""
+        position = {name: i for i, name in enumerate(names)}
+        for pair in self.beliefs:
+            one, two = (position[label] for label in pair)
+            either = isinstance(pair, frozenset) and allowed[two, one]
+            if not (allowed[one, two] or either):
+                raise KnowledgeError(
+                    f"there is a belief about {shown_pair(pair)}, but tiers, order, forbidden arcs or the "
+                    f"score's model rule it out; drop the belief"
+                )
 
     def _check_known(self, position: Mapping[Label, int], names: Sequence[Label]) -> None:
         limited = self.max_parents if isinstance(self.max_parents, Mapping) else {}
@@ -121,6 +140,7 @@ class Knowledge:
             *(label for tier in self.tiers for label in tier),
             *(self.order or ()),
             *limited,
+            *(label for pair in self.beliefs for label in pair),
         ]
         for label in labels:
             if label not in position:
@@ -159,6 +179,7 @@ class Knowledge:
             "tiers": [list(tier) for tier in self.tiers],
             "order": None if self.order is None else list(self.order),
             "max_parents": [[k, v] for k, v in limits.items()] if isinstance(limits, Mapping) else limits,
+            "beliefs": beliefs_to_list(self.beliefs),
         }
 
 

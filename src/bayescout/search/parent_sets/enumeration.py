@@ -66,10 +66,22 @@ def rows_of_subsets(problem: Problem, limit: int | None = None) -> int | None:
     That is so for BDeu on few variables, as its bound stops late, on tables without weights; else None.
     """
     n, kernel = problem.n, problem.scorer.kernel
-    if kernel is None or n > SUBSET_VARIABLES or not expands(kernel, n) or not all_counted(kernel):
+    if (
+        not _is_plain(problem)
+        or kernel is None
+        or n > SUBSET_VARIABLES
+        or not expands(kernel, n)
+        or not all_counted(kernel)
+    ):
         return None
     pays = 4 * count_sets(first_frontiers(problem, limit)) > int(2**n) * n
     return kernel.n_rows << n if pays else None
+
+
+def _is_plain(problem: Problem) -> bool:
+    """Return True if there is no user's own structure prior, which compiled code cannot ask."""
+    prior = problem.scorer.prior
+    return prior is None or prior.own is None
 
 
 class Enumeration:
@@ -100,7 +112,8 @@ class Enumeration:
             if not growing:
                 return
             kernel = self._kernel
-            if kernel is not None and expands(kernel, self.problem.n) and growing[0].size >= BEGIN_SIZE:
+            able = kernel is not None and expands(kernel, self.problem.n) and _is_plain(self.problem)
+            if kernel is not None and able and growing[0].size >= BEGIN_SIZE:
                 yield from self._expand(kernel, [one for one in growing if narrow(kernel, one)])
             for frontier in growing:
                 if frontier.room:
@@ -146,7 +159,7 @@ class Enumeration:
         begun: list[Expansion] = []
         while waiting or begun:
             while waiting and sum(other.held for other in (*begun, *begun[-1:])) <= HELD_BYTES:
-                begun.append(Expansion(kernel, waiting.pop(0)))
+                begun.append(Expansion(kernel, waiting.pop(0), self._scorer))
                 yield
             for first in range(0, len(begun), CHILDREN):
                 self.problem.check()
@@ -190,14 +203,17 @@ class Enumeration:
         required, allowed = (sum(1 << int(v) for v in some) for some in (frontier.base, frontier.free))
         rules = np.array([allowed | required, required, len(frontier.base) + frontier.room], dtype=np.int64)
         best, keep = np.empty(len(family_terms)), np.empty(len(family_terms), dtype=bool)
-        looked_at = int(undominated_sets(family_terms, frontier.child, rules, best, keep))
+        prior = self._scorer.prior
+        priors = np.zeros(len(family_terms)) if prior is None else prior.of_subsets(frontier.child)
+        looked_at = int(undominated_sets(family_terms, priors, frontier.child, rules, best, keep))
         self.scored += looked_at - 1
         self._scorer.meter(looked_at - 1, looked_at - 1)
         found = np.flatnonzero(keep)
         masks = found.astype(np.uint64)[:, None]
         ranks = sorted(range(len(found)), key=lambda i: (int(found[i]).bit_count(), members_of(masks[i])))
         frontier.masks = [masks[ranks]]
-        frontier.scores = [(family_terms[found | (1 << frontier.child)] - family_terms[found])[ranks]]
+        own = family_terms[found | (1 << frontier.child)] - family_terms[found] + priors[found]
+        frontier.scores = [own[ranks]]
         frontier.room, frontier.members = 0, frontier.members[:0]
 
     # ---- sets of the next size
@@ -245,6 +261,10 @@ class Enumeration:
         self._scorer.in_parallel(
             lambda part: self._score_part(kernel, frontier, grown[part], scores[part], occupied[part]), parts
         )
+        if self._scorer.prior is not None:
+            members = np.concatenate([frontier.members[grown[some, 0]], grown[some, 1:]], axis=1)
+            sets = frontier.free[members]
+            scores[some] += self._scorer.prior.of_sets(frontier.child, frontier.base, sets)
         lost = np.flatnonzero((scores[some] == -np.inf) & (occupied[some] > 0))
         if len(lost):
             first = some.start + int(lost[0])

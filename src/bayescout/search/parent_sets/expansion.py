@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from bayescout.arrays import Floats, Ints
-from bayescout.scores.scorer import KernelPath
+from bayescout.scores.scorer import KernelPath, Scorer
 from bayescout.search.bitsets import Words, members_of
 from bayescout.search.parent_sets.frontier import Frontier
 
@@ -92,7 +92,7 @@ class Expansion:
     Subsets are visited before their supersets, so every set found is better than all its subsets.
     """
 
-    def __init__(self, kernel: KernelPath, frontier: Frontier) -> None:
+    def __init__(self, kernel: KernelPath, frontier: Frontier, scorer: Scorer | None = None) -> None:
         codes, cards = kernel.codes, kernel.cards
         self.child = frontier.child
         self.base = np.array(frontier.base, dtype=np.int64)
@@ -104,6 +104,7 @@ class Expansion:
         slack = SLACK * (1 + 1e-6 * codes.shape[1] * math.log(max(2, cards[frontier.child])))
         self.limits = np.array([frontier.child, known, known + frontier.room, slack, 0])
         f = len(self.order)
+        self.priors = _priors(scorer, frontier, self.order, int(self.limits[2]))
         self.walk = np.zeros((3, f + 1), dtype=np.int64), np.zeros(f + 1)
         self.walk[0][1, 0], self.walk[0][2] = f - 1, f
         self.masks, self.scores = np.concatenate(frontier.masks)[:, 0], np.concatenate(frontier.scores)
@@ -133,7 +134,10 @@ class Expansion:
         known = self.masks, self.scores
         dearest = max(self.data[0].shape[1], len(self.masks))
         self.limits[4] = max(STEP_SETS, STEP_ROWS // dearest)
-        expand(self.data, self.limits, self.order, self.base, self.rest, self.walk, known, self.totals)
+        expand(
+            self.data, self.limits, self.order, self.base, self.rest, self.priors, self.walk, known,
+            self.totals,
+        )  # fmt: skip
 
     def found(self) -> tuple[Words, Floats]:
         """All sets known so far; by size, then lower variables first."""
@@ -142,6 +146,13 @@ class Expansion:
         key = [(int(mask).bit_count(), members_of(masks[i : i + 1])) for i, mask in enumerate(masks)]
         ranks = sorted(range(count), key=key.__getitem__)
         return masks[ranks], scores[ranks]
+
+
+def _priors(scorer: Scorer | None, frontier: Frontier, order: Ints, most: int) -> tuple[Floats, Floats]:
+    """The argument `priors` of `kernels.refining.expand`: all zero for a uniform prior."""
+    if scorer is not None and scorer.prior is not None:
+        return scorer.prior.for_expansion(frontier.child, frontier.base, order, most)
+    return np.zeros((2, len(order) + 1)), np.zeros((2, most + 2))
 
 
 def _dividing(codes: Any, cards: Ints, frontier: Frontier) -> Floats:
