@@ -5,7 +5,7 @@
 Each case samples a shipped network and learns it from the sample. The distance is the structural Hamming
 distance between equivalence classes, the mean over the samples; `published` is the least of 13 methods on
 one sample each (so that chance makes it look better than it is). A setting is `search/score/prior`, any of
-them empty for the default, such as `ges/bdeu/sparse`; several are printed beside one another. `behind` is
+them empty for the default, such as `ges/bdeu ess=3/sparse`; several are printed beside one another. `behind` is
 the mean of how far, in nats, each score lies below the best that any of the settings with the same score and
 prior found on the same sample.
 """
@@ -19,6 +19,7 @@ import warnings
 import numpy as np
 
 import bayescout as bs
+from bayescout.scores import formula_named
 
 PUBLISHED = {
     "asia": (1, 0),
@@ -38,8 +39,13 @@ PUBLISHED = {
 
 def options_of(text):
     """The arguments of `learn` that a setting names."""
-    values = dict(zip(("search", "score", "prior"), text.split("/"), strict=False))
-    return {name: value for name, value in values.items() if value}
+    values = dict(zip(("search", "score", "structure_prior"), text.split("/"), strict=False))
+    options = {name: value for name, value in values.items() if value}
+    if " " in options.get("score", ""):
+        name, *settings = options["score"].split()
+        pairs = (setting.split("=") for setting in settings)
+        options["score"] = formula_named(name, **{key: float(value) for key, value in pairs})
+    return options
 
 
 def measured(network, rows, seeds, settings):

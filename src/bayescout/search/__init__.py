@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bayescout.search.auto import Auto
 from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.knowledge import Knowledge, Rules
 from bayescout.search.frame.problem import Problem, Search, State
@@ -23,6 +24,7 @@ from bayescout.search.population import ElitistGa, Genetic, GeneticGreedy, Holla
 from bayescout.settings import make_named
 
 SEARCHES: dict[str, Callable[..., Any]] = {
+    "auto": Auto,
     "hill-climb": HillClimb,
     "first-ascent": FirstAscent,
     "tabu": Tabu,
@@ -59,6 +61,7 @@ __all__ = [
     "K2",
     "SEARCHES",
     "Annealing",
+    "Auto",
     "Boss",
     "Cpc",
     "ElitistGa",

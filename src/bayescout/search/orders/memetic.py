@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bayescout.arrays import Family
-from bayescout.checks import MOST_PERTURB, MOST_POPULATION, settle_count
+from bayescout.checks import MOST_PERTURB, MOST_POPULATION, settle_amount, settle_count
 from bayescout.graph.orders import peel_roots
 from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State, random_order
 from bayescout.search.orders.boss import order_near
@@ -72,12 +72,14 @@ class Memetic:
     The parents of a child are the first set, in a list with the best first, within its predecessors. Where
     all sets that can be in an optimal network are enumerated in about a second, the lists hold them
     (`complete` is 1 in the trace's facts); else all sets up to a size, and in every generation more around
-    the sets in use. The first step makes the lists and the first population; the others are generations.
+    the sets in use. `effort` multiplies the work that goes into the lists. The first step makes the lists and
+    the first population; the others are generations.
     """
 
     population: int = 20
     patience: int = 30
     perturb: int = 5
+    effort: float = 1.0
 
     state: ClassVar[type[State]] = MemeticState
 
@@ -85,6 +87,7 @@ class Memetic:
         settle_count(self, "population", 1, MOST_POPULATION)
         settle_count(self, "patience", 1)
         settle_count(self, "perturb", 1, MOST_PERTURB)
+        settle_amount(self, "effort", 1000.0)
 
     def start(self, problem: Problem, rng: Generator) -> MemeticState:
         graph = problem.first_graph(rng)
@@ -92,12 +95,12 @@ class Memetic:
 
     def advance(self, problem: Problem, state: MemeticState, rng: Generator) -> MemeticState:
         if state.generation == 0:
-            lists = GrowingLists(problem)
+            lists = GrowingLists(problem, self.effort)
             lists.grow(enumerate(state.parents))
             orders = [problem.rules.order or tuple(peel_roots(state.parents))]
             orders += [random_order(problem.rules, rng) for _ in range(self.population - 1)]
             return self._selected(problem, state, lists, [], climbed(problem, lists, orders, rng))
-        lists = problem.scratch(state, lambda: GrowingLists.around(problem, state.expanded))
+        lists = problem.scratch(state, lambda: GrowingLists.around(problem, state.expanded, self.effort))
         orders = self._offspring(problem, state, rng)
         kept = state.members()
         if state.changed:

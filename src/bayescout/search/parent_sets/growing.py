@@ -33,11 +33,13 @@ class GrowingLists:
     """The known parent sets of every child, best first; of equals the smaller, then by their bits.
 
     complete  True if no other set can be in an optimal network
+    effort    the work to put into them, as a multiple of the usual
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, effort: float = 1.0) -> None:
         self.problem = problem
-        limit, self.complete = _size_limit(problem)
+        self.effort = effort
+        limit, self.complete = _size_limit(problem, effort)
         enumeration = Enumeration(problem, limit)
         for _ in enumeration.steps():
             pass
@@ -48,9 +50,9 @@ class GrowingLists:
         self._lists: ParentSetLists | None = found
 
     @classmethod
-    def around(cls, problem: Problem, expanded: Sequence[Family]) -> GrowingLists:
+    def around(cls, problem: Problem, expanded: Sequence[Family], effort: float = 1.0) -> GrowingLists:
         """The lists after growing around these families."""
-        made = cls(problem)
+        made = cls(problem, effort)
         made.expand(expanded)
         return made
 
@@ -87,7 +89,7 @@ class GrowingLists:
 
     def _best(self, others: dict[Family, None]) -> list[Family]:
         """The first families of all lists that are not yet expanded, as many as the work allows."""
-        most = GROWTH_WORK // (self.problem.scorer.planned_rows * self.problem.n)
+        most = int(self.effort * GROWTH_WORK) // (self.problem.scorer.planned_rows * self.problem.n)
         found: list[Family] = []
         for rank in range(max(map(len, self._scores))):
             for child, masks in enumerate(self._sets):
@@ -139,13 +141,14 @@ class GrowingLists:
         return True
 
 
-def _size_limit(problem: Problem) -> tuple[int, bool]:
+def _size_limit(problem: Problem, effort: float = 1.0) -> tuple[int, bool]:
     """The size up to which all sets can be enumerated within LISTED_WORK, and True if those are all."""
+    most_work = int(effort * LISTED_WORK)
     rules = problem.rules
     required = rules.required.sum(axis=0)
     allowed = rules.allowed.sum(axis=0)
     together = rows_of_subsets(problem)
-    if together is not None and SUBSET_COST * together <= LISTED_WORK:
+    if together is not None and SUBSET_COST * together <= most_work:
         return int(np.minimum(rules.max_parents, allowed).max()), True
     largest = np.minimum(rules.max_parents, allowed)
     children = list(zip((allowed - required).tolist(), required.tolist(), largest.tolist(), strict=True))
@@ -153,6 +156,11 @@ def _size_limit(problem: Problem) -> tuple[int, bool]:
     for size in range(1, most + 1):
         sets = sum(math.comb(free, size - own) for free, own, limit in children if own < size <= limit)
         work += sets * problem.scorer.planned_rows
-        if work > LISTED_WORK and size > least:
+        if work > most_work and size > least:
             return size - 1, False
     return most, True
+
+
+def can_list_all(problem: Problem) -> bool:
+    """Return True if all parent sets that matter can be enumerated in about a second."""
+    return _size_limit(problem)[1]
