@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def learn(
     data: Any,
-    search: str | Search = "hill-climb",
+    search: str | Search = "auto",
     score: ScoreLike | None = None,
     knowledge: Knowledge | None = None,
     start: Any = None,
@@ -44,9 +44,10 @@ def learn(
                 Or scored parent sets, from `read_jkl` or as a path to a .jkl file: they come with their
                 scores, only listed sets are chosen, and searches over whole sets do best (`optimal`,
                 `memetic`)
-    search      a name of `bayescout.search.SEARCHES`, or an instance with settings
+    search      a name of `bayescout.search.SEARCHES`, or an instance with settings; "auto" runs several in
+                turn, as many as the numbers of variables and rows allow
     score       a name of `bayescout.scores.SCORES`, an instance, a function of counts, or your own object;
-                None is bic
+                None or "auto" is bdeu with an ess of 3 for categories and bic for all other tables
     knowledge   required and forbidden arcs, tiers, an order, limits on parents; always obeyed
     start       None or "empty" (the required arcs), "random", or a graph to begin with
     seed        of everything random: same inputs, same answer, to the bit
@@ -61,10 +62,11 @@ def learn(
     discretise  cut continuous columns into intervals first: a number of them, "mdl", "hartemink" or another
                 method of `bayescout.discretise` ("hartemink:4", "mdl:species"), {column: number or cut
                 points}, or a `Discretiser`; None cuts nothing. The fitted network keeps the cuts
-    structure_prior  how probable graphs are before the data: "uniform" (the default), "sparse" (arcs are
-                rare; "sparse:2" expects two parents per variable), "friedman-koller", a charge per arc in
-                nats, an instance of `bayescout.scores.PRIORS`, or your own object with `family(child,
-                parents)`. Beliefs about single arcs are in the knowledge. Its log is part of the score
+    structure_prior  how probable graphs are before the data: "uniform" (the default with a score that is
+                named), "sparse" (the default with none: arcs are rare; "sparse:2" expects two parents per
+                variable), "friedman-koller", a charge per arc in nats, an instance of
+                `bayescout.scores.PRIORS`, or your own object with `family(child, parents)`. Beliefs about
+                single arcs are in the knowledge. Its log is part of the score
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error

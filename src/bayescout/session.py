@@ -67,7 +67,7 @@ class Session:
     def __init__(
         self,
         data: Any,
-        search: str | Search = "hill-climb",
+        search: str | Search = "auto",
         score: ScoreLike | None = None,
         knowledge: Knowledge | None = None,
         start: Any = None,

@@ -22,7 +22,7 @@ from bayescout.graph.dag import Dag
 from bayescout.result import Result
 from bayescout.result_settings import LISTED, Settings
 from bayescout.scores import (
-    DEFAULT_SCORE,
+    AUTO_PRIOR,
     PRIORS,
     SCORES,
     Formula,
@@ -30,8 +30,10 @@ from bayescout.scores import (
     ScoreLike,
     Scorer,
     bind,
+    default_score,
     family_prior,
     formula_named,
+    is_auto,
 )
 from bayescout.scores.prior import as_prior
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
@@ -80,7 +82,7 @@ class Task:
     def of(
         cls,
         data: Any,
-        search: str | Search = "hill-climb",
+        search: str | Search = "auto",
         score: ScoreLike | None = None,
         knowledge: Knowledge | None = None,
         start: Any = None,
@@ -108,12 +110,13 @@ class Task:
             raise SettingError(
                 f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
             )
-        prior = as_prior(structure_prior)
         listed = _scored_sets(data, score)
-        chosen = ListedScore(listed) if listed is not None else DEFAULT_SCORE if score is None else score
-        if isinstance(chosen, str):
-            chosen = formula_named(chosen)
+        automatic = listed is None and is_auto(score)
+        prior = as_prior(AUTO_PRIOR if automatic and structure_prior is None else structure_prior)
+        if isinstance(score, str) and not automatic:
+            score = formula_named(score)  # a wrong name is told before any work
         given = _table_of(data, missing, discretise) if listed is None else without_rows(listed)
+        chosen = _score_for(score, given, listed)
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
         clock = time.perf_counter() - watch.compiling_seconds()
@@ -204,9 +207,16 @@ def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
         return None
     if not data.names:
         raise DataError("the list of parent sets has no variables; there is nothing to learn")
-    if score is not None:
+    if not is_auto(score):
         raise SettingError(f"scored parent sets have their scores with them; leave out the score {score!r}")
     return data
+
+
+def _score_for(score: Any, table: Table, listed: ScoredSets | None) -> Any:
+    """The score of listed sets, the default for the kinds of the columns, or the one that was given."""
+    if listed is not None:
+        return ListedScore(listed)
+    return default_score(table) if is_auto(score) else score
 
 
 def _table_of(data: Any, missing: str, discretise: Choice | None = None) -> Table:

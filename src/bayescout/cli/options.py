@@ -25,7 +25,7 @@ from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.graph.dag import Dag
 from bayescout.network import Network
-from bayescout.scores import DEFAULT_PRIOR, DEFAULT_SCORE
+from bayescout.scores import AUTO
 from bayescout.scores.network_score import aligned
 from bayescout.statistics.alignment import refuse_missing_nodes
 
@@ -198,17 +198,15 @@ class ColumnOptions(DataOptions):
 class SearchOptions:
     """The settings of structure learning: the search, the score, and prior knowledge."""
 
-    search: str = flag(
-        "The search; `bayescout searches` lists them and their settings.", default="hill-climb"
-    )
+    search: str = flag("The search; `bayescout searches` lists them and their settings.", default="auto")
     score: str | None = flag(
-        "The score; `bayescout scores` lists them and their settings.", show_default=DEFAULT_SCORE
+        "The score; `bayescout scores` lists them and their settings.", show_default=AUTO
     )
     structure_prior: str | None = flag(
         "How probable graphs are before the data: uniform, sparse (arcs are rare; sparse:2 expects two "
         "parents per variable), friedman-koller, or a charge per arc in nats.",
         "NAME|NUMBER",
-        show_default=DEFAULT_PRIOR,
+        show_default="sparse with the score auto, else uniform",
     )
     option: list[str] | None = flag(
         "A setting of the search, such as restarts=20; may be repeated.", "KEY=VALUE"
@@ -237,10 +235,16 @@ class SearchOptions:
 
         return search_named(self.search, **settings_given(self.option))
 
-    def formula(self) -> Formula:
-        from bayescout.scores import formula_named
+    def formula(self) -> Formula | None:
+        """The score with its settings; None if the choice is left to us."""
+        from bayescout.scores import formula_named, is_auto
 
-        return formula_named(self.score or DEFAULT_SCORE, **settings_given(self.score_option))
+        settings = settings_given(self.score_option)
+        if not is_auto(self.score):
+            return formula_named(str(self.score), **settings)
+        if settings:
+            raise SettingError(f"{next(iter(settings))} is a setting of a score: name the score with --score")
+        return None
 
     def knowledge(self, names: tuple[Any, ...]) -> Knowledge:
         from bayescout.search import Knowledge
@@ -261,10 +265,11 @@ class SearchOptions:
         lines = [] if self.beliefs is None else _read(self.beliefs).splitlines()
         return [*(self.belief or ()), *(line for line in lines if line.strip())]
 
-    def weighing(self) -> StructurePrior:
+    def weighing(self) -> StructurePrior | None:
+        """The structure prior; None for the default of the score."""
         from bayescout.scores import prior_named
 
-        return prior_named(self.structure_prior or DEFAULT_PRIOR)
+        return None if self.structure_prior is None else prior_named(self.structure_prior)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
-from bayescout.evaluate.resampling import check_options, learned, spread, table_of
+from bayescout.evaluate.resampling import check_options, for_many_runs, learned, spread, table_of
 from bayescout.evaluate.strengths import ArcStrengths
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
@@ -29,8 +29,8 @@ MAX_CELLS = 2**33
 def bootstrap(
     data: Any,
     runs: int = 100,
-    search: str | Search = "hill-climb",
-    score: ScoreLike = "bic",
+    search: str | Search = "auto",
+    score: ScoreLike | None = "auto",
     seed: int = 0,
     workers: int | None = None,
     rows: int | None = None,
@@ -58,7 +58,7 @@ def bootstrap(
             f"a table of {size:,} drawn rows by {table.n_columns:,} columns has more than {MAX_CELLS:,} "
             f"cells; ask for fewer rows, or rescale the row weights"
         )
-    settings = {**options, "search": search, "score": score}
+    settings = {**options, "search": for_many_runs(search), "score": score}
 
     def one(run: int) -> Pdag | Dag:
         rng = generator(seed, run)

@@ -14,7 +14,7 @@ from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.evaluate.json_values import json_label, json_value
-from bayescout.evaluate.resampling import check_options, learned, spread, table_of
+from bayescout.evaluate.resampling import check_options, for_many_runs, learned, spread, table_of
 from bayescout.evaluate.unseen import (
     HeldOut,
     check_prior,
@@ -122,8 +122,8 @@ class CrossValidation:
 
 def cross_validate(
     data: Any,
-    search: str | Search = "hill-climb",
-    score: ScoreLike = "bic",
+    search: str | Search = "auto",
+    score: ScoreLike | None = "auto",
     folds: int = 10,
     seed: int = 0,
     prior: str | None = None,
@@ -149,7 +149,7 @@ def cross_validate(
     prior = prior or default_prior(table)
     check_prior(prior, table)
     assignment = assigned(table.n_rows, folds, seed)
-    settings = {**options, "search": search, "score": score}
+    settings = {**options, "search": for_many_runs(search), "score": score}
 
     def one(number: int) -> Fold:
         return _fold(table, assignment == number, number, seed, prior, settings)

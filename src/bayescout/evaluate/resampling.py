@@ -12,6 +12,7 @@ from bayescout.errors import DataError, Interrupted, SettingError
 from bayescout.learn import learn
 from bayescout.scores import Formula
 from bayescout.scores.threads import check_workers
+from bayescout.search import Auto
 
 if TYPE_CHECKING:
     from bayescout.result import Result
@@ -40,6 +41,11 @@ def check_options(score: Any, options: Mapping[str, Any]) -> None:
             f"the score {type(score).__name__} speaks of one table and cannot follow the rows that are "
             f"drawn; give a name, a formula, or a function of counts"
         )
+
+
+def for_many_runs(search: Any) -> Any:
+    """The search for each of many runs: "auto" without its longest parts."""
+    return Auto(thorough=False) if isinstance(search, str) and search == "auto" else search
 
 
 def learned(table: Table, seed: int, options: Mapping[str, Any], where: str) -> Result:

@@ -10,6 +10,7 @@ from bayescout.errors import SettingError
 from bayescout.scores.bge import Bge
 from bayescout.scores.checks import require_rows, require_weight
 from bayescout.scores.custom import CustomScorer
+from bayescout.scores.defaults import AUTO, AUTO_PRIOR, default_score, is_auto
 from bayescout.scores.dirichlet import K2, Bd, BDeu, BDs
 from bayescout.scores.family_prior import FamilyPrior, family_prior
 from bayescout.scores.formula import Formula, FunctionFormula
@@ -84,7 +85,6 @@ SCORES: dict[str, Callable[..., Formula]] = {
 }
 """Every score by name; to add one, write a class and add a line here."""
 
-DEFAULT_SCORE = "bic"
 
 ScoreLike = str | Formula | Score | Callable[[Any], float]
 
@@ -126,8 +126,9 @@ def bind(
 
 
 __all__ = [
+    "AUTO",
+    "AUTO_PRIOR",
     "DEFAULT_PRIOR",
-    "DEFAULT_SCORE",
     "K2",
     "PRIORS",
     "SCORES",
@@ -171,7 +172,9 @@ __all__ = [
     "TableScorer",
     "Uniform",
     "bind",
+    "default_score",
     "family_prior",
     "formula_named",
+    "is_auto",
     "prior_named",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The default search: several searches in turn, each from the best graph that the ones before it have found."""
+"""The default search: several in turn, each from the best graph that the ones before it have found."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from bayescout.checks import settle_flag
 from bayescout.search.classes.ges import Ges
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, Search, State
+from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
 from bayescout.search.graphs.hill_climb import HillClimb
 from bayescout.search.graphs.tabu import Tabu
 from bayescout.search.optimal.search import Optimal
@@ -75,11 +76,16 @@ class Auto:
     memetic search over orders, with the parent sets of all good networks met, give one that is rarely
     improved upon; and where all parent sets that matter can be listed, up to 20 variables, exact search
     proves it. How much each part does depends on the numbers of variables and rows alone, never on
-    the clock. A step is a step of the part in hand.
+    the clock. A step is a step of the part in hand. With `thorough` off it ends after the tabu search.
     """
+
+    thorough: bool = True
 
     state: ClassVar[type[State]] = AutoState
     climbs: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        settle_flag(self, "thorough")
 
     def start(self, problem: Problem, rng: Generator) -> AutoState:
         return _begun(problem, AutoState((), -math.inf), HILL_CLIMB, rng, problem.first_graph(rng))
@@ -90,9 +96,10 @@ class Auto:
             search = _search(PARTS[state.part], problem.n)
             return _taken(state, search.advance(problem, state.inner, rng))
         part = state.part + 1
-        while part < len(PARTS) and not _serves(part, problem, state):
+        last = len(PARTS) if self.thorough else TABU + 1
+        while part < last and not _serves(part, problem, state):
             part += 1
-        if part == len(PARTS):
+        if part >= last:
             return replace(state, done=True, inner=None)
         first = problem.first_graph(rng) if part == GES else state.parents
         return _begun(problem, state, part, rng, first)
@@ -100,7 +107,7 @@ class Auto:
 
 def _search(name: str, n: int) -> Any:
     """The search of a part, for a number of variables."""
-    made: dict[str, Search] = {
+    made: dict[str, Any] = {
         "hill-climb": HillClimb(),
         "ges": Ges(),
         "ges again": Ges(),
@@ -125,9 +132,7 @@ def _serves(part: int, problem: Problem, state: AutoState) -> bool:
     return True
 
 
-def _begun(
-    problem: Problem, state: AutoState, part: int, rng: Generator, graph: ParentSets
-) -> AutoState:
+def _begun(problem: Problem, state: AutoState, part: int, rng: Generator, graph: ParentSets) -> AutoState:
     """The state at the first step of a part, which begins with a graph."""
     search = _search(PARTS[part], problem.n)
     inner = search.start(replace(problem, start=graph), rng)
