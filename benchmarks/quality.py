@@ -5,9 +5,9 @@
 Each case samples a shipped network and learns it from the sample. The distance is the structural Hamming
 distance between equivalence classes, the mean over the samples; `published` is the least of 13 methods on
 one sample each (so that chance makes it look better than it is). A setting is `search/score/prior`, any of
-them empty for the default, such as `ges/bdeu ess=3/sparse`; several are printed beside one another. `behind` is
-the mean of how far, in nats, each score lies below the best that any of the settings with the same score and
-prior found on the same sample.
+them empty for the default, such as `ges/bdeu ess=3/sparse`; several are printed beside one another.
+`behind` is the mean of how far, in nats, each score lies below the best that any of the settings with the
+same score and prior found on the same sample.
 """
 
 from __future__ import annotations

@@ -170,6 +170,14 @@ class Result:
         return f"at most {self.gap:,.3f} nats below the best"
 
     @property
+    def found_by(self) -> str | None:
+        """The part of the search "auto" that found the graph; None for a search without parts."""
+        from bayescout.search.auto import PARTS
+
+        last = self.trace[-1].facts if self.trace else {}
+        return PARTS[int(last["found_by"])] if "found_by" in last and self.own_score is None else None
+
+    @property
     def stopped(self) -> str:
         """The reason why the run ended, in words; and whose graph this is if the search did not get far."""
         if self.own_score is None:
@@ -311,6 +319,7 @@ class Result:
             "bound": self.bound,
             "gap": self.gap,
             "own_score": self.own_score,
+            "found_by": self.found_by,
             "data": None if self.data is None else self.data.to_dict(),
             **self._class_summary(),
         }
@@ -330,12 +339,13 @@ class Result:
 
     def __repr__(self) -> str:
         proof = "" if self.optimality is None else f", {self.optimality}"
+        part = "" if self.found_by is None else f" (found by {self.found_by})"
         prior = f" (prior: {self.settings.prior_told})" if self.settings.prior_told else ""
         drawn = "" if self.completed is None else ", drawn for the search"
         data = "" if self.data is None else f"; {self.data}{drawn}"
         return (
             f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
-            f"{prior}{proof}, {self.settings.search} in {self.seconds:.3g} s, {self.stopped}{data}>"
+            f"{prior}{proof}, {self.settings.search}{part} in {self.seconds:.3g} s, {self.stopped}{data}>"
         )
 
     # ---- files

@@ -155,8 +155,9 @@ def result_grids(result: Any) -> list[Any]:
             ("found by", "greedy climbing"),
             (f"best of {result.settings.search}", f"{result.own_score:,.3f}"),
         ]
-    if result.optimality is not None:
-        figures.append(("optimality", result.optimality))
+    if result.found_by is not None:
+        figures.append(("found by", result.found_by))
+    figures.append(("optimality", result.optimality or "not known; --gap 60 looks for a bound"))
     if result.ends_in_class:
         directed, free = len(list(result.cpdag.arcs())), len(list(result.cpdag.edges()))
         figures.append(("equivalence class", f"{directed} arcs directed, {free} reversible"))

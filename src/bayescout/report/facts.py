@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from bayescout.report.wording import number
+from bayescout.search.auto import PARTS
 
 WORDS = {
     "tried": "orders tried",
@@ -27,10 +28,13 @@ WORDS = {
     "worst": "worst of the generation",
     "size": "size of the generation",
     "entropy": "entropy of the arcs",
+    "part": "last part of the search",
+    "found_by": "found by",
 }
 """Names that need more words than their own."""
 
 YES_OR_NO = ("complete",)
+PARTS_OF_AUTO = ("part", "found_by")
 
 
 def in_words(facts: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -41,5 +45,7 @@ def in_words(facts: Mapping[str, float]) -> list[tuple[str, str]]:
             shown = number(value + 0.0, 0 if float(value).is_integer() else 3)
             if name in YES_OR_NO:
                 shown = "yes" if value else "no"
+            elif name in PARTS_OF_AUTO:
+                shown = PARTS[int(value)]
             found.append((WORDS.get(name, name.replace("_", " ")), shown))
     return found

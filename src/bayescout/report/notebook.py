@@ -46,8 +46,9 @@ def result_html(result: Any) -> str:
         facts.append(("structure prior", result.settings.prior_told))
     if result.data is not None:
         facts.append(("data", str(result.data)))
-    if result.optimality is not None:
-        facts.append(("optimality", result.optimality))
+    if result.found_by is not None:
+        facts.append(("found by", result.found_by))
+    facts.append(("optimality", result.optimality or "not known; bayescout.gap(result) looks for a bound"))
     return _page(result.dag, facts)
 
 

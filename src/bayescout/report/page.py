@@ -139,8 +139,7 @@ def _tiles(subject: _Subject) -> list[tuple[str, str, str]]:
          f"{result.counters.evaluations:,} families scored"),
         ("Ended", ended, sentence),
     ]  # fmt: skip
-    if result.gap is not None:
-        tiles.append(_optimality(result))
+    tiles.append(_optimality(result))
     tested = tests_tile(result)
     if tested is not None:
         tiles.append(tested)
@@ -166,7 +165,8 @@ def _direction(undecided: int, arcs: int) -> str:
 
 
 def _optimality(result: Result) -> tuple[str, str, str]:
-    assert result.gap is not None
+    if result.gap is None:
+        return "Optimality", "not known", "No bound is known; bayescout.gap(result) looks for one."
     if result.gap <= 0:
         return "Optimality", "proven", "No network within the limits of the search scores higher."
     if says_nothing(result.score, result.gap):
