@@ -34,6 +34,7 @@ from bayescout.statistics.covariance import (
     on_grid,
 )
 from bayescout.statistics.degenerate import DegenerateGaussian
+from bayescout.statistics.discrete import SPARSE_WORK
 from bayescout.statistics.engine import Kind
 from bayescout.statistics.families import Grid
 
@@ -159,6 +160,15 @@ class ConditionalGaussian:
         own = [child] if self.is_discrete[child] else []
         members = [v for v in (*parents, *own) if self.is_discrete[v]]
         return math.prod(int(self.counts.cards[self._places[v]]) for v in members)
+
+    def work(self, child: int, parents: Sequence[int]) -> int:
+        """The work of a table, or of the matrices of the configurations, which may be of all columns."""
+        if self.is_discrete[child]:
+            return self.n_rows * (SPARSE_WORK if self.cells(child, parents) > self.n_rows else 1) or 1
+        columns = self._rows.shape[1]
+        if columns > WHOLE_COLUMNS:
+            columns = min(columns, len(parents) + 2)
+        return self.n_rows * (1 + columns * columns // 2) or 1
 
     def many(self, families: Sequence[Family]) -> MixedFamilies:
         """The statistics of many families, in their order."""

@@ -167,7 +167,7 @@ class Optimal:
             if work.program is None:
                 work.program = Program(one, _picks_of(one, after.parents))
             program = work.program
-            program.advance()
+            program.advance(problem.watch)
             if not program.done:
                 return _bounded(_with_picks(problem, after, work, program.picks), work, program.bound)
             work.program, room = None, 0
@@ -231,13 +231,13 @@ def _climb_over(
 ) -> OptimalState:
     """Climb over orders from the best graph, and again from orders near the best one."""
     n = problem.n
-    order, chosen, total = climbed(candidates, np.array(peel_roots(state.parents), dtype=np.int64))
+    first = np.array(peel_roots(state.parents), dtype=np.int64)
+    order, chosen, total = climbed(candidates, first, problem.check)
     for swaps in rng.integers(0, n, size=(max(5, CLIMBS // n), max(2, n // 8), 2)):
         other = order.copy()
         for one, two in swaps.tolist():
             other[one], other[two] = other[two], other[one]
-        problem.check()
-        other, picks, score = climbed(candidates, other)
+        other, picks, score = climbed(candidates, other, problem.check)
         if score >= total:
             order, chosen, total = other, picks, score
     if not math.isfinite(total):
