@@ -168,7 +168,7 @@ class ConditionalGaussian:
         columns = self._rows.shape[1]
         if columns > WHOLE_COLUMNS:
             columns = min(columns, len(parents) + 2)
-        return self.n_rows * (1 + columns * columns // 2) or 1
+        return self.n_rows * (1 + 2 * columns * columns) or 1
 
     def many(self, families: Sequence[Family]) -> MixedFamilies:
         """The statistics of many families, in their order."""

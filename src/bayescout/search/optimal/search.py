@@ -13,6 +13,7 @@ from bayescout.arrays import Ints
 from bayescout.checks import require_choice
 from bayescout.errors import TooLargeError
 from bayescout.graph.orders import peel_roots
+from bayescout.scores.scorer import PLANNED_ROWS
 from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
 from bayescout.search.graphs.tabu import Tabu, TabuState
 from bayescout.search.optimal.components import Component, components_of
@@ -30,7 +31,8 @@ RESTARTS = 10
 """Restarts of the first climb."""
 
 STEP_MOVES = 100_000
-"""Moves of the first climb per step, to be divided by the square of the number of variables."""
+"""Moves of the first climb per step, to be divided by the square of the number of variables; fewer where
+there are more than PLANNED_ROWS rows."""
 
 CLIMBS = 2000
 """Climbs over orders, to be divided by the number of variables."""
@@ -185,7 +187,8 @@ def _climb(problem: Problem, state: OptimalState, work: ExactWork, rng: Generato
     tabu, walk = Tabu(restarts=RESTARTS), state.walk
     if walk is None:
         walk = tabu.start(replace(problem, start=state.parents), rng)
-    for _ in range(max(1, STEP_MOVES // problem.n**2)):
+    share = PLANNED_ROWS / problem.scorer.planned_rows
+    for _ in range(max(1, int(share * (STEP_MOVES // problem.n**2)))):
         walk = tabu.advance(problem, walk, rng)
         if walk.done:
             return _begin_sets(_better(problem, replace(state, walk=None), walk.parents), work)

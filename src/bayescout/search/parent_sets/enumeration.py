@@ -32,6 +32,10 @@ MOST_SCORED = 50_000_000
 SUBSET_VARIABLES = 20
 """The most variables for which every subset may be visited, to score all families together."""
 
+SUBSET_BITS, LEAST_BITS, SUBSET_ROWS = 12, 4, 100_000_000
+"""Variables that subsets scored in one call differ in: SUBSET_BITS, or so many fewer that rows times subsets
+are at most SUBSET_ROWS, but LEAST_BITS at least, since the other variables are counted anew in each call."""
+
 STEP_ROWS = 1_000_000_000
 """Rows times parent sets per step of the enumeration: about a second."""
 
@@ -171,14 +175,16 @@ class Enumeration:
 
         assert self._kernel is not None
         n, arrays = self.problem.n, self._kernel.arrays
-        fixed = max(0, n - 12)
-        family_terms = np.empty(1 << n)
-        parts = [slice(prefix, prefix + 1) for prefix in range(1 << fixed)]
-        together = max(4, STEP_ROWS // (self._rows << 12))
-        for begin in range(0, len(parts), together):
-            some = parts[begin : begin + together]
-            self.problem.check()
-            self._scorer.in_parallel(lambda part: subset_terms(arrays, fixed, part.start, family_terms), some)
+        bits = min(n, SUBSET_BITS)
+        together = max(4, STEP_ROWS // (self._rows << SUBSET_BITS)) << bits
+        while bits > LEAST_BITS and self._rows << bits > SUBSET_ROWS:
+            bits -= 1
+        fixed, family_terms = n - bits, np.empty(1 << n)
+        parts, some = range(1 << fixed), together >> bits
+        for begin in range(0, len(parts), some):
+            self._scorer.in_parallel(
+                lambda prefix: subset_terms(arrays, fixed, prefix, family_terms), parts[begin : begin + some]
+            )
             yield
         for frontier in self._frontiers:
             self._pick(frontier, family_terms)
