@@ -125,6 +125,16 @@ def test_a_search_ends_in_time_on_large_tables(name, search, wide_table, monkeyp
     assert late <= 0.1 * MAX_TIME + 0.3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("search", ["memetic", "optimal"])
+@pytest.mark.parametrize("max_time", [5.0, 8.0])
+def test_lists_of_large_parent_sets_end_in_time(search, max_time, wide_table, monkeypatch):
+    """After some seconds the sets of three parents are scored, with tables of up to a million cells."""
+    late, longest = late_by(monkeypatch, wide_table("mildew"), search, "bdeu", max_time)
+    assert late <= 0.1 * max_time + 0.3
+    assert longest <= 0.4
+
+
 # ---- pieces of work
 
 

@@ -15,7 +15,7 @@ from bayescout.scores.cache import DEFAULT_BYTES
 from bayescout.scores.checks import check_candidates, check_families
 from bayescout.scores.formula import Formula, FunctionFormula
 from bayescout.scores.scorer import PLANNED_ROWS, KernelPath, Scorer
-from bayescout.scores.superset_bounds import SupersetBound
+from bayescout.scores.superset_bounds import SupersetBound, looked_after
 from bayescout.scores.threads import check_workers, worked
 from bayescout.statistics.engine import REGRESSION_WORK, Statistics
 from bayescout.statistics.independence import Correction, IndependenceTests, independence_tests
@@ -137,7 +137,8 @@ class TableScorer(Scorer):
     def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:
         if not defined_with(self.formula, "superset_bounds", "evaluate"):
             return super().superset_bounds(allowed)
-        return self.formula.superset_bounds(self.statistics, allowed)
+        with looked_after(lambda: self.hooks.between()):
+            return self.formula.superset_bounds(self.statistics, allowed)
 
     def independence_tests(self, test: str | None, alpha: float, correction: Correction) -> IndependenceTests:
         return independence_tests(self.statistics, test, alpha, correction, lambda: self.hooks.between())

@@ -231,7 +231,15 @@ class ConditionalGaussian:
         discrete, continuous = self._split(parents)
         family = np.array([*continuous, self._place(child)], dtype=np.int64)
         columns = np.unique(family)
-        strata, _ = self._strata(discrete, columns)
+        scale = float(self.covariance.log_scales[self._place(child)])
+        numbers, distinct = self._configurations(discrete)
+        totals = np.bincount(numbers, self._weights if len(self._weights) else None, distinct).astype(
+            np.float64
+        )
+        if (totals < FEW_ROWS).all() and distinct * len(columns) ** 2 * 8 <= MOST_BYTES:
+            return np.zeros(distinct), totals, scale
+        whole = len(columns) == self._rows.shape[1] and self._all_at_once(discrete, len(columns))
+        strata, _ = self._strata(discrete, None if whole else columns)
         members, bounds = np.searchsorted(columns, family), np.array([0, len(family)])
         found = np.zeros(len(strata.totals))
         floors, out = np.full(len(columns), RESIDUAL_FLOOR), np.empty((1, 2))
@@ -240,7 +248,7 @@ class ConditionalGaussian:
             regress_families(strata.matrices[q], members, bounds, floors, out)
             if out[0, 0] > RESIDUAL_FLOOR:
                 found[q] = out[0, 0] * strata.variances[q, members[-1]]
-        return found, strata.totals, float(self.covariance.log_scales[self._place(child)])
+        return found, strata.totals, scale
 
     # ---- regressions by configuration
 
