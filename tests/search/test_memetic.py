@@ -79,13 +79,21 @@ def test_the_index_lists_the_rows_that_hold_each_variable(seed, n, sets):
         assert holders[begins[child * n + v] : begins[child * n + v + 1]].tolist() == rows
 
 
-@given(seed=st.integers(0, 10_000), n=st.sampled_from([1, 2, 5, 8, 67]), sets=st.integers(1, 30))
-def test_climbing_ends_where_no_insertion_helps_and_says_what_it_chose(seed, n, sets):
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.sampled_from([1, 2, 5, 8, 67]),
+    sets=st.integers(1, 30),
+    pieces=st.sampled_from([1, 3, 10**9]),
+)
+def test_climbing_ends_where_no_insertion_helps_and_says_what_it_chose(seed, n, sets, pieces):
     rng = np.random.default_rng(seed)
     lists = drawn_lists(rng, n, sets)
     order, chosen, again = rng.permutation(n), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     before = total_of(lists, order.tolist())
-    climb_order(lists, rng.permutation(n), 1e-6, order, chosen)
+    turns, progress = rng.permutation(n), np.zeros(2, dtype=np.int64)
+    choose_all(lists[:3], order, chosen)
+    while not climb_order(lists, turns, 1e-6, pieces, order, chosen, progress):
+        pass
     choose_all(lists[:3], order, again)
     assert chosen.tolist() == again.tolist()
     found = total_of(lists, order.tolist())

@@ -149,8 +149,9 @@ def test_parts_with_parents_in_earlier_parts_are_solved():
 def test_a_program_finds_the_best_from_a_poor_network_and_without_climbing(monkeypatch):
     """Only what bounds rule out may be closed: here the best known score is far from the best for long."""
     from bayescout.kernels import insertions
+    from bayescout.search.parent_sets.insertion import InsertionClimb
 
-    monkeypatch.setattr(insertions, "climb_order", lambda lists, turns, least, order, chosen: 0)
+    monkeypatch.setattr(InsertionClimb, "finish", lambda climb, check: None)
     monkeypatch.setattr(program_module, "block_size", lambda n: 4)
     monkeypatch.setattr(program_module, "PATIENCE", 1)
     for seed in range(25):

@@ -184,27 +184,30 @@ def _best_right(lists, order, chosen, source, rows):
 
 
 @kernel
-def climb_order(lists, turns, least, order, chosen):
+def climb_order(lists, turns, least, most, order, chosen, progress):
     """Move one variable after the other to its best place until none gains more than `least`.
 
-    turns   (n,) int64   the order in which the variables are moved
-    order   (n,) int64   changed in place; every child must have a row within its predecessors
-    chosen  (n,) int64   overwritten: the row of every child
-    Returns the number of moves.
+    turns     (n,) int64   the order in which the variables are moved
+    most      the variables to try to move before returning
+    order     (n,) int64   updated; every child must have a row within its predecessors
+    chosen    (n,) int64   the row of every child, as from choose_all; updated
+    progress  (2,) int64   the place in `turns`, and the number of variables in a row that have stayed; zeros
+                           at the beginning; updated
+    Returns True if no variable has a better place.
     """
     n = order.shape[0]
-    choose_all((lists[0], lists[1], lists[2]), order, chosen)
     rows = np.empty((2, n), dtype=np.int64)
-    moves, idle, turn = 0, 0, 0
-    while idle < n:
-        moved = turns[turn]
+    tried = 0
+    while progress[1] < n and tried < most:
+        tried += 1
+        moved = turns[progress[0]]
         source = 0
         while order[source] != moved:
             source += 1
         left, to_left = _best_left(lists, order, chosen, source, rows)
         right, to_right = _best_right(lists, order, chosen, source, rows)
         target = to_left if left >= right else to_right
-        idle += 1
+        progress[1] += 1
         if max(left, right) > least:
             step = 1 if target > source else -1
             for place in range(source, target, step):
@@ -212,7 +215,6 @@ def climb_order(lists, turns, least, order, chosen):
                 chosen[order[place]] = rows[1, place + step]
             order[target] = moved
             chosen[moved] = rows[0, target]
-            moves += 1
-            idle = 0
-        turn = (turn + 1) % n
-    return moves
+            progress[1] = 0
+        progress[0] = (progress[0] + 1) % n
+    return progress[1] >= n

@@ -15,7 +15,7 @@ from bayescout.scores.scorer import Scorer
 ROW_BYTES = 128 << 20
 """Memory limit for remembered rows; the older half is forgotten if they would take more."""
 
-FILL_ROWS = 200_000_000
+FILL_ROWS = 100_000_000
 """Rows times families of the children filled per call: some hundredths of a second."""
 
 

@@ -12,6 +12,7 @@ from bayescout.scores.superset_bounds import (
     LikelihoodBound,
     SupersetBound,
     likelihood_bounds,
+    look,
     slack,
 )
 from bayescout.statistics.covariance import RESIDUAL_FLOOR
@@ -89,6 +90,7 @@ def most_explained(statistics: ConditionalGaussian, child: int, allowed: Bools) 
     A regression for each configuration of all the discrete ones on all the continuous ones. Where that
     leaves no rows to estimate a variance from, the least variance of any regression counts.
     """
+    look()
     parents = tuple(np.flatnonzero(allowed[:, child]).tolist())
     try:
         residuals, totals, scale = statistics.residuals(child, parents)
@@ -101,11 +103,11 @@ def most_explained(statistics: ConditionalGaussian, child: int, allowed: Bools) 
 
 def block_bounds(statistics: DegenerateGaussian, allowed: Bools, charge: float) -> list[SupersetBound]:
     """The bound for each child of a degenerate Gaussian log-likelihood less a charge per parameter."""
-    everyone = [
-        (child, tuple(np.flatnonzero(allowed[:, child]).tolist())) for child in range(statistics.n_variables)
-    ]
-    mosts, widths = statistics.many(everyone).log_likelihoods(), statistics.widths
-    return [
-        BlocksBound(charge, most, int(own), widths) if math.isfinite(most) else SupersetBound()
-        for most, own in zip(mosts.tolist(), widths, strict=True)
-    ]
+    widths = statistics.widths
+    found: list[SupersetBound] = []
+    for child, own in enumerate(widths.tolist()):
+        look()
+        family = child, tuple(np.flatnonzero(allowed[:, child]).tolist())
+        most = float(statistics.many([family]).log_likelihoods()[0])
+        found.append(BlocksBound(charge, most, own, widths) if math.isfinite(most) else SupersetBound())
+    return found

@@ -21,7 +21,7 @@ from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
 from bayescout.scores.family_prior import FamilyPrior
 from bayescout.scores.formula import Terms
 from bayescout.scores.superset_bounds import SupersetBound
-from bayescout.scores.threads import pool_of
+from bayescout.scores.threads import worked
 from bayescout.statistics.independence import Correction, IndependenceTests
 
 PLANNED_ROWS = 10_000
@@ -231,9 +231,5 @@ class Scorer:
             self.asked = before
 
     def in_parallel(self, work: Callable[[Any], Any], parts: Sequence[Any]) -> None:
-        """Do the work on each part, on all cores if there are several parts."""
-        if min(self.workers, len(parts)) <= 1:
-            for part in parts:
-                work(part)
-        else:
-            list(pool_of(self.workers).map(work, parts))
+        """Do the work on each part, on all cores if there are several; the run may be ended between two."""
+        worked(work, parts, self.workers, self.hooks.between)

@@ -8,6 +8,9 @@ scores of exactly zero, and needs no slack.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy
 from typing import Any
 
@@ -23,6 +26,23 @@ SLACK = 1e-6
 
 PAIRED_VARIABLES = 200
 """The most variables for which the conditional entropies of all pairs are computed."""
+
+_between: ContextVar[Callable[[], None]] = ContextVar("between", default=lambda: None)
+
+
+@contextmanager
+def looked_after(between: Callable[[], None]) -> Iterator[None]:
+    """Call `between` between the pieces of work that bounds take; it may raise to end them."""
+    token = _between.set(between)
+    try:
+        yield
+    finally:
+        _between.reset(token)
+
+
+def look() -> None:
+    """Called before each piece of work."""
+    _between.get()()
 
 
 class SupersetBound:
@@ -181,6 +201,7 @@ def dirichlet_bounds(statistics: DiscreteStatistics) -> list[SupersetBound]:
 
 
 def _log_likelihood(statistics: Statistics, child: int, parents: Parents) -> float:
+    look()
     return float(statistics.many([(child, parents)]).log_likelihoods()[0])
 
 
@@ -203,6 +224,7 @@ def _entropies(statistics: DiscreteStatistics) -> Floats:
     entropies = np.tile(own[:, None], (1, n))
     if n <= PAIRED_VARIABLES:
         for y in range(n):
+            look()
             others = np.array([v for v in range(n) if v != y], dtype=np.int64)
             if len(others):
                 entropies[y, others] = -statistics.extensions(y, (), others).log_likelihoods()

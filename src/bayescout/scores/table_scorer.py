@@ -17,9 +17,9 @@ from bayescout.scores.family_prior import FamilyPrior
 from bayescout.scores.formula import Formula, FunctionFormula
 from bayescout.scores.prior_bounds import PriorBound
 from bayescout.scores.scorer import PLANNED_ROWS, KernelPath, Scorer
-from bayescout.scores.superset_bounds import SupersetBound
-from bayescout.scores.threads import check_workers, pool_of
-from bayescout.statistics.engine import Statistics
+from bayescout.scores.superset_bounds import SupersetBound, looked_after
+from bayescout.scores.threads import check_workers, worked
+from bayescout.statistics.engine import REGRESSION_WORK, Statistics
 from bayescout.statistics.independence import Correction, IndependenceTests, independence_tests
 
 BATCH_CELLS = 1 << 20
@@ -28,12 +28,8 @@ BATCH_CELLS = 1 << 20
 SPLIT_ROWS = 40_000_000
 """Rows times families below which a batch is not worth splitting over threads."""
 
-PIECE_ROWS, SPARSE_COST = 400_000_000, 50
-"""The most rows times families per piece of work, and the cost of a row in a large table relative to a small
-one: a tenth of a second or so."""
-
-FEW_ROWS = 1000
-"""The rows that a family counts for if its statistics need no pass over the rows."""
+PIECE_ROWS = 200_000_000
+"""The most work of a piece, in rows that are counted: a tenth of a second or so."""
 
 
 class TableScorer(Scorer):
@@ -53,7 +49,7 @@ class TableScorer(Scorer):
         self.name = type(formula).__name__
         self.workers = check_workers(workers)
         self._settle_equivalence(None if isinstance(formula, FunctionFormula) else formula.equivalent)
-        self._rows = statistics.n_rows or FEW_ROWS
+        self._rows = statistics.n_rows or REGRESSION_WORK
 
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
         """The score of (child, parents + candidate) for each candidate, counted in one pass."""
@@ -116,13 +112,17 @@ class TableScorer(Scorer):
         if not self.statistics.batches_all or not families:
             return super().fleeting(families)
         self.meter(len(families), len(families))
-        found = self.formula.evaluate(self.statistics.many(families))
+        found = np.concatenate(self._run(self._evaluated, self._batches(families)))
         return found if self.prior is None else found + self.prior.many(families)
 
     def all_extensions(self, families: Sequence[Family], able: Bools) -> Floats:
         if not self.statistics.batches_all:
             return super().all_extensions(families, able)
-        values = self.formula.evaluate(self.statistics.all_extensions(families)).reshape(able.shape)
+        parts = self._run(
+            lambda some: self.formula.evaluate(self.statistics.all_extensions(some)),
+            self._batches(families, self.n_variables),
+        )
+        values = np.concatenate(parts).reshape(able.shape)
         if self.prior is not None:
             values += self.prior.all_extensions(families)
         self.meter(int(able.sum()), values.size)
@@ -144,7 +144,8 @@ class TableScorer(Scorer):
     def superset_bounds(self, allowed: Bools) -> list[SupersetBound]:
         if not defined_with(self.formula, "superset_bounds", "evaluate"):
             return super().superset_bounds(allowed)
-        found = self.formula.superset_bounds(self.statistics, allowed)
+        with looked_after(lambda: self.hooks.between()):
+            found = self.formula.superset_bounds(self.statistics, allowed)
         if self.prior is None:
             return found
         return [PriorBound(one, self.prior, child, allowed) for child, one in enumerate(found)]
@@ -173,31 +174,30 @@ class TableScorer(Scorer):
     def _slices(self, child: int, parents: Parents, candidates: Ints) -> list[Ints]:
         """Candidates in slices of bounded memory, at least one per worker if the work is large."""
         cells = self._cells(child, parents)
-        most = max(1, min(BATCH_CELLS // (4 * cells), self._piece(cells)))
+        most = max(1, min(BATCH_CELLS // (4 * cells), PIECE_ROWS // self.statistics.work(child, parents)))
         if self._rows * len(candidates) > SPLIT_ROWS:
             most = min(most, -(-len(candidates) // self.workers))
         return [candidates[begin : begin + most] for begin in range(0, len(candidates), most)]
 
-    def _batches(self, families: Sequence[Family]) -> list[Sequence[Family]]:
-        """Families in batches of bounded memory, several per worker if the work is large."""
+    def _batches(self, families: Sequence[Family], times: int = 1) -> list[Sequence[Family]]:
+        """Families in batches of bounded memory and work, several per worker if the work is large.
+
+        times  as much of both if each family stands for so many
+        """
         most = len(families)
-        if self._rows * len(families) > SPLIT_ROWS:
+        if self._rows * len(families) * times > SPLIT_ROWS:
             most = -(-len(families) // (4 * self.workers))
         batches: list[Sequence[Family]] = []
-        begin, cells, work = 0, 0, 0.0
+        begin, cells, work = 0, 0, 0
         for i, (child, parents) in enumerate(families):
-            size = self._cells(child, parents)
-            share = 1 / self._piece(size)
-            if i > begin and (cells + size > BATCH_CELLS or i - begin >= most or work + share > 1):
+            size, more = times * self._cells(child, parents), times * self.statistics.work(child, parents)
+            full = cells + size > BATCH_CELLS or i - begin >= most or work + more > PIECE_ROWS
+            if i > begin and full:
                 batches.append(families[begin:i])
-                begin, cells, work = i, 0, 0.0
+                begin, cells, work = i, 0, 0
             cells += size
-            work += share
+            work += more
         return [*batches, families[begin:]]
-
-    def _piece(self, cells: int) -> int:
-        """The number of families with tables of about this size per piece of work."""
-        return max(1, PIECE_ROWS // (self._rows * (SPARSE_COST if cells > self._rows else 1)))
 
     def _cells(self, child: int, parents: Parents) -> int:
         """Cells of the family's table, as far as they matter for the size of a batch."""
@@ -205,21 +205,7 @@ class TableScorer(Scorer):
 
     def _run(self, work: Callable[[Any], Floats], items: list[Any]) -> list[Floats]:
         """Do the work on each item, on all cores; the run may be ended between two of them."""
-        found = []
-        if len(items) == 1 or self.workers == 1:
-            for item in items:
-                self.hooks.between()
-                found.append(work(item))
-            return found
-        waiting = [pool_of(self.workers).submit(work, item) for item in items]
-        try:
-            for one in waiting:
-                found.append(one.result())
-                self.hooks.between()
-        finally:
-            for one in waiting:
-                one.cancel()
-        return found
+        return worked(work, items, self.workers, self.hooks.between)
 
 
 def defined_with(formula: Formula, method: str, *parts: str) -> bool:

@@ -21,7 +21,7 @@ from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
-from bayescout.statistics.engine import Kind
+from bayescout.statistics.engine import Kind, regression_work
 from bayescout.statistics.requirements import require_kind, undefined_score
 
 RESIDUAL_FLOOR = 1e-10
@@ -145,6 +145,10 @@ class Covariance:
     def cells(self, child: int, parents: Sequence[int]) -> int:
         """The cells of a regression: it takes hardly any memory."""
         return 1
+
+    def work(self, child: int, parents: Sequence[int]) -> int:
+        """The work of a regression, by the number of its parents."""
+        return regression_work(len(parents))
 
     def many(self, families: Sequence[Family]) -> FamilyRegressions:
         """The regressions of many families, in their order."""

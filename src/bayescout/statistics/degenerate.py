@@ -31,7 +31,7 @@ from bayescout.statistics.covariance import (
     centred_columns,
     on_grid,
 )
-from bayescout.statistics.engine import Kind
+from bayescout.statistics.engine import Kind, regression_work
 from bayescout.wording import setting
 
 RIDGE = 2.0**-20
@@ -116,6 +116,10 @@ class DegenerateGaussian:
         """The cells of a regression: it takes hardly any memory."""
         return 1
 
+    def work(self, child: int, parents: Sequence[int]) -> int:
+        """The work of a regression, by the number of its columns."""
+        return regression_work(self._columns(parents) + self._sizes[child])
+
     def many(self, families: Sequence[Family]) -> FamilyBlocks:
         """The blocks of many families, in their order."""
         from bayescout.kernels.regression import regress_blocks
@@ -154,7 +158,7 @@ class DegenerateGaussian:
     def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
         raise NotImplementedError  # no regression is too large
 
-    def _columns(self, variables: Parents) -> int:
+    def _columns(self, variables: Sequence[int]) -> int:
         return sum([self._sizes[v] for v in variables])
 
     def _batch(self, log_dets: Floats, children: Ints, given: Ints) -> FamilyBlocks:

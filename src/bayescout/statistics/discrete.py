@@ -20,6 +20,9 @@ DENSE_CELLS_PER_ROW = 4
 DENSE_CEILING = 1 << 24
 """A table is dense if it has at most max(floor, cells per row * rows) cells, and never above a ceiling."""
 
+SPARSE_WORK = 200
+"""The work per row of a family whose table is larger than the rows are many: configurations are looked up."""
+
 MOST_CONFIGURATIONS = 1e280
 """A family with more parent configurations than this counts as having infinitely many: it has no score."""
 
@@ -65,6 +68,10 @@ class DiscreteStatistics(ABC):
     def cells(self, child: int, parents: Sequence[int]) -> int:
         """The number of cells of the family's full table: exact, however large."""
         return math.prod([self._sizes[i] for i in parents]) * self._sizes[child]
+
+    def work(self, child: int, parents: Sequence[int]) -> int:
+        """The work of counting a family, in rows that are counted into a small table."""
+        return self.n_rows * (SPARSE_WORK if self.cells(child, parents) > self.n_rows else 1) or 1
 
     def is_dense(self, child: int, parents: Sequence[int]) -> bool:
         """Return True if the family's table is held whole, not only the configurations that occur."""

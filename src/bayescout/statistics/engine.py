@@ -17,6 +17,9 @@ from bayescout.data.table import Table
 from bayescout.errors import TooLargeError
 from bayescout.statistics.families import Families
 
+REGRESSION_WORK = 1000
+"""The work of a small regression, in rows that are counted: it goes through no rows."""
+
 Kind = Literal["discrete", "continuous", "mixed", "degenerate"]
 
 
@@ -65,6 +68,9 @@ class Statistics(Protocol):
     def cells(self, child: int, parents: Sequence[int]) -> int:
         """The number of values in the family's statistics, by which memory is planned."""
 
+    def work(self, child: int, parents: Sequence[int]) -> int:
+        """About the work of the family's statistics, in rows that are counted, by which time is planned."""
+
     def many(self, families: Sequence[Family]) -> Families:
         """The statistics of many families, in their order."""
 
@@ -79,6 +85,11 @@ class Statistics(Protocol):
 
     def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
         """The error for a family with so many occurring parent configurations."""
+
+
+def regression_work(columns: int) -> int:
+    """The work of a regression on so many columns, in rows that are counted."""
+    return REGRESSION_WORK + columns**3 // 6
 
 
 Engine = Callable[[Table, Kind, float | None], Statistics]

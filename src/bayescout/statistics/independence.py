@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.arrays import Family, Floats
+from bayescout.arrays import Bools, Family, Floats
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
@@ -30,6 +31,9 @@ CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "benjamini-hochberg
 
 LEAST_EXPECTED = 5.0
 """A chi-squared test is reliable if the expected count of every cell is at least this."""
+
+PIECE_QUESTIONS, PIECE_WORK = 16_384, 50e6
+"""The most questions of a piece, and its most work in nanoseconds: some hundredths of a second."""
 
 BATCH_CELLS, BATCH_ROWS = 1 << 20, 20_000_000
 """Cells, and rows times families, counted at a time."""
@@ -85,15 +89,40 @@ class _DataTests:
         """The answers to many questions, corrected together for their number."""
         if not questions:
             return []
-        statistics, degrees, p_values, believed = self._measured(questions)
+        measured = []
+        for some in self._pieces(questions):
+            self.between()
+            measured.append(self._measured(questions[some]))
+        statistics, degrees, p_values, believed = (
+            np.concatenate(parts) for parts in zip(*measured, strict=True)
+        )
         adjusted = np.ones(len(questions))
         adjusted[believed] = corrected(p_values[believed], self.correction)
-        answers: list[Answer] = [
+        found: list[Finding] = []
+        for begin in range(0, len(questions), PIECE_QUESTIONS):
+            self.between()
+            some = slice(begin, begin + PIECE_QUESTIONS)
+            columns = (statistics[some].tolist(), degrees[some].tolist(), p_values[some].tolist())
+            answers = self._answers(believed[some], adjusted[some])
+            found += [Finding(*row) for row in zip(*columns, answers, strict=True)]
+        return found
+
+    def _answers(self, believed: Bools, p_values: Floats) -> list[Answer]:
+        return [
             "inconclusive" if not ok else "dependent" if p <= self.alpha else "independent"
-            for ok, p in zip(believed.tolist(), adjusted.tolist(), strict=True)
+            for ok, p in zip(believed.tolist(), p_values.tolist(), strict=True)
         ]
-        columns = (statistics.tolist(), degrees.tolist(), p_values.tolist(), answers)
-        return [Finding(*row) for row in zip(*columns, strict=True)]
+
+    def _pieces(self, questions: Sequence[Question]) -> list[slice]:
+        """Consecutive questions of bounded number and work, between which the run may be ended."""
+        work = np.fromiter(map(self._work, questions), dtype=np.float64, count=len(questions))
+        number = np.cumsum(work + PIECE_WORK / PIECE_QUESTIONS) // PIECE_WORK
+        ends = [0, *(np.flatnonzero(number[1:] != number[:-1]) + 1).tolist(), len(questions)]
+        return [slice(begin, end) for begin, end in pairwise(ends)]
+
+    def _work(self, question: Question) -> float:
+        """The work of a question in nanoseconds; 0 if its measuring is in pieces already."""
+        return 0.0
 
     def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         """Statistics, degrees of freedom, p-values, and for each test True if it is reliable."""
@@ -227,6 +256,9 @@ class FisherZ(_DataTests):
         statistics = np.sqrt(degrees) * np.arctanh(partial)
         return statistics, degrees, 2 * ndtr(-np.abs(statistics)), degrees > 0
 
+    def _work(self, question: Question) -> float:
+        return float(len(question.given) + 2) ** 3 / 6
+
     def correlations(self, questions: Sequence[Question]) -> Floats:
         """The partial correlation of each question."""
         from bayescout.kernels.independence import partial_correlations
@@ -259,6 +291,9 @@ class DegenerateRatio(_DataTests):
     ) -> None:
         super().__init__(alpha, correction)
         self.statistics = statistics
+
+    def _work(self, question: Question) -> float:
+        return 2.0 * self.statistics.work(question.a, (question.b, *question.given))
 
     def _measured(self, questions: Sequence[Question]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         pairs = [(min(a, b), max(a, b), tuple(sorted(given))) for a, b, given in questions]

@@ -34,9 +34,10 @@ from bayescout.statistics.covariance import (
     on_grid,
 )
 from bayescout.statistics.degenerate import DegenerateGaussian
+from bayescout.statistics.discrete import SPARSE_WORK
 from bayescout.statistics.engine import Kind
 from bayescout.statistics.families import Grid
-from bayescout.statistics.strata import MOST_BYTES, Scatters, StrataMemory
+from bayescout.statistics.strata import MOST_BYTES, WHOLE_COLUMNS, Scatters, StrataMemory
 
 FEW_ROWS = 10.0
 """A configuration with fewer rows (by weight) has a covariance matrix shrunk to the overall variances."""
@@ -163,6 +164,15 @@ class MixedStatistics:
         members = [v for v in (*parents, *own) if self.is_discrete[v]]
         return math.prod(int(self.counts.cards[self._places[v]]) for v in members)
 
+    def work(self, child: int, parents: Sequence[int]) -> int:
+        """The work of a table, or of the matrices of the configurations, which may be of all columns."""
+        if self.is_discrete[child]:
+            return self.n_rows * (SPARSE_WORK if self.cells(child, parents) > self.n_rows else 1) or 1
+        columns = self.continuous.n_columns
+        if columns > WHOLE_COLUMNS:
+            columns = min(columns, len(parents) + 2)
+        return self.n_rows * (1 + 2 * columns * columns) or 1
+
     def kernel_view(self) -> None:
         return None
 
@@ -251,7 +261,11 @@ class ConditionalGaussian(MixedStatistics):
         discrete, continuous = self._split(parents)
         family = np.array([*continuous, self._place(child)], dtype=np.int64)
         columns = np.unique(family)
-        strata = self.strata.of(discrete, columns)
+        scale = float(self.covariance.log_scales[self._place(child)])
+        totals = self.strata.totals(discrete)
+        if (totals < FEW_ROWS).all() and len(totals) * len(columns) ** 2 * 8 <= MOST_BYTES:
+            return np.zeros(len(totals)), totals, scale
+        strata = self.strata.of_columns(discrete, columns)
         members, bounds = np.searchsorted(columns, family), np.array([0, len(family)])
         found = np.zeros(len(strata.totals))
         floors, out = np.full(len(columns), RESIDUAL_FLOOR), np.empty((1, 2))
@@ -260,7 +274,7 @@ class ConditionalGaussian(MixedStatistics):
             regress_families(strata.matrices[q], members, bounds, floors, out)
             if out[0, 0] > RESIDUAL_FLOOR:
                 found[q] = out[0, 0] * strata.variances[q, members[-1]]
-        return found, strata.totals, float(self.covariance.log_scales[self._place(child)])
+        return found, strata.totals, scale
 
     # ---- regressions by configuration
 

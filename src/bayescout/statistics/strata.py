@@ -114,6 +114,17 @@ class StrataMemory(Generic[Made]):
             self.known[discrete] = made
         return made
 
+    def of_columns(self, discrete: Parents, columns: Ints) -> Made:
+        """The matrices of some continuous columns, those remembered if these are all of them."""
+        whole = len(columns) == self.rows.shape[1] and self._all_at_once(discrete, len(columns))
+        return self.of(discrete, None if whole else columns)
+
+    def totals(self, discrete: Parents) -> Floats:
+        """The weight of the rows in each configuration that occurs."""
+        numbers, distinct = self._configurations(discrete)
+        weights = self._weights if len(self._weights) else None
+        return np.bincount(numbers, weights, distinct).astype(np.float64)
+
     def _all_at_once(self, discrete: Parents, families: int) -> bool:
         """Return True if the matrices of these configurations are made for all continuous columns.
 

@@ -5,7 +5,8 @@ A graph is the parents of each node, as sets of bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,11 @@ from bayescout.statistics.independence import (
     IndependenceTests,
     Question,
 )
+
+Item = TypeVar("Item")
+
+LOOK_AT, CONNECTED = 4096, 5_000_000
+"""Questions between two checks of the clock; and nodes and arcs that trails pass between two checks."""
 
 
 def require_test(test: str | None, alpha: float, correction: Correction = "none") -> float:
@@ -65,7 +71,8 @@ def blanket_questions(parents: Sequence[int], nodes: Iterable[int]) -> list[Ques
 class Hypotheses:
     """Every hypothesis tested, each one once, and the dependencies found that a graph covers."""
 
-    def __init__(self, made: Iterable[CachedTest] = ()) -> None:
+    def __init__(self, made: Iterable[CachedTest] = (), check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
         self.made: list[CachedTest] = []
         self.inconclusive = 0
         self._known: set[Question] = set()
@@ -81,9 +88,20 @@ class Hypotheses:
 
     def ask(self, tests: IndependenceTests, questions: Iterable[Question]) -> None:
         """Test the questions that have not been tested yet."""
-        new = [q for q in dict.fromkeys(questions) if q not in self._known]
-        for question, found in zip(new, tests.many(new), strict=True):
+        new: dict[Question, None] = {}
+        for question in self._looking(questions):
+            if question not in self._known:
+                new[question] = None
+        asked = list(new)
+        for question, found in self._looking(zip(asked, tests.many(asked), strict=True)):
             self._keep(CachedTest(*question, found.p_value, found.answer))
+
+    def _looking(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items, with a check of the clock now and then."""
+        for i, item in enumerate(items):
+            if i % LOOK_AT == 0:
+                self._check()
+            yield item
 
     def _keep(self, one: CachedTest) -> None:
         self.made.append(one)
@@ -100,9 +118,14 @@ class Hypotheses:
         from bayescout.kernels.separation import connect
 
         sources = np.array([source for source, _ in self._groups], dtype=np.int64)
-        given = _joined([known for _, known in self._groups])
         reached = np.zeros((len(sources), len(parents)), dtype=np.bool_)
-        connect(*_lists(parents), *_lists(children_of(parents)), sources, *given, reached)
+        members, begins = _joined([known for _, known in self._groups])
+        graph = (*_lists(parents), *_lists(children_of(parents)))
+        some = max(1, CONNECTED // max(1, len(graph[0]) + len(parents)))
+        for begin in range(0, len(sources), some):
+            self._check()
+            part = slice(begin, begin + some)
+            connect(*graph, sources[part], members, begins[begin : begin + some + 1], reached[part])
         group, other = np.array(self._found).T
         found: NDArray[np.bool_] = reached[group, other]
         return found

@@ -140,7 +140,7 @@ class _Walk:
         discrete = problem.scorer.is_discrete
         test = search.test or ("chi2" if discrete else None)
         self.problem = problem
-        self.hypotheses = Hypotheses(made)
+        self.hypotheses = Hypotheses(made, problem.check)
         self.tests = problem.scorer.independence_tests(test, search.alpha, search.correction)
         self.by_score = discrete and not search.ends_pruned
         self.prunes = not self.by_score

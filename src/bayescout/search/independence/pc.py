@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import ClassVar
 
+import numpy as np
+
 from bayescout.checks import settle, settle_count
 from bayescout.search.bitsets import bits
 from bayescout.search.classes.patterns import Extension, Pattern, class_of, extension_of, semi_directed_path
@@ -97,7 +99,7 @@ class Pc:
     def start(self, problem: Problem, rng: Generator) -> PcState:
         self._tests(problem)
         either = problem.rules.allowed | problem.rules.allowed.T
-        edges = tuple((a, b) for a, b in combinations(range(problem.n), 2) if either[a, b])
+        edges = tuple((a, b) for a, b in np.argwhere(np.triu(either, 1)).tolist())
         parents = problem.rules.required_parents
         return PcState(parents, problem.total(parents), edges=edges, level=-1)
 

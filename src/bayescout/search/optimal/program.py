@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints
 from bayescout.search.bitsets import bools_of_words
-from bayescout.search.frame.problem import MIN_GAIN
+from bayescout.search.frame.watch import StepAbandoned, Watch
 from bayescout.search.optimal.block_bounds import Blocks, block_size, group
 from bayescout.search.optimal.components import Component
 from bayescout.search.optimal.cuts import (
@@ -28,7 +29,8 @@ from bayescout.search.optimal.cuts import (
     suggested_order,
     violated_cuts,
 )
-from bayescout.search.optimal.solver import Relaxation, Row, Solution, relaxation
+from bayescout.search.optimal.solver import OutOfTime, Relaxation, Row, Solution, relaxation
+from bayescout.search.parent_sets.insertion import InsertionClimb
 from bayescout.search.parent_sets.lists import ParentSetLists
 
 PROOF = 1e-6
@@ -140,6 +142,7 @@ class Program:
         self._model: Relaxation | None = None
         self._active = np.arange(len(self.losses))
         self._used: list[bool] = []
+        self._watch = Watch()
 
     @property
     def score(self) -> float:
@@ -172,12 +175,13 @@ class Program:
 
     # ---- one step
 
-    def advance(self) -> None:
+    def advance(self, watch: Watch | None = None) -> None:
         """Bound some of the nodes with the highest bounds.
 
         The model is built anew each time, so that a resumed run goes the same way; cuts that no solution of
-        the step needed are dropped.
+        the step needed are dropped. When the time of the watch is over, the program is not to be used again.
         """
+        self._watch = watch or Watch()
         self._model = None
         self._used = [False] * len(self.cuts)
         for _ in range(STEP_NODES):
@@ -292,7 +296,11 @@ class Program:
             return None
         if self._model is None:
             self._model = self._built(columns)
-        found = self._model.solve(columns[self._active])
+        self._watch.check()
+        try:
+            found = self._model.solve(columns[self._active], self._watch.left)
+        except OutOfTime:
+            raise StepAbandoned from None
         if found is None:
             return None
         for place in np.flatnonzero(found.multipliers > 0).tolist():
@@ -412,21 +420,18 @@ class Program:
     # ---- networks
 
     def _improve(self, order: Ints) -> None:
-        _, chosen, score = climbed(self._lists, order)
+        _, chosen, score = climbed(self._lists, order, self._watch.check)
         if score > self.score:
             self.picks = chosen
 
 
-def climbed(lists: ParentSetLists, order: Ints) -> tuple[Ints, Ints, float]:
+def climbed(lists: ParentSetLists, order: Ints, check: Callable[[], None]) -> tuple[Ints, Ints, float]:
     """An order climbed by insertion, the best sets in it as indices into the lists, and their total.
 
     If a variable has no set in the order, the order stays as it is, with minus infinity.
     """
-    from bayescout.kernels.insertions import choose_all, climb_order
-
-    order, chosen = order.copy(), np.empty(len(order), dtype=np.int64)
-    total = float(choose_all(lists.arrays, order, chosen))
-    if math.isfinite(total):
-        climb_order(lists.indexed, np.arange(len(order)), MIN_GAIN, order, chosen)
-        total = float(np.sum(lists.scores[chosen]))
-    return order, chosen, total
+    climb = InsertionClimb(lists, order, np.arange(len(order)))
+    if not np.isfinite(lists.scores[climb.chosen]).all() or (climb.chosen < 0).any():
+        return climb.order, climb.chosen, -math.inf
+    climb.finish(check)
+    return climb.order, climb.chosen, float(np.sum(lists.scores[climb.chosen]))

@@ -13,6 +13,7 @@ from bayescout.arrays import Ints
 from bayescout.checks import require_choice
 from bayescout.errors import TooLargeError
 from bayescout.graph.orders import peel_roots
+from bayescout.scores.scorer import PLANNED_ROWS
 from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
 from bayescout.search.graphs.tabu import Tabu, TabuState
 from bayescout.search.optimal.components import Component, components_of
@@ -30,7 +31,8 @@ RESTARTS = 10
 """Restarts of the first climb."""
 
 STEP_MOVES = 100_000
-"""Moves of the first climb per step, to be divided by the square of the number of variables."""
+"""Moves of the first climb per step, to be divided by the square of the number of variables; fewer where
+there are more than PLANNED_ROWS rows."""
 
 CLIMBS = 2000
 """Climbs over orders, to be divided by the number of variables."""
@@ -167,7 +169,7 @@ class Optimal:
             if work.program is None:
                 work.program = Program(one, _picks_of(one, after.parents))
             program = work.program
-            program.advance()
+            program.advance(problem.watch)
             if not program.done:
                 return _bounded(_with_picks(problem, after, work, program.picks), work, program.bound)
             work.program, room = None, 0
@@ -185,7 +187,8 @@ def _climb(problem: Problem, state: OptimalState, work: ExactWork, rng: Generato
     tabu, walk = Tabu(restarts=RESTARTS), state.walk
     if walk is None:
         walk = tabu.start(replace(problem, start=state.parents), rng)
-    for _ in range(max(1, STEP_MOVES // problem.n**2)):
+    share = PLANNED_ROWS / problem.scorer.planned_rows
+    for _ in range(max(1, int(share * (STEP_MOVES // problem.n**2)))):
         walk = tabu.advance(problem, walk, rng)
         if walk.done:
             return _begin_sets(_better(problem, replace(state, walk=None), walk.parents), work)
@@ -231,13 +234,13 @@ def _climb_over(
 ) -> OptimalState:
     """Climb over orders from the best graph, and again from orders near the best one."""
     n = problem.n
-    order, chosen, total = climbed(candidates, np.array(peel_roots(state.parents), dtype=np.int64))
+    first = np.array(peel_roots(state.parents), dtype=np.int64)
+    order, chosen, total = climbed(candidates, first, problem.check)
     for swaps in rng.integers(0, n, size=(max(5, CLIMBS // n), max(2, n // 8), 2)):
         other = order.copy()
         for one, two in swaps.tolist():
             other[one], other[two] = other[two], other[one]
-        problem.check()
-        other, picks, score = climbed(candidates, other)
+        other, picks, score = climbed(candidates, other, problem.check)
         if score >= total:
             order, chosen, total = other, picks, score
     if not math.isfinite(total):

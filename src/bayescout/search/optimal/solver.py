@@ -8,6 +8,7 @@ fixed seed: the same calls give the same answers.
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -30,6 +31,17 @@ SETTINGS: dict[str, Any] = {
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }
+
+
+LIMIT_REACHED = 1
+"""The status of scipy's solver when it has run out of time."""
+
+GRACE = 0.05
+"""Seconds beyond the end of the run's time after which the solver gives up."""
+
+
+class OutOfTime(Exception):
+    """Raised where the solver has not come to an end in the time that it was given."""
 
 
 class Solution(NamedTuple):
@@ -58,8 +70,11 @@ class Relaxation:
     def add(self, rows: Sequence[Row], rooms: Sequence[float]) -> None:
         raise NotImplementedError
 
-    def solve(self, open_columns: NDArray[np.bool_]) -> Solution | None:
-        """The optimum with the other columns at zero, or None if the solver finds none."""
+    def solve(self, open_columns: NDArray[np.bool_], left: float = math.inf) -> Solution | None:
+        """The optimum with the other columns at zero, or None if the solver finds none.
+
+        Raises OutOfTime after `left` seconds.
+        """
         raise NotImplementedError
 
 
@@ -95,6 +110,7 @@ class ByHighspy(Relaxation):
             self._solver.setOptionValue(name, value)
         self._solver.passModel(lp)
         self._optimal = highspy.HighsModelStatus.kOptimal
+        self._late = highspy.HighsModelStatus.kTimeLimit
         self._open = np.ones(self.m, dtype=bool)
 
     def add(self, rows: Sequence[Row], rooms: Sequence[float]) -> None:
@@ -105,20 +121,28 @@ class ByHighspy(Relaxation):
         self._solver.addRows(len(rows), lower, upper, len(columns), starts.astype(np.int32), columns, values)
         self.rooms += rooms
 
-    def solve(self, open_columns: NDArray[np.bool_]) -> Solution | None:
+    def solve(self, open_columns: NDArray[np.bool_], left: float = math.inf) -> Solution | None:
         changed = np.flatnonzero(open_columns != self._open).astype(np.int32)
         if len(changed):
             upper = open_columns[changed].astype(np.float64)
             self._solver.changeColsBounds(len(changed), changed, np.zeros(len(changed)), upper)
             self._open = open_columns.copy()
-        self._solver.run()
-        if self._solver.getModelStatus() != self._optimal:
+        # The solver's clock runs on from one call to the next.
+        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left + GRACE)
+        if not self._run():
             self._solver.clearSolver()
-            self._solver.run()
-            if self._solver.getModelStatus() != self._optimal:
+            if not self._run():
                 return None
         found = self._solver.getSolution()
         return Solution(np.array(found.col_value), np.array(found.row_dual)[self.n_groups :])
+
+    def _run(self) -> bool:
+        """Run the solver; True if it found an optimum."""
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status == self._late:
+            raise OutOfTime
+        return bool(status == self._optimal)
 
 
 class ByScipy(Relaxation):
@@ -132,7 +156,7 @@ class ByScipy(Relaxation):
         self._rows += rows
         self.rooms += rooms
 
-    def solve(self, open_columns: NDArray[np.bool_]) -> Solution | None:
+    def solve(self, open_columns: NDArray[np.bool_], left: float = math.inf) -> Solution | None:
         from scipy.optimize import linprog
         from scipy.sparse import csr_matrix
 
@@ -152,7 +176,10 @@ class ByScipy(Relaxation):
             b_eq=np.ones(self.n_groups),
             bounds=np.stack([np.zeros(self.m), open_columns.astype(np.float64)], axis=1),
             method="highs-ds",
+            options={} if left == math.inf else {"time_limit": max(left, 0.0) + GRACE},
         )
+        if found.status == LIMIT_REACHED:
+            raise OutOfTime
         if found.status != 0:
             return None
         return Solution(found.x, -np.asarray(found.ineqlin.marginals) if self._rows else np.empty(0))

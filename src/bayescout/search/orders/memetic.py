@@ -14,6 +14,7 @@ from bayescout.graph.orders import peel_roots
 from bayescout.search.frame.problem import MIN_GAIN, Generator, ParentSets, Problem, State, random_order
 from bayescout.search.orders.boss import order_near
 from bayescout.search.parent_sets.growing import GrowingLists
+from bayescout.search.parent_sets.insertion import InsertionClimb
 
 Order = tuple[int, ...]
 
@@ -170,20 +171,12 @@ def perturbed(order: Sequence[int], most: int, rng: Generator) -> Order:
 
 def climbed(problem: Problem, growing: GrowingLists, orders: Sequence[Order], rng: Generator) -> list[Member]:
     """Each order climbed by insertion to a local optimum, on all cores; one result per order."""
-    from bayescout.kernels.insertions import climb_order
-
     lists = growing.lists
-    ends = np.array(orders, dtype=np.int64)
-    turns = np.array([rng.permutation(problem.n) for _ in orders])
-    chosen = np.empty_like(ends)
-
-    def climb(i: int) -> None:
-        climb_order(lists.indexed, turns[i], MIN_GAIN, ends[i], chosen[i])
-
-    workers = problem.scorer.workers
-    for begin in range(0, len(orders), workers):
-        problem.check()
-        problem.scorer.in_parallel(climb, range(begin, min(begin + workers, len(orders))))
-    return [
-        Member(tuple(order.tolist()), *lists.network(rows)) for order, rows in zip(ends, chosen, strict=True)
+    climbs = [
+        InsertionClimb(lists, np.array(order, dtype=np.int64), rng.permutation(problem.n)) for order in orders
     ]
+    waiting = climbs
+    while waiting:
+        problem.scorer.in_parallel(InsertionClimb.advance, waiting)
+        waiting = [climb for climb in waiting if not climb.done]
+    return [Member(tuple(climb.order.tolist()), *lists.network(climb.chosen)) for climb in climbs]

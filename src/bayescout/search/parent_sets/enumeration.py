@@ -20,6 +20,8 @@ from bayescout.search.frame.problem import Problem
 from bayescout.search.parent_sets.expansion import BEGIN_SIZE, Expansion, all_counted, expands, narrow
 from bayescout.search.parent_sets.frontier import Frontier, count_sets, first_frontiers
 from bayescout.search.parent_sets.lists import ParentSetLists
+from bayescout.search.parent_sets.pieces import MOST_SETS as PIECE_SETS
+from bayescout.search.parent_sets.pieces import pieces_of, work_of_sets
 
 MOST_SETS = 16_000_000
 """The most parent sets held during enumeration, over all children: one or two gigabytes."""
@@ -30,11 +32,15 @@ MOST_SCORED = 50_000_000
 SUBSET_VARIABLES = 20
 """The most variables for which every subset may be visited, to score all families together."""
 
+SUBSET_BITS, LEAST_BITS, SUBSET_ROWS = 12, 4, 100_000_000
+"""Variables that subsets scored in one call differ in: SUBSET_BITS, or so many fewer that rows times subsets
+are at most SUBSET_ROWS, but LEAST_BITS at least, since the other variables are counted anew in each call."""
+
 STEP_ROWS = 1_000_000_000
 """Rows times parent sets per step of the enumeration: about a second."""
 
 PORTION_ROWS = 200_000_000
-"""Rows times parent sets between two checks of the clock."""
+"""Rows times parent sets after which a step may end; the clock is checked more often, after every piece."""
 
 HELD_BYTES = 2**30
 """Memory limit for children enumerated together; one child may exceed it alone."""
@@ -44,9 +50,6 @@ CHILDREN = 8
 
 PLAIN_ROWS = 10_000
 """The rows that a parent set counts for if the work is not known: a score computed through Python."""
-
-SLICE = 2048
-"""Parent sets that one thread scores at a time."""
 
 
 def candidate_sets(problem: Problem, limit: int | None = None) -> ParentSetLists:
@@ -185,14 +188,16 @@ class Enumeration:
 
         assert self._kernel is not None
         n, arrays = self.problem.n, self._kernel.arrays
-        fixed = max(0, n - 12)
-        family_terms = np.empty(1 << n)
-        parts = [slice(prefix, prefix + 1) for prefix in range(1 << fixed)]
-        together = max(4, STEP_ROWS // (self._rows << 12))
-        for begin in range(0, len(parts), together):
-            some = parts[begin : begin + together]
-            self.problem.check()
-            self._scorer.in_parallel(lambda part: subset_terms(arrays, fixed, part.start, family_terms), some)
+        bits = min(n, SUBSET_BITS)
+        together = max(4, STEP_ROWS // (self._rows << SUBSET_BITS)) << bits
+        while bits > LEAST_BITS and self._rows << bits > SUBSET_ROWS:
+            bits -= 1
+        fixed, family_terms = n - bits, np.empty(1 << n)
+        parts, some = range(1 << fixed), together >> bits
+        for begin in range(0, len(parts), some):
+            self._scorer.in_parallel(
+                lambda prefix: subset_terms(arrays, fixed, prefix, family_terms), parts[begin : begin + some]
+            )
             yield
         for frontier in self._frontiers:
             self._pick(frontier, family_terms)
@@ -241,8 +246,8 @@ class Enumeration:
     # ---- scores
 
     def _portions(self, grown: Ints) -> list[slice]:
-        """Slices of the grown sets, of whole bases each, between which the run may be ended."""
-        most = max(SLICE, PORTION_ROWS // max(1, self._rows))
+        """Slices of the grown sets, of whole bases each, after which a step may end."""
+        most = max(PIECE_SETS, PORTION_ROWS // max(1, self._rows))
         return _whole_slices(grown[:, 0], most)
 
     def _score(self, frontier: Frontier, grown: Ints, some: slice, scores: Floats, occupied: Ints) -> None:
@@ -255,11 +260,9 @@ class Enumeration:
             scores[some] = self._scorer.many(families)
             return
         self._scorer.meter(count, count)
-        parts = [
-            slice(some.start + p.start, some.start + p.stop) for p in _whole_slices(grown[some, 0], SLICE)
-        ]
         self._scorer.in_parallel(
-            lambda part: self._score_part(kernel, frontier, grown[part], scores[part], occupied[part]), parts
+            lambda part: self._score_part(kernel, frontier, grown[part], scores[part], occupied[part]),
+            pieces_of(self._work_of(kernel, frontier, grown[some]), some.start),
         )
         if self._scorer.prior is not None:
             members = np.concatenate([frontier.members[grown[some, 0]], grown[some, 1:]], axis=1)
@@ -270,6 +273,16 @@ class Enumeration:
             first = some.start + int(lost[0])
             (child, parents) = self._families(frontier, grown[first : first + 1])[0]
             self._scorer.too_large(child, parents, int(occupied[first]))
+
+    def _work_of(self, kernel: KernelPath, frontier: Frontier, grown: Ints) -> Floats:
+        """About the work of scoring each grown set."""
+        cards = kernel.cards.astype(np.float64)
+        bases = (
+            cards[frontier.free[frontier.members]].prod(axis=1)
+            * cards[[*frontier.base, frontier.child]].prod()
+        )
+        cells = bases[grown[:, 0]] * cards[frontier.free[grown[:, 1]]]
+        return work_of_sets(kernel, cells, int(kernel.cards[frontier.child]))
 
     def _score_part(
         self, kernel: KernelPath, frontier: Frontier, grown: Ints, scores: Floats, occupied: Ints

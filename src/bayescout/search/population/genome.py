@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.search.frame.knowledge import Rules
-from bayescout.search.frame.problem import ParentSets
+from bayescout.search.frame.problem import ParentSets, as_matrix
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -61,9 +61,7 @@ class Genome:
 
     def of_graph(self, parents: Sequence[Sequence[int]]) -> Bools:
         """The genes of one graph."""
-        own = [set(some) for some in parents]
-        pairs = zip(self.parents.tolist(), self.children.tolist(), strict=True)
-        return np.array([parent in own[child] for parent, child in pairs], dtype=bool)
+        return as_matrix(parents, self.n)[self.parents, self.children]
 
     def graphs(self, genes: Bools) -> list[ParentSets]:
         """The parent sets of every individual."""
