@@ -73,7 +73,9 @@ def main():
     for text in settings:  # compiled, and read into caches
         bs.learn(bs.load_network("asia").sample(200, seed=1), **options_of(text))
     reached, cases = dict.fromkeys(settings, 0), 0
-    print(f"{'case':<20}{'published':>10}  {'setting':<28}{'distance':>9}{'behind':>9}{'seconds':>9}{'most':>8}")
+    print(
+        f"{'case':<20}{'published':>10}  {'setting':<28}{'distance':>9}{'behind':>9}{'seconds':>9}{'most':>8}"
+    )
     for name in PUBLISHED:
         network = bs.load_network(name)
         for rows in map(int, wanted.rows.split(",")):
