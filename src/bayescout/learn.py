@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from os import PathLike
@@ -83,7 +82,7 @@ def learn(
     with store or nullcontext(), _Shown(progress, callback) as observe:
         begin = task.clock + compiling_seconds()
         outcome = drive(task.search, task.problem, task.rng, task.limits, observe, store, begin)
-    return task.result(outcome, time.perf_counter() - task.begin)
+    return task.result(outcome, task.seconds)
 
 
 class _Shown:
