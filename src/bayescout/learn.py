@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from os import PathLike
@@ -93,7 +92,7 @@ def learn(
         outcome = drive(
             task.search, task.problem, task.rng, task.limits, observe, store, begin, task.interrupted
         )
-    return task.result(outcome, time.perf_counter() - task.begin)
+    return task.result(outcome, task.seconds)
 
 
 class _Shown:

@@ -71,7 +71,7 @@ class Result:
     top          the best distinct networks met, best first; not the empty one it began with, if any is better
     counters     iterations, operations, evaluations, computed
     stop_reason  "converged", "max_time", "max_steps", "interrupted" or "callback"
-    seconds      from data to result
+    seconds      from data to result, without those of compiling kernels at first use
     settings     search, score, knowledge, start and seed
     bound, gap   an upper bound on the score and its distance, if known; a gap of 0 is a proof
     ends_in_class  True if the search answers with an equivalence class: then `cpdag` is its answer, and

@@ -62,7 +62,8 @@ class Task:
     names       the columns in the order given
     score_mark  tells a score, or a prior, of the user's own from another one in a checkpoint
     listed      the scored parent sets that replace data, if they do
-    clock       when learning began, by `time.perf_counter`, less the time spent compiling by then
+    begin       when the task was given, by `time.perf_counter`, less the time spent compiling by then
+    clock       when learning began, likewise
     """
 
     search: Search
@@ -101,7 +102,7 @@ class Task:
 
         If it is to be `resumable`, missing cells are drawn without regard to the clock.
         """
-        begin = time.perf_counter()
+        begin = time.perf_counter() - watch.compiling_seconds()
         method = search_named(search) if isinstance(search, str) else _instance(search)
         limits = Limits(max_time, max_steps, top)
         rng = generator(seed)
@@ -188,6 +189,11 @@ class Task:
             "score_mark": self.score_mark,
         }
         return Checkpoint(path, self.settings.to_json() | more)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the task was given; those of compiling kernels do not count."""
+        return time.perf_counter() - watch.compiling_seconds() - self.begin
 
     def result(self, outcome: Outcome, seconds: float) -> Result:
         """The outcome of a run, with names; a warning says what was left out."""

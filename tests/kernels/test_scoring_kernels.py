@@ -52,7 +52,7 @@ def problems(draw):
         weights,
         bitmaps,
         np.stack([cards, first]),
-        lookup,
+        lookup if TERMS[name][0] == limits.LIKELIHOOD else None,
         np.array(TERMS[name], dtype=np.float64),
     )
     return data, np.repeat(codes.T, times, axis=0).tolist(), cards.tolist(), name

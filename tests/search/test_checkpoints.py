@@ -500,6 +500,8 @@ def test_compiling_counts_for_no_budget_of_a_resumed_run(tmp_path, monkeypatch):
 
     first = bs.learn(entangled(), Draws(), checkpoint=path, max_time=50, callback=compile_long)
     assert first.stop_reason == "callback"
+    assert [step.seconds for step in first.trace] == [0.0, 1.0, 2.0, 3.0]
+    assert first.seconds == 4.0
     clock.compiled = 0.0  # in another process
     assert bs.learn(entangled(), Draws(), checkpoint=path, max_time=50).stop_reason == "converged"
 

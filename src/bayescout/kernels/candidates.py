@@ -7,9 +7,9 @@ holds every subset with one member less.
 
 import numpy as np
 
-from bayescout.kernels.counting import count_bits
-from bayescout.kernels.jit import kernel
-from bayescout.kernels.limits import LIKELIHOOD, MASKED_CELLS
+from bayescout.kernels.counting import count_bits, densify
+from bayescout.kernels.jit import by_type, is_none, kernel, part
+from bayescout.kernels.limits import MASKED_CELLS
 from bayescout.kernels.reducing import sum_gamma, sum_xlogx
 
 
@@ -111,7 +111,7 @@ def score_grown(data, limits, families, starts, candidates, scores, occupied):
             )
 
 
-@kernel
+@part
 def _extend(data, limits, family, candidates, scores, occupied):
     codes, weights, _, layout, lookup, terms = data
     cards, first = layout[0], layout[1]
@@ -152,7 +152,7 @@ def _extend(data, limits, family, candidates, scores, occupied):
         scores[c], occupied[c] = _table_score(some, r, cells / r * states, lookup, terms)
 
 
-@kernel
+@part
 def _extend_sparse(data, limits, child, numbers, column, configurations):
     """The score of a base with one candidate, from the configurations that occur, and its number of cells.
 
@@ -167,10 +167,10 @@ def _extend_sparse(data, limits, child, numbers, column, configurations):
     states = np.int64(0)
     for row in range(n):
         states = max(states, np.int64(column[row]) + 1)
-    joint = np.empty(n, dtype=np.int64)
+    keys, joint = np.empty((1, n), dtype=np.int64), np.empty(n, dtype=np.int32)
     for row in range(n):
-        joint[row] = numbers[row] * states + column[row]
-    distinct = _renumber_sorted(joint)
+        keys[0, row] = numbers[row] * states + column[row]
+    distinct = densify(keys, joint)
     if distinct * r > limits[1]:
         return -np.inf, np.int64(distinct)
     table = np.zeros(distinct * r, dtype=np.int64)
@@ -180,22 +180,7 @@ def _extend_sparse(data, limits, child, numbers, column, configurations):
     return _table_score(table, r, configurations, lookup, terms)
 
 
-@kernel
-def _renumber_sorted(numbers):
-    """Replace numbers of any size by 0, 1, ... in their order; returns how many are distinct."""
-    order = np.argsort(numbers)
-    distinct = 0
-    last = numbers[order[0]]
-    for place in range(order.shape[0]):
-        row = order[place]
-        if numbers[row] != last:
-            last = numbers[row]
-            distinct += 1
-        numbers[row] = distinct
-    return distinct + 1
-
-
-@kernel
+@part
 def _extend_by_bits(data, family, candidates, scores, occupied):
     bitmaps, layout, lookup, terms = data[2], data[3], data[4], data[5]
     cards = layout[0]
@@ -216,7 +201,7 @@ def _extend_by_bits(data, family, candidates, scores, occupied):
         scores[c], occupied[c] = _table_score(table, r, float(table.shape[0] // r), lookup, terms)
 
 
-@kernel
+@part
 def _configurations(codes, cards, parents, limit):
     """The number of every row's parent configuration, and how many numbers there are.
 
@@ -250,17 +235,23 @@ def _renumber(numbers, total):
     return distinct
 
 
-@kernel
+@by_type
 def _table_score(table, r, configurations, lookup, terms):
-    """The score of one family and the number of its occurring cells."""
+    """The score of one family and the number of its occurring cells, if the form of score needs it."""
+    return _dirichlet_score if is_none(lookup) else _likelihood_score
+
+
+def _likelihood_score(table, r, configurations, lookup, terms):
     starts = np.empty(2, dtype=np.int64)
     starts[0], starts[1] = 0, table.shape[0]
-    states = np.full(1, r)
-    grid = terms[1:4]
-    if terms[0] == LIKELIHOOD:
-        sums = np.empty((3, 1), dtype=np.float64)
-        sum_xlogx(table, starts, states, lookup, grid, sums)
-        return sums[0, 0] - sums[1, 0] - terms[4] * (configurations * (r - 1)), np.int64(0)
+    sums = np.empty((3, 1), dtype=np.float64)
+    sum_xlogx(table, starts, np.full(1, r), lookup, terms[1:4], sums)
+    return sums[0, 0] - sums[1, 0] - terms[4] * (configurations * (r - 1)), np.int64(0)
+
+
+def _dirichlet_score(table, r, configurations, lookup, terms):
+    starts = np.empty(2, dtype=np.int64)
+    starts[0], starts[1] = 0, table.shape[0]
     occupied = np.int64(0)
     for cell in range(table.shape[0]):
         if table[cell] > 0:
@@ -273,5 +264,5 @@ def _table_score(table, r, configurations, lookup, terms):
         priors[0, 0] = terms[4]
         priors[1, 0] = terms[4] * r
     sums = np.empty((2, 1), dtype=np.float64)
-    sum_gamma(table, starts, states, priors, grid, sums)
+    sum_gamma(table, starts, np.full(1, r), priors, terms[1:4], sums)
     return sums[0, 0] - sums[1, 0], occupied

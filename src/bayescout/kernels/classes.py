@@ -5,7 +5,7 @@ A set of n nodes is w words of 64 bits, node i in bit i % 64 of word i // 64.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 from bayescout.kernels.popcount import popcount
 
 ONE = np.uint64(1)
@@ -14,12 +14,12 @@ PARENTS, CHILDREN, FRIENDS = 0, 1, 2
 """The planes of a pattern."""
 
 
-@kernel
+@part
 def _bit(node):
     return ONE << np.uint64(node & 63)
 
 
-@kernel
+@part
 def _lowest(word):
     """The position of the lowest set bit."""
     return np.int64(popcount(~word & (word - ONE)))
@@ -59,7 +59,7 @@ def extend(marks, limits, parents, order):
     return placed
 
 
-@kernel
+@part
 def _remove(left, node, waiting, parents):
     """Remove a sink: its remaining neighbours become its parents, and are queued to be tested again.
 
@@ -140,7 +140,7 @@ def complete(parents, order, marks):
                 family ^= low
 
 
-@kernel
+@part
 def _latest(parents, child, place):
     """The parent that comes last in the order; -1 if there is none."""
     latest = -1

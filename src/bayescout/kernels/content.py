@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 
 
-@kernel
+@part
 def _mixed(x):
     """A well-spread uint64 from a uint64 (Steele, Lea & Flood 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

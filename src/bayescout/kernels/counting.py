@@ -9,7 +9,7 @@ scatter 0.5 to 1 ns per row, sparse about 10 to 20 ns per row.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 from bayescout.kernels.limits import MASK_WORDS, MASKED_CELLS
 from bayescout.kernels.popcount import popcount
 
@@ -30,7 +30,7 @@ def fill_bitmaps(codes, first, bitmaps):
                 bitmaps[start + column[row], row >> 6] |= np.uint64(1) << np.uint64(row & 63)
 
 
-@kernel
+@part
 def _block_masks(bitmaps, first, cards, family, begin, end, masks):
     """Write the bitmap of every cell of the family for the words [begin, end) into masks."""
     width = end - begin
@@ -298,12 +298,8 @@ def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out
     """
     cards, first = layout[0], layout[1]
     ids = np.empty(0, dtype=np.uint32)
-    shape = np.empty(2, dtype=np.int64)
-    nothing = np.empty(0, dtype=np.int64)
-    origin = np.zeros(1, dtype=np.int64)
     for f in range(bounds.shape[0] - 1):
         family = members[bounds[f] : bounds[f + 1]]
-        child = family[-1]
         table = out[starts[f] : starts[f + 1]]
         if weights.shape[0] == 0 and bits_pay(cards, first, family):
             _count_family_bits(bitmaps, first, cards, family, table)
@@ -311,14 +307,13 @@ def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out
         if ids.shape[0] == 0:
             ids = np.empty(codes.shape[1], dtype=np.uint32)
         number_cells(codes, cards, family, ids)
-        shape[0], shape[1] = table.shape[0] // cards[child], cards[child]
-        if weights.shape[0] == 0:
-            count_scatter(codes, cards, ids, shape, nothing, origin, table)
-        else:
-            count_weighted(codes, cards, ids, shape, weights, nothing, origin, table)
+        for cell in range(table.shape[0]):
+            table[cell] = 0
+        for row in range(ids.shape[0]):
+            table[ids[row]] += 1 if weights.shape[0] == 0 else weights[row]
 
 
-@kernel
+@part
 def bits_pay(cards, first, family):
     """Return True if masks for a whole family are cheaper than one increment per row."""
     cells = 1
@@ -329,7 +324,7 @@ def bits_pay(cards, first, family):
     return True
 
 
-@kernel
+@part
 def _count_family_bits(bitmaps, first, cards, family, table):
     """count_bits for one family: its last parent is the candidate of the rest.
 
@@ -356,7 +351,7 @@ def _count_family_bits(bitmaps, first, cards, family, table):
         table[cell] = room[cell]
 
 
-@kernel
+@part
 def _count_binary_pair(bitmaps, first, cards, family, table):
     """Count a family with binary child and last parent: four sums per mask of the rest give four cells."""
     k = family.shape[0]

@@ -10,7 +10,7 @@ is one, among the rows that hold it.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 
 LOWEST = -1e300
 """Finite stand-in for the score of parents that cannot be scored, so that differences are defined."""
@@ -30,7 +30,7 @@ def index_lists(masks, starts, begins, holders):
     begins[0] = 0
 
 
-@kernel
+@part
 def _index(masks, starts, begins, holders, counting):
     """Count the holders of each child and variable in `begins`, shifted by one, or fill `holders`."""
     n = starts.shape[0] - 1
@@ -61,17 +61,17 @@ def undominated(masks, keep):
                 break
 
 
-@kernel
+@part
 def _holds(masks, row, variable):
     return masks[row, variable >> 6] >> np.uint64(variable & 63) & np.uint64(1) != 0
 
 
-@kernel
+@part
 def _flip(before, variable):
     before[variable >> 6] ^= np.uint64(1) << np.uint64(variable & 63)
 
 
-@kernel
+@part
 def _within(masks, row, before):
     outside = np.uint64(0)
     for word in range(masks.shape[1]):
@@ -105,7 +105,7 @@ def _after_gain(lists, child, row, gained, before):
     return row
 
 
-@kernel
+@part
 def _value(lists, row):
     return max(lists[2][row], LOWEST)
 

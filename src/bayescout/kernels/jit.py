@@ -8,6 +8,7 @@ impossible too, every process compiles again, with a message.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import stat
@@ -18,25 +19,38 @@ from functools import lru_cache
 from pathlib import Path
 
 import numba
+from numba import types
 from numba.core import event
+from numba.extending import overload
 
 log = logging.getLogger("bayescout")
 
-_OPTIONS = {"nogil": True, "fastmath": False, "boundscheck": False}
+_OPTIONS = {"nogil": True, "fastmath": False, "boundscheck": False, "no_cfunc_wrapper": True}
+"""Options of every kernel. None is called as a C function, so none gets the wrapper for that."""
 
 _WAY_OUT = "set NUMBA_CACHE_DIR to a folder that can be written"
 
 
-def kernel(function):
+def part(function):
+    """A part of kernels, copied into each of them at every call instead of being compiled by itself.
+
+    For small functions, and for those that are called in one place: numba optimises a kernel together with
+    all that it calls, so each level of calls costs the work of all levels below it once more.
+    """
+    return kernel(function, inline="always")
+
+
+def kernel(function, **options):
     """Compile a function when first called, and keep the machine code on disk if possible."""
+    options = _OPTIONS | options
     try:
-        return _forgiving(numba.njit(cache=True, **_OPTIONS)(function))
+        return _forgiving(numba.njit(cache=True, **options)(function))
     except RuntimeError:  # numba found no writable folder
         folder = own_folder()
     if folder is not None:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
-            made = _forgiving(numba.njit(cache=True, **_OPTIONS)(function))
+            made = _forgiving(numba.njit(cache=True, **options)(function))
             compiling.kept = str(folder)
             return made
         except RuntimeError:
@@ -44,7 +58,25 @@ def kernel(function):
         finally:
             numba.config.CACHE_DIR = before
     compiling.kept = None
-    return numba.njit(**_OPTIONS)(function)
+    return numba.njit(**options)(function)
+
+
+def by_type(choose):
+    """A function for kernels that `choose` finds, from the types of the arguments; so no other is compiled.
+
+    `choose` returns a plain function of the same parameters, and may only ask `is_none` of its arguments.
+    """
+
+    def chosen(*arguments):  # without compilation
+        return choose(*arguments)(*arguments)
+
+    overload(chosen)(choose)
+    return chosen
+
+
+def is_none(argument) -> bool:
+    """Return True if an argument of a function `by_type` is None, or the type of None."""
+    return argument is None or isinstance(argument, types.NoneType)
 
 
 @lru_cache(maxsize=1)
@@ -121,6 +153,7 @@ class _Compiling(event.Listener):
         self._past = 0.0
         self._depth = 0
         self._begin = 0.0
+        self._collects = True
 
     @property
     def seconds(self) -> float:
@@ -148,12 +181,18 @@ class _Compiling(event.Listener):
     def _enter(self) -> None:
         if self._depth == 0:
             self._begin = time.perf_counter()
+            # The compiler makes millions of objects that live on: looking for garbage among them takes a
+            # sixth of its time.
+            self._collects = gc.isenabled()
+            gc.disable()
         self._depth += 1
 
     def _leave(self) -> None:
         self._depth -= 1
         if self._depth == 0:
             self._past += time.perf_counter() - self._begin
+            if self._collects:
+                gc.enable()
 
     def how_often(self) -> str:
         """The words for: once, once while the temporary folder lasts, or in every process."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 
 ADD, REMOVE, REVERSE = 0, 1, 2
 
@@ -52,7 +52,7 @@ def add_to_reach(reach, parent, child):
                 reach[i, j] |= reach[child, j]
 
 
-@kernel
+@part
 def is_reversible(adjacent, reach, parent, child):
     """Return True if the arc is the only directed path from parent to child; adjacent[i, j] if i -> j."""
     for middle in range(reach.shape[0]):

@@ -3,7 +3,8 @@
 The work of `Scorer.extensions` and `many` without their several calls, for searches of many small steps.
 Both give the same numbers to the bit: they call the same counting and reducing kernels.
 
-`data` is (codes, weights, bitmaps, layout, lookup, terms) for discrete tables. `terms` describes the score:
+`data` is (codes, weights, bitmaps, layout, lookup, terms) for discrete tables. `lookup` is None for the
+second form of score, so that what a score does not need is not compiled. `terms` describes the score:
   [LIKELIHOOD, units per nat, log2 units per step, step, charge per parameter, 0]
   [DIRICHLET,  units per nat, log2 units per step, step, prior of a cell, 0] or, if the prior is spread
   over the cells of the table (BDeu), [DIRICHLET, ..., 0, equivalent sample size]
@@ -12,8 +13,8 @@ Both give the same numbers to the bit: they call the same counting and reducing 
 import numpy as np
 
 from bayescout.kernels.counting import count_bits, count_scatter, count_weighted, number_cells, sum_over
-from bayescout.kernels.jit import kernel
-from bayescout.kernels.limits import LIKELIHOOD, MASKED_CELLS
+from bayescout.kernels.jit import by_type, is_none, kernel, part
+from bayescout.kernels.limits import MASKED_CELLS
 from bayescout.kernels.reducing import sum_gamma, sum_xlogx
 
 
@@ -52,7 +53,7 @@ def fill_rows(data, rules, graph, children):
     return scored
 
 
-@kernel
+@part
 def _family(adjacent, child):
     """The family [parents..., child], with the parents in rising order."""
     n = adjacent.shape[0]
@@ -66,7 +67,7 @@ def _family(adjacent, child):
     return family[: k + 1]
 
 
-@kernel
+@part
 def _candidates(allowed, adjacent, max_parents, child, n_parents):
     n = adjacent.shape[0]
     candidates = np.empty(n, dtype=np.int64)
@@ -79,7 +80,7 @@ def _candidates(allowed, adjacent, max_parents, child, n_parents):
     return candidates[:k]
 
 
-@kernel
+@part
 def _neighbour_scores(data, family, candidates):
     """Scores of the extensions, of the family itself, and of the family without each parent."""
     cards = data[3][0]
@@ -113,7 +114,7 @@ def _neighbour_scores(data, family, candidates):
     return _scores(counts, starts, r, configurations, data[4], data[5])
 
 
-@kernel
+@part
 def _count(data, family, candidates, starts, counts):
     """Count the extensions and the family itself, each candidate by the cheaper engine."""
     codes, weights, bitmaps, layout = data[0], data[1], data[2], data[3]
@@ -149,18 +150,25 @@ def _count(data, family, candidates, starts, counts):
             count_weighted(codes, cards, ids, shape, weights, other[:o], other_starts[: o + 1], counts)
 
 
-@kernel
+@by_type
 def _scores(counts, starts, r, configurations, lookup, terms):
+    """The score of each table, by the form of the score."""
+    return _dirichlet_scores if is_none(lookup) else _likelihood_scores
+
+
+def _likelihood_scores(counts, starts, r, configurations, lookup, terms):
     m = configurations.shape[0]
-    states = np.full(m, r)
-    grid = terms[1:4]
     scores = np.empty(m, dtype=np.float64)
-    if terms[0] == LIKELIHOOD:
-        sums = np.empty((3, m), dtype=np.float64)
-        sum_xlogx(counts, starts, states, lookup, grid, sums)
-        for i in range(m):
-            scores[i] = sums[0, i] - sums[1, i] - terms[4] * (configurations[i] * (r - 1))
-        return scores
+    sums = np.empty((3, m), dtype=np.float64)
+    sum_xlogx(counts, starts, np.full(m, r), lookup, terms[1:4], sums)
+    for i in range(m):
+        scores[i] = sums[0, i] - sums[1, i] - terms[4] * (configurations[i] * (r - 1))
+    return scores
+
+
+def _dirichlet_scores(counts, starts, r, configurations, lookup, terms):
+    m = configurations.shape[0]
+    scores = np.empty(m, dtype=np.float64)
     priors = np.empty((2, m), dtype=np.float64)
     for i in range(m):
         if terms[5] > 0:
@@ -170,7 +178,7 @@ def _scores(counts, starts, r, configurations, lookup, terms):
             priors[0, i] = terms[4]
             priors[1, i] = terms[4] * r
     sums = np.empty((2, m), dtype=np.float64)
-    sum_gamma(counts, starts, states, priors, grid, sums)
+    sum_gamma(counts, starts, np.full(m, r), priors, terms[1:4], sums)
     for i in range(m):
         scores[i] = sums[0, i] - sums[1, i]
     return scores

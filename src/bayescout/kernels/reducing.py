@@ -9,17 +9,17 @@ import math
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 
 HALF_LOG_TWO_PI = 0.9189385332046727
 
 
-@kernel
+@part
 def _fixed(value, scale):
     return np.int64(math.floor(value * scale + 0.5))
 
 
-@kernel
+@part
 def _on_grid(units, drop, unit):
     """A sum of units as nats: rounded to the grid, which is 2**drop units wide."""
     return ((units + (np.int64(1) << (drop - 1))) >> drop) * unit
@@ -59,7 +59,7 @@ def sum_xlogx(counts, starts, states, lookup, grid, out):
         out[2, t] = _on_grid(child, drop, step)
 
 
-@kernel
+@part
 def _xlogx(count, lookup, scale):
     if count < lookup.shape[0]:
         return lookup[np.int64(count)]

@@ -9,7 +9,7 @@ listed once and marked as listed: slots to grow as they are, nodes to shrink as 
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 
 UNKNOWN, LISTED = -1, -2
 IDLE, WANTED, READY = 0, 1, 2
@@ -104,7 +104,7 @@ def try_places(trees, order, move, local, nodes, totals, missing):
     return listed[0], families
 
 
-@kernel
+@part
 def _sum_places(trees, order, move, local, nodes, totals):
     """Fill totals; only sums, no differences, since a score may be -inf. Returns the families requested."""
     place, lowest, highest = move[0], move[1], move[2]

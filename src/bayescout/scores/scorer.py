@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Bools, Family, Floats, Ints, Parents
 from bayescout.errors import SettingError, TooLargeError
+from bayescout.kernels.limits import LIKELIHOOD
 from bayescout.scores.cache import DEFAULT_BYTES, ScoreCache
 from bayescout.scores.family_prior import FamilyPrior
 from bayescout.scores.formula import Terms
@@ -76,7 +77,8 @@ class KernelPath(NamedTuple):
     @property
     def arrays(self) -> tuple[Any, ...]:
         """The argument `data` of `kernels.neighbours`."""
-        return self[:6]
+        lookup = self.lookup if self.formula.form == LIKELIHOOD else None
+        return (self.codes, self.weights, self.bitmaps, self.layout, lookup, self.terms)
 
     @property
     def cards(self) -> Ints:

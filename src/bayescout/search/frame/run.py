@@ -38,7 +38,6 @@ class Moment:
     random: Any
     asked: int
     steps: int
-    waited: float
     top: tuple[ScoredGraph, ...]
     bound: float | None
 
@@ -71,7 +70,7 @@ class Run:
         self.too_large = ""
         self._floor = Floor(problem)
         self._interrupt = CtrlC()
-        self._spent, self._waited = 0.0, 0.0
+        self._spent = 0.0
         self._exact = history or checkpoint is not None
         self._moments: dict[int, Moment] | None = {} if history else None
         if checkpoint is not None:
@@ -87,14 +86,12 @@ class Run:
         early = None if climbs else self._floor.climb
         with CtrlC() as self._interrupt:
             interrupt = self._interrupt
-            watch.start(
-                self.limits.max_time, self._spent, self._waited, begin, lambda: interrupt.pressed, early
-            )
+            watch.start(self.limits.max_time, self._spent, begin, lambda: interrupt.pressed, early)
             with self._hooked():
                 try:
                     yield
                 finally:
-                    self._spent, self._waited = watch.seconds, watch.waited
+                    self._spent = watch.seconds
 
     @contextmanager
     def _hooked(self) -> Iterator[None]:
@@ -191,8 +188,8 @@ class Run:
     def _moment(self) -> Moment:
         assert self.state is not None
         random = self.rng.bit_generator.state
-        asked, waited = self.problem.scorer.asked, self.problem.watch.waited
-        return Moment(self.state, random, asked, len(self.trace), waited, tuple(self.top), self.bound)
+        asked = self.problem.scorer.asked
+        return Moment(self.state, random, asked, len(self.trace), tuple(self.top), self.bound)
 
     def back(self, steps: int = 1) -> None:
         """Go back so many steps, to the first at most; taken again, the steps come out the same."""
@@ -211,7 +208,7 @@ class Run:
             while len(self.trace) < wanted:
                 step = self._record(self._advanced())
                 self.trace[-1] = step._replace(seconds=seconds[step.step])
-        self._spent, self._waited, self.stop_reason = self.trace[-1].seconds, moment.waited, ""
+        self._spent, self.stop_reason = self.trace[-1].seconds, ""
 
     def begin_again(self, problem: Problem) -> None:
         """Go on with other rules, from the graph that `problem` starts with; the trace goes on too.
@@ -240,7 +237,7 @@ class Run:
     @contextmanager
     def concluding(self) -> Iterator[None]:
         """Note families too large to count, with no clock on the scoring that `outcome` does."""
-        self.problem.watch.start(None, self._spent, self._waited)
+        self.problem.watch.start(None, self._spent)
         with self._hooked():
             yield
 
@@ -271,7 +268,7 @@ class Run:
         if self.stop_reason == "max_time" and self.limits.max_time is not None:
             watch.extend(1.05 * self.limits.max_time + 0.1)
         elif self.stop_reason == "interrupted":
-            watch.extend(watch.counted + 1.0)
+            watch.extend(watch.seconds + 1.0)
         with self.problem.scorer.suspended():
             try:
                 state = conclude(self.problem, state)
@@ -304,7 +301,7 @@ class Run:
             checkpoint.save(self.saved)
 
     def saved(self) -> dict[str, Any]:
-        """All values that a run needs to go on; `waited` is the part of its time spent compiling kernels."""
+        """All values that a run needs to go on."""
         assert self.state is not None
         return {
             "state": self.state.to_json(),
@@ -312,7 +309,6 @@ class Run:
             "asked": self.problem.scorer.asked,
             "bound": self.bound,
             "too_large": self.too_large,
-            "waited": self.problem.watch.waited,
             "top": self.top,
             "trace": self.trace,
         }
@@ -331,7 +327,7 @@ class Run:
                 raise ValueError("not a graph of this problem")
             self.rng.bit_generator.state = saved["random"]
             self.problem.scorer.asked = saved["asked"]
-            self._spent, self._waited = float(trace[-1].seconds), float(saved["waited"])
+            self._spent = float(trace[-1].seconds)
             if not isinstance(saved["too_large"], str):
                 raise TypeError
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):

@@ -19,8 +19,8 @@ class Watch:
     """The clock, checked by searches and scores between pieces of work of some hundredths of a second each.
 
     `check` abandons the step in hand once the run's seconds are over or `interrupted` returns True. When a
-    tenth of them is over it calls `early`, once, wherever the search is. Seconds of compiling kernels do
-    not count. A watch that was not started never does anything.
+    tenth of them is over it calls `early`, once, wherever the search is. Seconds of compiling kernels never
+    count. A watch that was not started never does anything.
     """
 
     def __init__(self) -> None:
@@ -35,17 +35,16 @@ class Watch:
         self,
         limit: float | None,
         spent: float = 0.0,
-        waited: float = 0.0,
         begin: float | None = None,
         interrupted: Callable[[], bool] = bool,
         early: Callable[[], None] | None = None,
     ) -> None:
         """Start the clock with `limit` seconds in all; `begin` is when it began.
 
-        A resumed run has already `spent` some seconds, of which it `waited` some for compiling.
+        A resumed run has already `spent` some seconds.
         """
         self._begin = (time.perf_counter() if begin is None else begin) - spent
-        self._compiled = compiling_seconds() - waited
+        self._compiled = compiling_seconds()
         self._limit = math.inf if limit is None else limit
         self._interrupted = interrupted
         self._early = early if limit is not None else None
@@ -59,26 +58,21 @@ class Watch:
     @property
     def seconds(self) -> float:
         """Seconds since the beginning, with those spent before the run was resumed."""
-        return time.perf_counter() - self._begin
+        return time.perf_counter() - self._begin - self._waited
 
     @property
-    def counted(self) -> float:
-        """The seconds that count against the limit."""
-        return self.seconds - self.waited
-
-    @property
-    def waited(self) -> float:
+    def _waited(self) -> float:
         """Seconds of compiling since the beginning."""
         return compiling_seconds() - self._compiled
 
     @property
     def left(self) -> float:
         """Seconds until the limit."""
-        return self._limit - self.counted
+        return self._limit - self.seconds
 
     @property
     def is_over(self) -> bool:
-        return self.counted >= self._limit
+        return self.seconds >= self._limit
 
     def check(self) -> None:
         """Return, or abandon the step in hand."""
@@ -88,14 +82,14 @@ class Watch:
             self._act()
 
     def _act(self) -> None:
-        counted = self.counted
-        if counted >= self._limit:
+        seconds = self.seconds
+        if seconds >= self._limit:
             raise StepAbandoned
-        if self._early is not None and counted >= EARLY * self._limit:
+        if self._early is not None and seconds >= EARLY * self._limit:
             made, self._early = self._early, None
             made()
         share = 1.0 if self._early is None else EARLY
-        self._due = self._begin + share * self._limit + self.waited
+        self._due = self._begin + share * self._limit + self._waited
 
 
 def compiling_seconds() -> float:
