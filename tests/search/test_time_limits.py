@@ -54,6 +54,8 @@ def late_by(monkeypatch, table, search, score, max_time):
         knowledge = order_if_needed(search, small)
         bs.learn(small, search, score, knowledge, workers=1, max_time=1.0)  # what it compiles and loads
         knowledge = order_if_needed(search, table)
+        if search == "optimal" and not table.is_discrete:  # refused where no bound stops the enumeration
+            knowledge = bs.Knowledge(max_parents=1)
         looks = Looks(patch)
         found = bs.learn(table, search, score, knowledge, workers=1, max_time=max_time)
         looks.look()
@@ -117,9 +119,15 @@ def wide_table():
     return lambda name: made.setdefault(name, WIDE[name][0]())
 
 
+TESTING = ("pc", "cpc", "imap", "imap-pruned")
+"""Searches that refuse bge, whose correlations are a prior's too."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize(
+    ("name", "search"),
+    [(name, search) for name in WIDE for search in SEARCHES if name != "bge" or search not in TESTING],
+)
 def test_a_search_ends_in_time_on_large_tables(name, search, wide_table, monkeypatch):
     late, _ = late_by(monkeypatch, wide_table(name), search, WIDE[name][1], MAX_TIME)
     assert late <= 0.1 * MAX_TIME + 0.3

@@ -34,15 +34,16 @@ def best_within(sets, scores, child, best):
 
 
 @kernel
-def best_sinks(best, totals):
-    """The best total of every subset of the variables: the best sink, after the best total of the rest.
+def best_sinks(best, begin, end, totals):
+    """The best total of subsets of the variables: the best sink, after the best total of the rest.
 
-    best    (n, 2**(n-1)) float64   as best_within fills them
-    totals  (2**n,) float64         overwritten
+    best        (n, 2**(n-1)) float64   as best_within fills them
+    begin, end  the subsets to do now; all before them must be done
+    totals      (2**n,) float64         overwritten there
     """
     n = best.shape[0]
     totals[0] = 0.0
-    for subset in range(1, totals.shape[0]):
+    for subset in range(max(begin, 1), end):
         top = NONE
         for sink in range(n):
             bit = np.int64(1) << sink

@@ -6,6 +6,8 @@ variables that compete for directions share a block, this bound is far below tha
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,18 +16,28 @@ from bayescout.arrays import Floats, Ints
 MOST_BLOCK = 18
 """The most variables in a block: its tables take 20 MB, and one bound 0.05 s."""
 
+Check = Callable[[], None]
+
+
+def nothing() -> None:
+    """The `check` of a caller without a clock."""
+
 
 def block_size(n: int) -> int:
     """The size of the blocks of n variables: smaller where there are more of them, to bound the time."""
     return MOST_BLOCK if n <= 80 else MOST_BLOCK - 4
 
 
-def group(affinity: Floats, most: int) -> list[tuple[int, ...]]:
-    """Groups of at most so many variables, made by repeatedly joining the two with the highest affinity."""
+def group(affinity: Floats, most: int, check: Check = nothing) -> list[tuple[int, ...]]:
+    """Groups of at most so many variables, made by repeatedly joining the two with the highest affinity.
+
+    check  called between pieces of work; it may raise
+    """
     groups = [[i] for i in range(len(affinity))]
     while True:
         best, pair = 0.0, (0, 0)
         for a in range(len(groups)):
+            check()
             for b in range(a):
                 if len(groups[a]) + len(groups[b]) <= most:
                     between = affinity[groups[a]][:, groups[b]]
@@ -41,7 +53,14 @@ def group(affinity: Floats, most: int) -> list[tuple[int, ...]]:
 class Blocks:
     """Blocks of variables, and the columns of each variable as subsets of its block."""
 
-    def __init__(self, groups: list[tuple[int, ...]], children: Ints, inside: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        groups: list[tuple[int, ...]],
+        children: Ints,
+        inside: NDArray[np.bool_],
+        check: Check = nothing,
+    ) -> None:
+        self.check = check
         self.groups = [members for members in groups if len(members) > 1]
         self.children = children
         self._columns = [[np.flatnonzero(children == v) for v in members] for members in self.groups]
@@ -72,6 +91,7 @@ class Blocks:
             rest, around = np.empty_like(totals), np.empty(best.shape[1])
             best_rest(best, rest)
             for child, columns in enumerate(self._columns[place]):
+                self.check()
                 best_around(totals, rest, child, around)
                 low, subsets = (1 << child) - 1, self._subsets[place][child]
                 squeezed = (subsets & low) | ((subsets >> 1) & ~low)
@@ -105,9 +125,11 @@ class Blocks:
         columns, subsets = self._columns[place], self._subsets[place]
         best = np.empty((len(columns), 2 ** (len(columns) - 1)))
         for child, own in enumerate(columns):
+            self.check()
             best_within(subsets[child], worth[own], child, best[child])
+        self.check()
         totals = np.empty(2 ** len(columns))
-        best_sinks(best, totals)
+        best_sinks(best, 0, len(totals), totals)
         return best, totals
 
 

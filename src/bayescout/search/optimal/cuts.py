@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints
+from bayescout.search.optimal.block_bounds import Check, nothing
 
 LEAST_VIOLATION = 1e-4
 """The least violation that is worth a row."""
 
 WHOLE = 1e-5
 """A weight this near to zero or one counts as whole."""
+
+SEEDS = 64
+"""Seeds from which clusters are grown between two checks of the clock."""
 
 MOST_CUTS = 200
 """The most cuts added per round."""
@@ -60,7 +64,7 @@ class Weighted:
         return float(self.values[own & meets].sum()) - cut.room
 
 
-def violated_cuts(solution: Weighted, k: int = 1) -> list[Cut]:
+def violated_cuts(solution: Weighted, k: int = 1, check: Check = nothing) -> list[Cut]:
     """Cuts that the solution violates, the most violated first; grown from pairs."""
     from bayescout.kernels.optimal import grow_clusters
 
@@ -72,7 +76,11 @@ def violated_cuts(solution: Weighted, k: int = 1) -> list[Cut]:
     members = np.nonzero(solution.inside)[1].astype(np.int64)
     found = np.empty((len(seeds), solution.n), dtype=bool)
     violations = np.empty(len(seeds))
-    grow_clusters(solution.children, bounds, members, solution.values, seeds, k, found, violations)
+    for begin in range(0, len(seeds), SEEDS):
+        check()
+        some = slice(begin, begin + SEEDS)
+        data = (solution.children, bounds, members, solution.values)
+        grow_clusters(*data, seeds[some], k, found[some], violations[some])
     cuts: dict[Cut, float] = {}
     for cluster, violation in zip(found, violations.tolist(), strict=True):
         if violation > LEAST_VIOLATION:
@@ -85,13 +93,14 @@ def _seeds(solution: Weighted) -> Ints:
     return np.argwhere(solution.weights() > LEAST_VIOLATION).astype(np.int64)
 
 
-def cycle_cuts(solution: Weighted) -> list[Cut]:
+def cycle_cuts(solution: Weighted, check: Check = nothing) -> list[Cut]:
     """One cut per shortest cycle among the arcs with more than half the weight."""
     graph = np.zeros((solution.n, solution.n), dtype=bool)
     heavy = solution.values > 0.5
     graph[:, solution.children[heavy]] = solution.inside[heavy].T
     found: dict[Cut, None] = {}
     for parent, child in np.argwhere(graph).tolist():
+        check()
         cycle = _shortest_path(graph, child, parent)
         if cycle and solution.violation(Cut(tuple(sorted(cycle)))) > LEAST_VIOLATION:
             found[Cut(tuple(sorted(cycle)))] = None

@@ -6,11 +6,15 @@ import numpy as np
 
 from bayescout.arrays import Ints
 from bayescout.errors import TooLargeError
+from bayescout.search.optimal.block_bounds import Check, nothing
 from bayescout.search.optimal.components import Component
 from bayescout.wording import setting
 
 MOST_BYTES = 1 << 30
 """Memory limit for the tables of dynamic programming: 23 variables."""
+
+SUBSETS = 1 << 20
+"""Subsets whose best totals are found between two checks of the clock."""
 
 
 def bytes_needed(n: int) -> int:
@@ -32,8 +36,11 @@ def require_fit(n: int) -> None:
         )
 
 
-def solve_dynamic(component: Component) -> Ints | None:
-    """The sets of a best network, as indices into the component's lists; None if no network has a score."""
+def solve_dynamic(component: Component, check: Check = nothing) -> Ints | None:
+    """The sets of a best network, as indices into the component's lists; None if no network has a score.
+
+    check  called between pieces of work; it may raise
+    """
     from bayescout.kernels.insertions import choose_all
     from bayescout.kernels.optimal import best_sinks, best_within, last_first
 
@@ -41,10 +48,13 @@ def solve_dynamic(component: Component) -> Ints | None:
     require_fit(n)
     best = np.empty((n, 2 ** (n - 1)))
     for child in range(n):
+        check()
         sets = lists.sets_of(child)[:, 0].astype(np.int64)
         best_within(sets, lists.scores_of(child), child, best[child])
     totals = np.empty(2**n)
-    best_sinks(best, totals)
+    for begin in range(0, len(totals), SUBSETS):
+        check()
+        best_sinks(best, begin, min(begin + SUBSETS, len(totals)), totals)
     if not np.isfinite(totals[-1]):
         return None
     order = np.empty(n, dtype=np.int64)

@@ -272,14 +272,16 @@ class Program:
             members = np.array(self.cuts[place].members)
             pairs = len(members) * (len(members) - 1)
             affinity[members[:, None], members] += multipliers[place] / pairs
-        return Blocks(group(affinity, block_size(self.n)), self.children, self.inside)
+        check = self._watch.check
+        groups = group(affinity, block_size(self.n), check)
+        return Blocks(groups, self.children, self.inside, check)
 
     def _violated(self, solution: Weighted) -> list[Cut]:
         """Add the violated cuts that are not there already."""
-        known = set(self.cuts)
-        cuts = [cut for k in (1, 2) for cut in violated_cuts(solution, k) if cut not in known]
+        known, check = set(self.cuts), self._watch.check
+        cuts = [cut for k in (1, 2) for cut in violated_cuts(solution, k, check) if cut not in known]
         if not cuts:
-            cuts = [cut for cut in cycle_cuts(solution) if cut not in known]
+            cuts = [cut for cut in cycle_cuts(solution, check) if cut not in known]
         if cuts:
             self._keep(cuts)
         return cuts

@@ -162,7 +162,7 @@ class Optimal:
         while after.settled < len(components) and room > 0:
             one = components[after.settled]
             if one.n == 1 or self.method == "dynamic" or (self.method == "auto" and fits(one.n)):
-                picks = np.zeros(1, dtype=np.int64) if one.n == 1 else solve_dynamic(one)
+                picks = np.zeros(1, dtype=np.int64) if one.n == 1 else solve_dynamic(one, problem.check)
                 room -= bytes_needed(one.n)
                 after = _settled(problem, after, work, picks, None)
                 continue
