@@ -55,7 +55,10 @@ def test_without_missing_cells_the_answer_is_that_of_complete_data(kind: str) ->
     full = network(kind).sample(300, seed=1)
     kept = Table(full.names, full.states, full.codes, full.values, None, MissingReport("keep"))
     for search in ("hill-climb", "ges"):
-        one, two = bs.learn(full, search=search), bs.learn(kept, search=search, missing="em")
+        one, two = (
+            bs.learn(full, search=search, score="bic"),
+            bs.learn(kept, search=search, missing="em", score="bic"),
+        )
         assert one.score.hex() == two.score.hex()
         assert one.dag == two.dag
         assert two.completed is None
@@ -67,7 +70,10 @@ def test_shuffled_rows_and_columns_give_the_same_graph(kind: str) -> None:
     rng = np.random.default_rng(0)
     names = [table.names[i] for i in rng.permutation(table.n_columns)]
     other = table.take(rng.permutation(table.n_rows)).select(names)
-    one, two = bs.learn(table), bs.learn(other)
+    one, two = (
+        bs.learn(table, search="hill-climb", score="bic"),
+        bs.learn(other, search="hill-climb", score="bic"),
+    )
     assert set(one.arcs()) == set(two.arcs())
     assert one.score.hex() == two.score.hex()
 
@@ -75,9 +81,9 @@ def test_shuffled_rows_and_columns_give_the_same_graph(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_workers_do_not_change_the_answer_and_seeds_may(kind: str) -> None:
     table = holed(network(kind).sample(300, seed=1), 0.3)
-    one, two = (bs.learn(table, workers=workers) for workers in (1, 2))
+    one, two = (bs.learn(table, workers=workers, search="hill-climb", score="bic") for workers in (1, 2))
     assert one.score.hex() == two.score.hex()
-    assert one.score != bs.learn(table, seed=5).score
+    assert one.score != bs.learn(table, seed=5, search="hill-climb", score="bic").score
 
 
 @pytest.mark.parametrize("search", list(SEARCHES))
@@ -86,7 +92,7 @@ def test_every_search_learns_from_an_incomplete_table(search: str) -> None:
     knowledge = Knowledge(required=[("xray", "tub")], forbidden=[("either", "lung")])
     if search == "k2":
         knowledge = Knowledge(order=("xray", "tub", "lung", "either"))
-    result = bs.learn(table, search=search, knowledge=knowledge, max_steps=20)
+    result = bs.learn(table, search=search, knowledge=knowledge, max_steps=20, score="bic")
     if search != "k2":
         assert ("xray", "tub") in set(result.arcs())
         assert ("either", "lung") not in set(result.arcs())
@@ -98,14 +104,14 @@ def test_the_graph_of_asia_is_found_with_a_third_of_the_cells_missing() -> None:
     truth = network("discrete")
     distances = []
     for seed in (1, 2, 3):
-        result = bs.learn(holed(truth.sample(10_000, seed=seed), 0.3, seed), search="ges")
+        result = bs.learn(holed(truth.sample(10_000, seed=seed), 0.3, seed), search="ges", score="bic")
         distances.append(bs.compare(result.dag, truth.dag).shd_cpdag)
     assert np.median(distances) <= 1  # complete data: 0, 1 and 1
 
 
 def test_what_a_result_offers_works_on_incomplete_data() -> None:
     table = holed(network("discrete").sample(500, seed=1), 0.15)
-    result = bs.learn(table)
+    result = bs.learn(table, search="hill-climb", score="bic")
     parent, child = next(iter(result.arcs()))
     assert result.explain(parent, child)
     assert result.table is not None
@@ -118,8 +124,8 @@ def test_what_a_result_offers_works_on_incomplete_data() -> None:
 def test_a_checkpoint_of_an_incomplete_table_is_resumed(tmp_path) -> None:
     table = holed(network("discrete").sample(500, seed=1), 0.2)
     path = tmp_path / "run.checkpoint"
-    bs.learn(table, "tabu", max_steps=3, checkpoint=path)
-    again, whole = bs.learn(table, "tabu", checkpoint=path), bs.learn(table, "tabu")
+    bs.learn(table, "tabu", max_steps=3, checkpoint=path, score="bic")
+    again, whole = bs.learn(table, "tabu", checkpoint=path, score="bic"), bs.learn(table, "tabu", score="bic")
     assert again.score.hex() == whole.score.hex()
     assert again.dag == whole.dag
 
@@ -138,7 +144,7 @@ def test_columns_that_are_nearly_empty_or_never_there_together() -> None:
         MissingReport("keep"),
     )
     with pytest.warns(BayescoutWarning, match="'a' and 'b'"):
-        assert bs.learn(table).dag.nodes == ("a", "b", "c")
+        assert bs.learn(table, search="hill-climb", score="bic").dag.nodes == ("a", "b", "c")
 
 
 def test_the_first_tree_joins_what_belongs_together() -> None:
@@ -158,7 +164,7 @@ def test_the_first_tree_joins_what_belongs_together() -> None:
 
 def test_time_is_shared_with_the_search() -> None:
     table = holed(bs.load_network("alarm").sample(2000, seed=1), 0.2)
-    result = bs.learn(table, max_time=0.05)
+    result = bs.learn(table, max_time=0.05, search="hill-climb", score="bic")
     assert result.seconds < 3
     assert result.dag is not None
 
@@ -169,13 +175,13 @@ def test_the_ways_to_treat_missing_cells(missing: str) -> None:
     table = holed(network("discrete").sample(300, seed=1), 0.05)
     if missing == "error":
         with pytest.raises(MissingValueError, match="drop"):
-            bs.learn(table, missing=missing)
+            bs.learn(table, missing=missing, search="hill-climb", score="bic")
         return
     with pytest.warns(BayescoutWarning, match="rows are left out") if missing == "drop" else nullcontext():
-        result = bs.learn(table, missing=missing)
+        result = bs.learn(table, missing=missing, search="hill-climb", score="bic")
     assert result.settings.missing == missing
     with pytest.raises(SettingError, match="missing must be one of"):
-        bs.learn(table, missing="mean")
+        bs.learn(table, missing="mean", search="hill-climb", score="bic")
 
 
 @pytest.mark.parametrize("scale", [1e155, 1e-160, 1e300, 1e-300])
@@ -197,4 +203,4 @@ def test_columns_of_enormous_scale_are_drawn_like_others(kind: str, scale: float
         assert (drawn.array(name)[here] == expected[here]).all()
     assert np.isfinite(drawn.values).all()
     assert np.array_equal(completed(farther, rules, 0).table.values, 2 * drawn.values)
-    assert bs.learn(far).dag.n_arcs > 0
+    assert bs.learn(far, search="hill-climb", score="bic").dag.n_arcs > 0

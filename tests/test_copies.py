@@ -74,14 +74,14 @@ def test_a_loaded_result_with_its_data_answers_as_before(learned, tmp_path):
 
 
 def test_rows_in_another_order_are_the_same_data(tmp_path):
-    result = bs.learn(STATES)
+    result = bs.learn(STATES, search="hill-climb", score="bic")
     result.save(tmp_path / "r.json")
     turned = {name: column[::-1] for name, column in STATES.items()}
     assert bs.Result.load(tmp_path / "r.json", data=turned).explain("a", "b") == result.explain("a", "b")
 
 
 def test_other_data_are_refused(tmp_path):
-    bs.learn(STATES).save(tmp_path / "r.json")
+    bs.learn(STATES, search="hill-climb", score="bic").save(tmp_path / "r.json")
     fewer = {name: column[:200] for name, column in STATES.items()}
     with pytest.raises(DataError, match=r"there were 300 rows .* here are 200 rows"):
         bs.Result.load(tmp_path / "r.json", data=fewer)
@@ -90,13 +90,13 @@ def test_other_data_are_refused(tmp_path):
 
 
 def test_missing_cells_that_became_states_do_so_again(tmp_path):
-    result = bs.learn(DATA["incomplete"], missing="state")
+    result = bs.learn(DATA["incomplete"], missing="state", search="hill-climb", score="bic")
     result.save(tmp_path / "r.json")
     same(bs.Result.load(tmp_path / "r.json", data=DATA["incomplete"]), result)
 
 
 def test_a_score_of_ones_own_is_lost_and_said_to_be(tmp_path):
-    result = bs.learn(STATES, score=lambda counts: float(-counts.size))
+    result = bs.learn(STATES, score=lambda counts: float(-counts.size), search="hill-climb")
     again = pickle.loads(pickle.dumps(result))
     assert again.dag == result.dag
     assert again.cpdag == result.cpdag
@@ -126,7 +126,7 @@ def explained(result):
 
 
 def test_processes_take_them():
-    result = bs.learn(DATA["mixed"])
+    result = bs.learn(DATA["mixed"], search="hill-climb", score="bic")
     model = result.fit()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         rows = {"b": ["t0", "t2"], "x": [0.1, None]}
@@ -135,6 +135,6 @@ def test_processes_take_them():
 
 
 def test_joblib_takes_them():
-    result = bs.learn(DATA["mixed"])
+    result = bs.learn(DATA["mixed"], search="hill-climb", score="bic")
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(explained)(one) for one in (result, result))
     assert found == [explained(result)] * 2

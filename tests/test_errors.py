@@ -87,8 +87,8 @@ def test_names_that_differ_in_case_or_hyphens_are_recognised(typed, meant):
 @pytest.mark.parametrize(
     ("call", "meant"),
     [
-        (lambda: bs.learn(np.eye(2, dtype=int), search="GES"), "ges"),
-        (lambda: bs.learn(np.eye(2, dtype=int), score="BDEU"), "bdeu"),
+        (lambda: bs.learn(np.eye(2, dtype=int), search="GES", score="bic"), "ges"),
+        (lambda: bs.learn(np.eye(2, dtype=int), score="BDEU", search="hill-climb"), "bdeu"),
         (lambda: bs.load_network("ALARM"), "alarm"),
         (lambda: study_named("FrigoDiscrete"), "frigo-discrete"),
         (lambda: study_named("lau", Repeat=3), "repeats"),

@@ -39,7 +39,7 @@ def pressed(monkeypatch):
 def test_ctrl_c_while_cells_are_drawn_gives_an_answer(pressed, kind, search):
     table = holed(network(kind).sample(300, seed=1), 0.2)
     count = pressed(2)
-    result = bs.learn(table, search=search)
+    result = bs.learn(table, search=search, score="bic")
     assert result.stop_reason == "interrupted"
     assert count[0] == 2
     assert result.dag.n_arcs > 0
@@ -51,7 +51,7 @@ def test_knowledge_holds_in_what_was_interrupted(pressed):
     table = holed(network("discrete").sample(300, seed=1), 0.2)
     pressed(1)
     known = bs.Knowledge(required=[("smoke", "xray")], max_parents=1)
-    result = bs.learn(table, knowledge=known)
+    result = bs.learn(table, knowledge=known, search="hill-climb", score="bic")
     assert result.stop_reason == "interrupted"
     assert ("smoke", "xray") in result.dag.arcs()
     assert max(map(len, result.dag.parents)) <= 1
@@ -61,7 +61,10 @@ def test_no_checkpoint_is_made_of_cells_drawn_in_part(pressed, tmp_path, monkeyp
     table = holed(network("discrete").sample(300, seed=1), 0.2)
     with monkeypatch.context():
         pressed(1)
-        assert bs.learn(table, checkpoint=tmp_path / "run").stop_reason == "interrupted"
+        assert (
+            bs.learn(table, checkpoint=tmp_path / "run", search="hill-climb", score="bic").stop_reason
+            == "interrupted"
+        )
     assert not (tmp_path / "run").exists()
 
 
@@ -69,12 +72,12 @@ def test_a_session_that_is_not_made_yet_is_interrupted(pressed):
     table = holed(network("discrete").sample(300, seed=1), 0.2)
     pressed(1)
     with pytest.raises(KeyboardInterrupt):
-        bs.Session(table)
+        bs.Session(table, search="hill-climb", score="bic")
 
 
 def test_time_that_is_over_while_cells_are_drawn_gives_an_answer():
     table = holed(network("mixed").sample(300, seed=1), 0.2)
-    result = bs.learn(table, max_time=1e-9)
+    result = bs.learn(table, max_time=1e-9, search="hill-climb", score="bic")
     assert result.stop_reason in ("max_time", "converged")
     assert result.completed is not None
 
@@ -127,7 +130,7 @@ def test_half_samples_are_named_where_they_are_learned_from():
     assert table.apart == (("one", "two", 0),)
     assert "hardly ever observed together: 'one' and 'two' (0 rows)" in table.reading
     with pytest.warns(BayescoutWarning, match=r"'one' and 'two' \(0 rows\).*forbidden=\[\('one', 'two'\)"):
-        result = bs.learn(data)
+        result = bs.learn(data, search="hill-climb", score="bic")
     assert "hardly ever observed together" in str(result.data)
 
 
@@ -135,5 +138,5 @@ def test_half_samples_are_named_where_they_are_learned_from():
 def test_cells_missing_at_random_are_not_named():
     table = holed(network("discrete").sample(500, seed=1), 0.5)
     assert table.apart == ()
-    bs.learn(table, max_steps=1)
+    bs.learn(table, max_steps=1, search="hill-climb", score="bic")
     assert network("discrete").sample(50).apart == ()

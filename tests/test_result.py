@@ -69,7 +69,7 @@ def test_absent_arcs_are_explained_too(learned):
 
 
 def test_gaussian_results_explain_without_counts():
-    result = bs.learn(gaussian(seed=1))
+    result = bs.learn(gaussian(seed=1), search="hill-climb", score="bic")
     parent, child = next(iter(result.dag.arcs()))
     said = result.explain(parent, child)
     assert said.counts == {}
@@ -79,15 +79,24 @@ def test_gaussian_results_explain_without_counts():
 
 def test_the_class_keeps_directions_that_are_known():
     table = entangled(n_variables=4, rows=200, seed=1)
-    free = bs.learn(table)
+    free = bs.learn(table, search="hill-climb", score="bic")
     edge = next(iter(free.cpdag.edges()))
     for parent, child in (edge, edge[::-1]):
-        required = bs.learn(table, knowledge=bs.Knowledge(required=[(parent, child)]))
+        required = bs.learn(
+            table, knowledge=bs.Knowledge(required=[(parent, child)]), search="hill-climb", score="bic"
+        )
         assert required.cpdag.compelled(parent, child)
-        forbidden = bs.learn(table, knowledge=bs.Knowledge(forbidden=[(child, parent)]))
+        forbidden = bs.learn(
+            table, knowledge=bs.Knowledge(forbidden=[(child, parent)]), search="hill-climb", score="bic"
+        )
         if forbidden.dag.has_arc(parent, child):
             assert forbidden.cpdag.compelled(parent, child)
-    tiers = bs.learn(table, knowledge=bs.Knowledge(tiers=[table.names[:2], table.names[2:]]))
+    tiers = bs.learn(
+        table,
+        knowledge=bs.Knowledge(tiers=[table.names[:2], table.names[2:]]),
+        search="hill-climb",
+        score="bic",
+    )
     for a, b in tiers.cpdag.edges():
         assert (a in table.names[:2]) == (b in table.names[:2])
 
@@ -135,21 +144,25 @@ def test_summary_and_repr(learned):
 def test_an_explanation_says_what_the_knowledge_says():
     table = bs.load_network("asia").sample(1000, seed=3)
     forbidden = bs.Knowledge(forbidden=[("smoke", "bronc"), ("bronc", "smoke")])
-    told = bs.learn(table, knowledge=forbidden).explain("smoke", "bronc")
+    told = bs.learn(table, knowledge=forbidden, search="hill-climb", score="bic").explain("smoke", "bronc")
     assert told.forbidden
     assert "the knowledge forbids it" in str(told)
-    told = bs.learn(table, knowledge=bs.Knowledge(required=[("xray", "asia")])).explain("xray", "asia")
+    told = bs.learn(
+        table, knowledge=bs.Knowledge(required=[("xray", "asia")]), search="hill-climb", score="bic"
+    ).explain("xray", "asia")
     assert told.required
     assert told.forbidden
     assert "required by the knowledge" in str(told)
-    told = bs.learn(table, knowledge=bs.Knowledge(forbidden=[("dysp", "bronc")])).explain("dysp", "bronc")
+    told = bs.learn(
+        table, knowledge=bs.Knowledge(forbidden=[("dysp", "bronc")]), search="hill-climb", score="bic"
+    ).explain("dysp", "bronc")
     assert (told.parent, told.child, told.forbidden, told.required) == ("bronc", "dysp", True, False)
     assert "(forbidden by the knowledge)" in str(told)
-    assert not bs.learn(table).explain("bronc", "dysp").forbidden
+    assert not bs.learn(table, search="hill-climb", score="bic").explain("bronc", "dysp").forbidden
 
 
 def test_a_result_is_not_saved_under_the_name_of_another_kind_of_file(tmp_path):
-    result = bs.learn(bs.load_network("asia").sample(100, seed=1))
+    result = bs.learn(bs.load_network("asia").sample(100, seed=1), search="hill-climb", score="bic")
     with pytest.raises(SettingError, match=r"name it \.json"):
         result.save(tmp_path / "net.bif")
     assert not list(tmp_path.iterdir())
@@ -160,10 +173,10 @@ def test_compiling_is_not_counted_against_a_budget(monkeypatch):
     from bayescout.search.frame import watch
 
     table = bs.load_network("asia").sample(300, seed=1)
-    bs.learn(table)
+    bs.learn(table, search="hill-climb", score="bic")
     clock = iter(range(0, 10**9, 3600))
     monkeypatch.setattr(watch, "compiling_seconds", lambda: float(next(clock)))
-    assert bs.learn(table, max_time=1e-6).stop_reason == "converged"
+    assert bs.learn(table, max_time=1e-6, search="hill-climb", score="bic").stop_reason == "converged"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +206,7 @@ def test_compiling_is_not_counted_against_a_budget(monkeypatch):
 )
 def test_a_result_with_a_wrong_value_is_refused(name, value, where, tmp_path):
     path = tmp_path / "result.json"
-    bs.learn(bs.load_network("asia").sample(100, seed=1)).save(path)
+    bs.learn(bs.load_network("asia").sample(100, seed=1), search="hill-climb", score="bic").save(path)
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {name: value}))
     with pytest.raises(FormatError, match=f"is not a result of this version .*, or damaged{where}$"):

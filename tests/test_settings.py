@@ -168,7 +168,7 @@ def test_counts_that_cannot_be_written_are_refused():
         lambda: bs.random_dag(5, arcs=10**5000),
         lambda: bs.random_network(nodes=3, seed=1).sample(10**5000),
         lambda: bs.random_network(nodes=3, seed=10**5000),
-        lambda: bs.learn(DISCRETE, max_steps=10**5000),
+        lambda: bs.learn(DISCRETE, max_steps=10**5000, search="hill-climb", score="bic"),
     ):
         with pytest.raises(
             SettingError, match=r"must be a whole number of at most .* digits, not a value of"

@@ -122,7 +122,9 @@ def test_a_mixed_table_is_learned_by_its_marginal_likelihood(tmp_path):
     options = ("--score", "cg-bde", "--score-option", "ess=2", "--score-option", "iss_mu=0.5")
     found = run_json("learn", rows, *options)
     formula = bs.scores.CgBde(ess=2.0, iss_mu=0.5)
-    assert found["score"] == pytest.approx(bs.learn(bs.read_table(rows), score=formula).score)
+    assert found["score"] == pytest.approx(
+        bs.learn(bs.read_table(rows), score=formula, search="hill-climb").score
+    )
     assert "cg-bde" in [one["name"] for one in run_json("scores")["scores"]]
 
 
@@ -368,7 +370,7 @@ def test_python_is_told_of_calls_again_after_a_command(awkward):
     with pytest.raises(BayescoutError, match="--missing drop"):
         run("learn", awkward / "gaps.csv", "--missing", "error")
     with pytest.raises(BayescoutError, match=r"as_table\(data, missing='drop'\)"):
-        bs.learn(awkward / "gaps.csv", missing="error")
+        bs.learn(awkward / "gaps.csv", missing="error", search="hill-climb", score="bic")
 
 
 def test_kinds_are_said_of_all_columns_and_of_one(awkward):
@@ -525,7 +527,15 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
 
     bs.load_network("alarm").sample(2000, seed=1).save(tmp_path / "a.csv")
     code = "from bayescout.cli import main; main()"
-    arguments = ["learn", str(tmp_path / "a.csv"), "--option", "restarts=100000", "--json"]
+    arguments = [
+        "learn",
+        str(tmp_path / "a.csv"),
+        "--search",
+        "tabu",
+        "--option",
+        "restarts=100000",
+        "--json",
+    ]
     checkpoint = tmp_path / "run.json"
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments, "--checkpoint", str(checkpoint)],
@@ -554,10 +564,11 @@ def test_searches_lists_every_search():
 def test_learning_mistakes_are_named(asia):
     for arguments, said in (
         (["--search", "hill-climbing"], "hill-climb"),
-        (["--option", "speed=9"], "restarts, perturb"),
+        (["--search", "hill-climb", "--option", "speed=9"], "restarts, perturb"),
         (["--option", "restarts"], "key=value"),
-        (["--option", "restarts=-1"], "at least 0"),
-        (["--score-option", "ess=1"], "no setting 'ess'"),
+        (["--search", "tabu", "--option", "restarts=-1"], "at least 0"),
+        (["--score", "bic", "--score-option", "ess=1"], "no setting 'ess'"),
+        (["--score-option", "ess=1"], "name the score"),
         (["--require", "asia=>tub"], "parent->child"),
         (["--require", "asia->tubs"], "tub"),
         (["--require", "asia->tub", "--require", "tub->asia"], "cycle"),
@@ -574,6 +585,8 @@ def test_learning_mistakes_are_named(asia):
 
 # ---- learning again and again
 
+PLAIN = ("--search", "hill-climb", "--score", "bic")
+
 
 def test_bootstrap_is_that_of_python(asia, tmp_path):
     options = [
@@ -588,9 +601,11 @@ def test_bootstrap_is_that_of_python(asia, tmp_path):
         "--seed",
         2,
     ]
-    found = run_json("bootstrap", asia, *options)
+    found = run_json("bootstrap", asia, *options, "--search", "hill-climb")
     known = bs.Knowledge(forbidden=[("smoke", "lung")])
-    expected = bs.bootstrap(asia, runs=12, score=bs.scores.BDeu(ess=5), seed=2, knowledge=known)
+    expected = bs.bootstrap(
+        asia, runs=12, score=bs.scores.BDeu(ess=5), seed=2, knowledge=known, search="hill-climb"
+    )
     assert found["arcs"] == expected.to_dict()["arcs"]
     assert (found["runs"], found["seed"], found["threshold"]) == (12, 2, expected.threshold())
     assert [tuple(arc) for arc in found["network"]] == list(expected.averaged().arcs())
@@ -598,11 +613,13 @@ def test_bootstrap_is_that_of_python(asia, tmp_path):
 
 def test_bootstrap_writes_the_network_and_the_strengths(asia, tmp_path):
     network, arcs = tmp_path / "agreed.bif", tmp_path / "arcs.csv"
-    code, out = run("bootstrap", asia, "--runs", 8, "--threshold", 0.5, "-o", network, "--strengths", arcs)
+    code, out = run(
+        "bootstrap", asia, "--runs", 8, "--threshold", 0.5, "-o", network, "--strengths", arcs, *PLAIN
+    )
     assert code == 0
     assert "Over 8 runs" in out
     assert "Network of the arcs stronger than 0.500" in out
-    expected = bs.bootstrap(asia, runs=8)
+    expected = bs.bootstrap(asia, runs=8, search="hill-climb", score="bic")
     assert bs.read_network(network).dag == expected.averaged(0.5)
     lines = arcs.read_text().splitlines()
     assert lines[0] == "parent,child,strength,direction"
@@ -610,8 +627,8 @@ def test_bootstrap_writes_the_network_and_the_strengths(asia, tmp_path):
 
 
 def test_bootstrap_shows_each_edge_once_and_the_better_direction(asia):
-    _, out = run("bootstrap", asia, "--runs", 8)
-    expected = bs.bootstrap(asia, runs=8)
+    _, out = run("bootstrap", asia, "--runs", 8, *PLAIN)
+    expected = bs.bootstrap(asia, runs=8, search="hill-climb", score="bic")
     shown = [line.split() for line in out.splitlines() if " -> " in line or " - " in line]
     assert len(shown) == len(expected)
     for parent, arrow, child, *more in shown:
@@ -635,10 +652,14 @@ def test_cross_validation_is_that_of_python(asia):
         1,
         "--prior",
         "bdeu",
+        "--score",
+        "bic",
     ]
     found = run_json("cross-validate", asia, *options)
     known = bs.Knowledge(max_parents=1)
-    expected = bs.cross_validate(asia, bs.search.Tabu(length=5), folds=4, prior="bdeu", knowledge=known)
+    expected = bs.cross_validate(
+        asia, bs.search.Tabu(length=5), folds=4, prior="bdeu", knowledge=known, score="bic"
+    )
     assert found == expected.to_dict()
     code, out = run("cross-validate", asia, *options)
     assert code == 0

@@ -27,6 +27,9 @@ def asia(tmp_path_factory):
     return path
 
 
+PLAIN = ("--search", "hill-climb", "--score", "bic")
+
+
 @pytest.fixture
 def stopped_after(monkeypatch):
     """Ctrl-C while the given number of runs are done."""
@@ -49,10 +52,10 @@ def stopped_after(monkeypatch):
 
 @pytest.mark.parametrize("raised", [True, False], ids=["raised", "noted"])
 def test_bootstrap_shows_what_the_finished_runs_came_to(asia, stopped_after, raised, tmp_path):
-    expected = bs.bootstrap(asia, runs=3).to_dict()
+    expected = bs.bootstrap(asia, runs=3, search="hill-climb", score="bic").to_dict()
     stopped_after(3, raised)
     files = ["-o", tmp_path / "x.bif", "--strengths", tmp_path / "x.csv"]
-    done = call("bootstrap", asia, "--runs", 50, "--json", *files)
+    done = call("bootstrap", asia, "--runs", 50, "--json", *files, *PLAIN)
     assert done.exit_code == 130
     assert done.stderr == ("bayescout: interrupted; this is what the first 3 of 50 runs came to\n")
     found = json.loads(done.stdout)
@@ -66,7 +69,7 @@ def test_bootstrap_shows_what_the_finished_runs_came_to(asia, stopped_after, rai
 def test_what_is_lost_is_said(asia, stopped_after, words, raised, tmp_path):
     done_before = 0 if words[0] == "bootstrap" else 3
     stopped_after(done_before, raised)
-    done = call(words[0], asia, *words[1:])
+    done = call(words[0], asia, *words[1:], *PLAIN)
     assert (done.exit_code, done.stdout) == (130, "")
     noun = "runs" if words[0] == "bootstrap" else "folds"
     assert done.stderr == f"bayescout: interrupted after {done_before} of 50 {noun}; nothing was kept\n"
@@ -75,7 +78,7 @@ def test_what_is_lost_is_said(asia, stopped_after, words, raised, tmp_path):
 def test_python_is_told_what_was_done(asia, stopped_after):
     stopped_after(2)
     with pytest.raises(KeyboardInterrupt) as caught:
-        bs.bootstrap(asia, runs=9)
+        bs.bootstrap(asia, runs=9, search="hill-climb", score="bic")
     assert isinstance(caught.value, Interrupted)
     assert len(caught.value.done) == 2
 
@@ -101,10 +104,19 @@ def test_ctrl_c_in_the_search_for_the_gap_keeps_the_network(asia, tmp_path, monk
             raise KeyboardInterrupt
         return replace(learn(*arguments, **options), stop_reason="interrupted")
 
-    expected = bs.learn(asia)
+    expected = bs.learn(asia, search="hill-climb", score="bic")
     monkeypatch.setattr(optimality, "learn", interrupted)
     done = call(
-        "learn", asia, "--gap", 20, "--json", "-o", tmp_path / "x.bif", "--report", tmp_path / "x.html"
+        "learn",
+        asia,
+        "--gap",
+        20,
+        "--json",
+        "-o",
+        tmp_path / "x.bif",
+        "--report",
+        tmp_path / "x.html",
+        *PLAIN,
     )
     assert done.exit_code == 130
     said = "the network is whole, the search for its gap was cut short"
@@ -128,7 +140,7 @@ def test_no_gap_is_looked_for_once_the_search_was_interrupted(asia, monkeypatch)
 
     monkeypatch.setattr(sys.modules["bayescout.learn"], "learn", interrupted)
     monkeypatch.setattr(optimality, "learn", None)
-    done = call("learn", asia, "--gap", 20, "--json")
+    done = call("learn", asia, "--gap", 20, "--json", *PLAIN)
     assert done.exit_code == 130
     assert done.stderr == "bayescout: interrupted; this is the best network so far\n"
     assert json.loads(done.stdout)["gap"] is None

@@ -29,9 +29,11 @@ def models(tmp_path_factory):
     """A discrete network of cut columns, a mixed and a Gaussian one, in files."""
     folder = tmp_path_factory.mktemp("models")
     numbers = {name: ROWS[name] for name in ("x", "y")}
-    bs.learn(ROWS, discretise=3).fit(prior="laplace").save(folder / "cut.bif")
-    bs.learn(ROWS).fit().save(folder / "mixed.json")
-    bs.learn(numbers).fit().save(folder / "gaussian.json")
+    bs.learn(ROWS, discretise=3, search="hill-climb", score="bic").fit(prior="laplace").save(
+        folder / "cut.bif"
+    )
+    bs.learn(ROWS, search="hill-climb", score="bic").fit().save(folder / "mixed.json")
+    bs.learn(numbers, search="hill-climb", score="bic").fit().save(folder / "gaussian.json")
     (folder / "new.csv").write_text(NEW)
     return folder
 
@@ -130,7 +132,10 @@ def gaps(tmp_path):
 @pytest.mark.filterwarnings("ignore:30 of 300 rows are left out")
 def test_learn_takes_the_policies_of_python(gaps, policy):
     found = run_json("learn", gaps, "--missing", policy, "--discretise", 3)
-    assert found["score"] == bs.learn(str(gaps), missing=policy, discretise=3).score
+    assert (
+        found["score"]
+        == bs.learn(str(gaps), missing=policy, discretise=3, search="hill-climb", score="bic").score
+    )
     if policy == "em":
         assert run_json("learn", gaps, "--discretise", 3)["score"] == found["score"]
 
@@ -156,7 +161,9 @@ def test_what_cannot_use_them_says_the_ways_out(gaps):
 def test_learn_takes_the_cuts_of_python(gaps, tmp_path, choice):
     out = tmp_path / "m.json"
     run("learn", gaps, "--discretise", choice, "-o", out)
-    result = bs.learn(str(gaps), discretise=int(choice) if choice.isdecimal() else choice)
+    result = bs.learn(
+        str(gaps), discretise=int(choice) if choice.isdecimal() else choice, search="hill-climb", score="bic"
+    )
     assert bs.read_network(out).cuts == result.fit(prior="bdeu").cuts
     with pytest.raises(SettingError, match="discretise is a number, quantile"):
         run("learn", gaps, "--discretise", "median")

@@ -292,14 +292,14 @@ def test_a_character_the_terminal_lacks_is_shown_as_an_escape(tmp_path):
 def test_what_python_prints_is_shown_and_not_obeyed(folder):
     network, table = bs.read_network(folder / "n.json"), bs.as_table(folder / "d.parquet")
     gaussian = bs.fit(network.dag, folder / "g.parquet")
-    learned = bs.learn(table)
+    learned = bs.learn(table, search="hill-climb", score="bic")
     turned = bs.Dag.from_arcs([(TWO, ONE)])
     printed = [
         network, network.summary(), network.cpt(TWO), network.query(TWO),
         network.query(TWO, {ONE: f"x{OBEYED}x"}),
         gaussian, gaussian.summary(), gaussian.equation(TWO), gaussian.query(TWO),
         network.dag, learned, learned.cpdag, learned.explain(ONE, TWO), bs.compare(turned, network.dag),
-        bs.bootstrap(table, runs=2), bs.held_out(network.dag, table, table), table,
+        bs.bootstrap(table, 2, "hill-climb"), bs.held_out(network.dag, table, table), table,
     ]  # fmt: skip
     for value in printed:
         assert_shown(str(value))

@@ -285,10 +285,19 @@ USES = {
     "covariance": (NUMBERS, Covariance),
     "a score": (DISCRETE, lambda t: bs.score(DAG, t, "bdeu")),
     "a Gaussian score": (NUMBERS, lambda t: bs.score(DAG, t, "bge")),
-    "learning, if asked to": (DISCRETE, lambda t: bs.learn(t, missing="error")),
-    "learning from numbers, if asked to": (NUMBERS, lambda t: bs.learn(t, missing="error")),
-    "resampling, if asked to": (DISCRETE, lambda t: bs.bootstrap(t, runs=2, missing="error")),
-    "testing, if asked to": (DISCRETE, lambda t: bs.learn(t, "pc", missing="error")),
+    "learning, if asked to": (
+        DISCRETE,
+        lambda t: bs.learn(t, missing="error", search="hill-climb", score="bic"),
+    ),
+    "learning from numbers, if asked to": (
+        NUMBERS,
+        lambda t: bs.learn(t, missing="error", search="hill-climb", score="bic"),
+    ),
+    "resampling, if asked to": (
+        DISCRETE,
+        lambda t: bs.bootstrap(t, runs=2, missing="error", search="hill-climb", score="bic"),
+    ),
+    "testing, if asked to": (DISCRETE, lambda t: bs.learn(t, "pc", missing="error", score="bic")),
     "fitting, if asked to": (DISCRETE, lambda t: bs.fit(DAG, t, missing="error")),
     "fitting numbers, if asked to": (NUMBERS, lambda t: bs.fit(DAG, t, missing="error")),
 }
@@ -316,7 +325,10 @@ def test_columns_without_gaps_can_be_used(columns):
     table = kept(columns)
     require_complete(table, ["b"])
     complete = table.select(["b"])
-    assert bs.learn(complete).score == bs.learn(as_table({"b": columns["b"]})).score
+    assert (
+        bs.learn(complete, search="hill-climb", score="bic").score
+        == bs.learn(as_table({"b": columns["b"]}), search="hill-climb", score="bic").score
+    )
     assert bs.fit(bs.Dag(("b",), ((),)), table.select(["b"])) is not None
 
 
@@ -325,6 +337,6 @@ def test_a_score_of_the_users_own_may_use_them():
         def local(self, child, parents):
             return float(-len(parents))
 
-    result = bs.learn(kept(DISCRETE), score=Own())
+    result = bs.learn(kept(DISCRETE), score=Own(), search="hill-climb")
     assert result.dag.n_arcs == 0
     assert result.table.has_missing

@@ -162,11 +162,11 @@ def test_missing_cells_stay_missing(method):
 def test_learn_cuts_first(choice, same, tmp_path):
     table = bs.discretise(DATA, **same)
     assert cut_by(DATA, choice).cuts == table.cuts
-    result = bs.learn(DATA, discretise=choice)
-    assert result.dag == bs.learn(table).dag
+    result = bs.learn(DATA, discretise=choice, search="hill-climb", score="bic")
+    assert result.dag == bs.learn(table, search="hill-climb", score="bic").dag
     assert result.fit(prior="laplace" if table.is_discrete else "mle").cuts == table.cuts
     assert "cut into intervals" in result.data.summary
-    assert bs.Session(DATA, discretise=choice).run().dag == result.dag
+    assert bs.Session(DATA, discretise=choice, search="hill-climb", score="bic").run().dag == result.dag
     result.save(tmp_path / "result.json")
     again = bs.Result.load(tmp_path / "result.json")
     assert again.settings.discretise == result.settings.discretise
@@ -176,11 +176,11 @@ def test_learn_cuts_first(choice, same, tmp_path):
 @pytest.mark.parametrize("choice", [1, True, 2.5, "median", "width:x", {"x": 1}, {"k": "a"}])
 def test_a_wrong_choice_is_refused(choice):
     with pytest.raises(SettingError):
-        bs.learn(DATA, discretise=choice)
+        bs.learn(DATA, discretise=choice, search="hill-climb", score="bic")
 
 
 def test_missing_cells_of_cut_columns_can_be_states():
     data = {**DATA, "x": np.where(X > 1.5, np.nan, X)}
-    result = bs.learn(data, discretise=3, missing="state")
+    result = bs.learn(data, discretise=3, missing="state", search="hill-climb", score="bic")
     assert result.table.states[result.table.index("x")][-1] == "missing"
     assert set(result.fit(prior="laplace").cuts) == {"x", "y", "noise"}

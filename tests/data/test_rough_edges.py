@@ -130,7 +130,7 @@ def test_texts_of_a_frame_with_commas_are_named_and_can_be_turned():
 def test_predictions_take_decimal_commas(tmp_path, discretise):
     x = np.round(RNG.normal(size=200), 3)
     data = {"x": x, "k": np.where(x > 0, "up", "down").tolist()}
-    model = bs.learn(data, discretise=discretise).fit(prior="laplace")
+    model = bs.learn(data, discretise=discretise, search="hill-climb", score="bic").fit(prior="laplace")
     model.save(tmp_path / "model.json")
     written(tmp_path, "x;note\n-1,5;a\n0,75;b\n2;c\n", "new.csv")
     found = run_json(
@@ -168,7 +168,7 @@ def test_a_column_without_a_name_that_is_no_index_is_refused(tmp_path):
 
 def test_a_model_predicts_rows_of_a_file_with_an_index(tmp_path):
     frame = pd.DataFrame({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20})
-    model = bs.learn(frame).fit(prior="laplace")
+    model = bs.learn(frame, search="hill-climb", score="bic").fit(prior="laplace")
     frame.to_csv(tmp_path / "new.csv")
     with pytest.warns(BayescoutWarning, match="left out"):
         assert model.predict(tmp_path / "new.csv", "b") == frame["b"].tolist()
@@ -180,7 +180,9 @@ def test_a_model_predicts_rows_of_a_file_with_an_index(tmp_path):
 @pytest.fixture(scope="module")
 def regression():
     x = np.random.default_rng(0).normal(size=300)
-    return bs.learn({"x": x, "y": x + np.random.default_rng(1).normal(size=300)}).fit()
+    return bs.learn(
+        {"x": x, "y": x + np.random.default_rng(1).normal(size=300)}, search="hill-climb", score="bic"
+    ).fit()
 
 
 @pytest.mark.parametrize("form", ["dict", "pandas", "polars", "csv"])
@@ -268,5 +270,5 @@ def test_lengths_of_time_are_seconds(rows):
         assert table.kinds == ("continuous",)
         assert table.column("x")[:-1] == seconds[:-1]
         assert table.columns[0].reason == "lengths of time, in seconds"
-    model = bs.learn(frame).fit()
+    model = bs.learn(frame, search="hill-climb", score="bic").fit()
     assert model.predict(frame, "k") == model.predict({"x": seconds}, "k")

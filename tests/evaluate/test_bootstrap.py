@@ -54,7 +54,10 @@ def test_weights_and_copies_learn_the_same():
     counts = np.arange(60) % 4
     weighted = Table(table.names, table.states, table.codes, table.values, counts.astype(float))
     copied = table.take(np.repeat(np.arange(60), counts))
-    one, two = bootstrap(weighted, runs=5), bootstrap(copied, runs=5)
+    one, two = (
+        bootstrap(weighted, runs=5, search="hill-climb", score="bic"),
+        bootstrap(copied, runs=5, search="hill-climb", score="bic"),
+    )
     assert np.array_equal(one.votes, two.votes)
     assert one.graphs == two.graphs
 
@@ -91,16 +94,16 @@ def test_strengths_of_rows_drawn_are_those_of_learning_from_them():
 
 def test_seeds_decide_and_further_runs_leave_the_first_as_they_are():
     table = sample()
-    ten = bootstrap(table, runs=10, seed=3)
-    assert ten.graphs == bootstrap(table, runs=10, seed=3).graphs
-    assert ten.graphs[:6] == bootstrap(table, runs=6, seed=3).graphs
-    assert ten.graphs != bootstrap(table, runs=10, seed=4).graphs
+    ten = bootstrap(table, runs=10, seed=3, search="hill-climb", score="bic")
+    assert ten.graphs == bootstrap(table, runs=10, seed=3, search="hill-climb", score="bic").graphs
+    assert ten.graphs[:6] == bootstrap(table, runs=6, seed=3, search="hill-climb", score="bic").graphs
+    assert ten.graphs != bootstrap(table, runs=10, seed=4, search="hill-climb", score="bic").graphs
     assert len(set(ten.graphs)) > 1
 
 
 def test_processes_give_the_same_answer(monkeypatch):
     table = sample(100)
-    expected = bootstrap(table, runs=6, workers=1)
+    expected = bootstrap(table, runs=6, workers=1, search="hill-climb", score="bic")
     monkeypatch.setattr(resampling, "WORTH_PROCESSES", 0.0)
     calls = []
     spread_out = resampling._rest
@@ -108,7 +111,7 @@ def test_processes_give_the_same_answer(monkeypatch):
     from joblib import parallel_config
 
     with parallel_config("threading"):
-        found = bootstrap(table, runs=6, workers=2)
+        found = bootstrap(table, runs=6, workers=2, search="hill-climb", score="bic")
     assert calls == [2]
     assert found.graphs == expected.graphs
 
@@ -116,15 +119,22 @@ def test_processes_give_the_same_answer(monkeypatch):
 @pytest.mark.slow
 def test_other_processes_give_the_same_answer(monkeypatch):
     table = sample(100)
-    expected = bootstrap(table, runs=6, score=lambda counts: float(np.sum(counts**2)), workers=1)
+    expected = bootstrap(
+        table, runs=6, score=lambda counts: float(np.sum(counts**2)), workers=1, search="hill-climb"
+    )
     monkeypatch.setattr(resampling, "WORTH_PROCESSES", 0.0)
-    found = bootstrap(table, runs=6, score=lambda counts: float(np.sum(counts**2)), workers=2)
+    found = bootstrap(
+        table, runs=6, score=lambda counts: float(np.sum(counts**2)), workers=2, search="hill-climb"
+    )
     assert found.graphs == expected.graphs
 
 
 def test_reversible_edges_count_half_unless_graphs_are_counted():
     table = discrete_table([[0, 1] * 40, [0, 1] * 40], [2, 2])
-    classes, graphs = bootstrap(table, runs=5), bootstrap(table, runs=5, cpdag=False)
+    classes, graphs = (
+        bootstrap(table, runs=5, search="hill-climb", score="bic"),
+        bootstrap(table, runs=5, cpdag=False, search="hill-climb", score="bic"),
+    )
     assert classes.strength("x0", "x1") == graphs.strength("x0", "x1") == 1.0
     assert classes.direction("x0", "x1") == 0.5
     assert graphs.direction("x0", "x1") in (0.0, 1.0)
@@ -132,10 +142,18 @@ def test_reversible_edges_count_half_unless_graphs_are_counted():
 
 def test_knowledge_holds_in_every_direction():
     table = discrete_table([[0, 1] * 40, [0, 1] * 40], [2, 2])
-    found = bootstrap(table, runs=5, knowledge=bs.Knowledge(forbidden=[("x0", "x1")]))
+    found = bootstrap(
+        table, runs=5, knowledge=bs.Knowledge(forbidden=[("x0", "x1")]), search="hill-climb", score="bic"
+    )
     assert found.direction("x1", "x0") == 1.0
     assert list(found.averaged().arcs()) == [("x1", "x0")]
-    required = bootstrap(sample(), runs=5, knowledge=bs.Knowledge(required=[("xray", "asia")]))
+    required = bootstrap(
+        sample(),
+        runs=5,
+        knowledge=bs.Knowledge(required=[("xray", "asia")]),
+        search="hill-climb",
+        score="bic",
+    )
     assert required.averaged().has_arc("xray", "asia")
 
 
@@ -143,7 +161,7 @@ def test_frames_and_gaussian_data():
     stream = np.random.default_rng(1)
     x, noise, z = np.linalg.qr(stream.normal(size=(200, 3)))[0].T  # uncorrelated in the sample
     frame = pd.DataFrame({"x": x, "y": x + 0.5 * noise, "z": z})
-    found = bootstrap(frame, runs=20)
+    found = bootstrap(frame, runs=20, search="hill-climb", score="bic")
     assert found.strength("x", "y") == 1.0
     assert found.strength("x", "z") < 0.5
     assert found.averaged().skeleton() == (("x", "y"),)
@@ -152,12 +170,15 @@ def test_frames_and_gaussian_data():
 
 def test_fewer_rows_can_be_drawn():
     table = sample()
-    assert bootstrap(table, runs=3, rows=30).graphs != bootstrap(table, runs=3).graphs
+    assert (
+        bootstrap(table, runs=3, rows=30, search="hill-climb", score="bic").graphs
+        != bootstrap(table, runs=3, search="hill-climb", score="bic").graphs
+    )
 
 
 def test_states_that_are_never_drawn_and_constant_columns_do_no_harm():
     rare = discrete_table([[0] * 39 + [1], [0] * 40, [0, 1] * 20], [3, 1, 2])
-    found = bootstrap(rare, runs=10)
+    found = bootstrap(rare, runs=10, search="hill-climb", score="bic")
     assert found.runs == 10
     assert found.strength("x0", "x1") == 0.0
 
@@ -165,29 +186,29 @@ def test_states_that_are_never_drawn_and_constant_columns_do_no_harm():
 def test_a_resample_that_cannot_be_scored_is_named():
     table = continuous_table("xy", [[0.0] * 9 + [1.0], np.arange(10.0)])
     with pytest.raises(DataError, match=r"resample \d+ of 100: column 'x' is constant"):
-        bootstrap(table, runs=100)
+        bootstrap(table, runs=100, search="hill-climb", score="bic")
 
 
 def test_what_is_refused():
     table = sample(30)
     with pytest.raises(SettingError, match="runs must be a whole number of at least 1"):
-        bootstrap(table, runs=0)
+        bootstrap(table, runs=0, search="hill-climb", score="bic")
     with pytest.raises(SettingError, match="rows must be"):
-        bootstrap(table, rows=0)
+        bootstrap(table, rows=0, search="hill-climb", score="bic")
     with pytest.raises(SettingError, match="seed must be"):
-        bootstrap(table, seed=-1)
+        bootstrap(table, seed=-1, search="hill-climb", score="bic")
     with pytest.raises(SettingError, match="workers"):
-        bootstrap(table, workers=0)
+        bootstrap(table, workers=0, search="hill-climb", score="bic")
     for name in ("checkpoint", "callback"):
         with pytest.raises(SettingError, match=f"{name} is for one run of learn"):
             bootstrap(table, **{name: None})
     with pytest.raises(SettingError, match="speaks of one table and cannot follow"):
-        bootstrap(table, score=bind("bic", table))
+        bootstrap(table, score=bind("bic", table), search="hill-climb")
     with pytest.raises(DataError, match="no rows"):
-        bootstrap(table.take(np.arange(0)))
+        bootstrap(table.take(np.arange(0)), search="hill-climb", score="bic")
     heavy = Table(table.names, table.states, table.codes, table.values, np.full(30, 1e12))
     with pytest.raises(TooLargeError, match="rescale the row weights"):
-        bootstrap(heavy)
+        bootstrap(heavy, search="hill-climb", score="bic")
 
 
 def test_an_interrupted_run_ends_the_whole(monkeypatch):
@@ -196,9 +217,9 @@ def test_an_interrupted_run_ends_the_whole(monkeypatch):
 
     monkeypatch.setattr(resampling, "learn", lambda *given, **more: Interrupted())
     with pytest.raises(KeyboardInterrupt):
-        bootstrap(sample(30), runs=3)
+        bootstrap(sample(30), runs=3, search="hill-climb", score="bic")
 
 
 def test_progress_is_shown_on_standard_error_only(capsys):
-    bootstrap(sample(30), runs=3, progress=True)
+    bootstrap(sample(30), runs=3, progress=True, search="hill-climb", score="bic")
     assert capsys.readouterr().out == ""

@@ -28,7 +28,7 @@ def test_arcs_are_drawn_by_how_many_graphs_have_them():
 
 def test_rates_count_what_d_separation_says():
     truth = bs.random_network(6, arcs=6, kind="gaussian", seed=1)
-    result = bs.learn(truth.sample(80, seed=1), "imap")
+    result = bs.learn(truth.sample(80, seed=1), "imap", score="bic")
     rates = rates_of(result, truth)
     found = {"dependent": [0, 0], "independent": [0, 0], "inconclusive": [0, 0]}
     for one in result.dependencies.entries:
@@ -43,7 +43,7 @@ def test_rates_count_what_d_separation_says():
 
 def test_rates_of_nothing_found_are_left_open():
     truth = bs.random_network(4, arcs=4, seed=1)
-    rates = rates_of(bs.learn(truth.sample(5, seed=1), "imap"), truth)
+    rates = rates_of(bs.learn(truth.sample(5, seed=1), "imap", score="bic"), truth)
     assert rates["tested"] == rates["inconclusive"] > 0
     assert rates["fdr"] is rates["far"] is None
 

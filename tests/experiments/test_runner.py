@@ -170,7 +170,9 @@ class Pressed(Toy):
 
         declared = {"data": {"network": "asia", "rows": 50}, "search": "hill-climb", "score": "bic"}
         if self.by_hand:
-            result = bs.learn(data_of(declared["data"]), workers=1, callback=press)
+            result = bs.learn(
+                data_of(declared["data"]), workers=1, callback=press, search="hill-climb", score="bic"
+            )
         else:
             result = learned(declared, callback=press)
         return {"steps": result.counters.iterations}

@@ -448,11 +448,18 @@ def _is_missing(cell: Any) -> bool:
         return False
 
 
+def _as_number(cell: Any) -> float:
+    """A number; of a length of time its seconds."""
+    if isinstance(cell, np.timedelta64):
+        return float(cell / np.timedelta64(1, "s"))
+    return cell.total_seconds() if isinstance(cell, timedelta) else float(cell)
+
+
 def _check_column(table: Table, name: Any, held: Cells) -> None:
     cells_ = table.column(name)
     hold("there are as many rows", len(cells_) == len(held), (len(cells_), held))
     if table.states[table.index(name)] is None:
-        wanted = [float(cell) for cell in held]
+        wanted = [_as_number(cell) for cell in held]
         hold("numbers stay as they are", cells_ == wanted, (cells_, wanted))
         return
     codes = table.array(name).tolist()

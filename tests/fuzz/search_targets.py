@@ -67,6 +67,7 @@ def _learned(search: str, steps: int, checkpoint: Path | None = None) -> Result:
         seed=3,
         max_steps=steps,
         checkpoint=checkpoint,
+        score="bic",
     )
 
 
@@ -115,7 +116,11 @@ def _results() -> tuple[str, ...]:
     with tempfile.TemporaryDirectory() as folder, still_clock():
         for search in ("hill-climb", "ges", "pc", "optimal"):
             result = bs.learn(
-                discrete(), search=search, knowledge=known if search == "hill-climb" else None, top=2
+                discrete(),
+                search=search,
+                knowledge=known if search == "hill-climb" else None,
+                top=2,
+                score="bic",
             )
             result.save(Path(folder) / "x.json")
             found.append((Path(folder) / "x.json").read_text())

@@ -26,7 +26,7 @@ RAW = {
     "kind": np.where(LENGTH + RNG.normal(0, 0.5, N) > 3, "long", "short").tolist(),
 }
 TABLE = bs.discretise(RAW, bins=4)
-MODEL = bs.learn(TABLE).fit(prior="laplace")
+MODEL = bs.learn(TABLE, search="hill-climb", score="bic").fit(prior="laplace")
 
 
 def interval(value, cuts):
@@ -191,7 +191,7 @@ def test_cuts_that_do_not_fit_the_states_are_refused(states, cuts, told):
 
 def test_a_mixed_network_takes_raw_numbers_for_the_nodes_that_were_cut(tmp_path):
     table = bs.discretise(RAW, columns=["length"], bins=3)
-    model = bs.learn(table).fit()
+    model = bs.learn(table, search="hill-climb", score="bic").fit()
     assert model.is_mixed
     model.save(tmp_path / "model.json")
     again = bs.read_network(tmp_path / "model.json")

@@ -25,7 +25,7 @@ TEST = np.where(SICK ^ (RNG.random(N) < 0.2), "high", "low").astype(object)
 TEST[~SICK & (RNG.random(N) < 0.7)] = None  # the healthy are seldom tested: being missing tells
 AGE = np.where(RNG.random(N) < 0.2, np.nan, np.round(50 + 10 * SICK + RNG.normal(0, 8, N), 1))
 RAW = {"sick": np.where(SICK, "yes", "no").tolist(), "test": TEST.tolist(), "age": AGE.tolist()}
-MODEL = bs.learn(RAW, missing="state", discretise=3).fit(prior="laplace")
+MODEL = bs.learn(RAW, missing="state", discretise=3, search="hill-climb", score="bic").fit(prior="laplace")
 FILLED = {
     "sick": RAW["sick"],
     "test": ["missing" if cell is None else cell for cell in RAW["test"]],
@@ -57,7 +57,12 @@ def test_the_network_knows_the_state():
 
 def test_an_empty_cell_is_the_state_in_every_form(tmp_path):
     proba, likelihood = MODEL.predict_proba(FILLED, "sick"), MODEL.log_likelihood(FILLED)
-    assert not np.allclose(proba, bs.learn(RAW, discretise=3).fit(prior="laplace").predict_proba(RAW, "sick"))
+    assert not np.allclose(
+        proba,
+        bs.learn(RAW, discretise=3, search="hill-climb", score="bic")
+        .fit(prior="laplace")
+        .predict_proba(RAW, "sick"),
+    )
     for form, data in forms(tmp_path).items():
         assert np.array_equal(MODEL.predict_proba(data, "sick"), proba), form
         assert MODEL.log_likelihood(data) == likelihood, form
@@ -115,7 +120,7 @@ def test_files_keep_it(tmp_path, ending):
 
 def test_a_mixed_network_keeps_it_too(tmp_path):
     data = {**RAW, "age": np.nan_to_num(AGE, nan=50.0) + RNG.normal(size=N)}
-    model = bs.learn(data, missing="state").fit(prior="laplace")
+    model = bs.learn(data, missing="state", search="hill-climb", score="bic").fit(prior="laplace")
     model.save(tmp_path / "mixed.json")
     again = bs.read_network(tmp_path / "mixed.json")
     filled = {**data, "test": FILLED["test"]}
@@ -140,7 +145,9 @@ def test_a_table_that_gets_other_states_has_none():
 def test_the_state_has_another_name_where_the_name_is_taken():
     cells = ["missing", "there", None, "there"] * 20
     other = ["x", "y", "y", "y"] * 20
-    model = bs.learn({"a": cells, "b": other}, missing="state").fit(prior="laplace")
+    model = bs.learn({"a": cells, "b": other}, missing="state", search="hill-climb", score="bic").fit(
+        prior="laplace"
+    )
     assert model.missing_states == {"a": "missing_2"}
     found = model.predict_proba({"a": ["missing", None]}, "b")
     expected = [model.query("b", {"a": state}).probabilities for state in ("missing", "missing_2")]
@@ -177,7 +184,7 @@ def test_a_state_that_the_node_lacks_is_refused(tmp_path):
 
 
 def test_a_saved_result_takes_its_data_again(tmp_path):
-    result = bs.learn(RAW, missing="state", discretise=3)
+    result = bs.learn(RAW, missing="state", discretise=3, search="hill-climb", score="bic")
     result.save(tmp_path / "result.json")
     again = bs.Result.load(tmp_path / "result.json", data=RAW)
     assert again.fit(prior="laplace").missing_states == MODEL.missing_states

@@ -250,7 +250,7 @@ def test_words_on_the_canvas_stay_in_their_boxes():
 @pytest.fixture(scope="module")
 def learned():
     model = bs.load_network("asia")
-    return bs.learn(model.sample(500, seed=1), top=1), model
+    return bs.learn(model.sample(500, seed=1), top=1, search="hill-climb", score="bic"), model
 
 
 def test_a_result_plots_its_network_and_its_trace(learned):
@@ -268,7 +268,7 @@ def test_a_result_plots_its_network_and_its_trace(learned):
 
 def test_several_traces_are_told_apart(learned):
     result, model = learned
-    other = bs.learn(model.sample(500, seed=1), "tabu", seed=3)
+    other = bs.learn(model.sample(500, seed=1), "tabu", seed=3, score="bic")
     labels = [line.get_label() for line in plot_trace([result, other, result]).axes[0].lines]
     assert labels == ["hill-climb, seed 0", "tabu", "hill-climb, seed 0"]
     named = plot_trace({"first": result, "second": other}).axes[0].lines

@@ -98,7 +98,7 @@ def nasty():
     }
     table = bs.as_table(columns)
     known = bs.Knowledge(forbidden=[(NASTY[0], NASTY[1])], tiers=[NASTY[:4], NASTY[4:]])
-    return bs.learn(table, knowledge=known, top=3)
+    return bs.learn(table, knowledge=known, top=3, search="hill-climb", score="bic")
 
 
 def plain_twin():
@@ -110,4 +110,4 @@ def plain_twin():
         for i, name in enumerate(source.names)
     }
     known = bs.Knowledge(forbidden=[(names[0], names[1])], tiers=[names[:4], names[4:]])
-    return bs.learn(bs.as_table(columns), knowledge=known, top=3)
+    return bs.learn(bs.as_table(columns), knowledge=known, top=3, search="hill-climb", score="bic")

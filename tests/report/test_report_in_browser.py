@@ -55,7 +55,9 @@ def results():
 
 def _alarm():
     network = bs.load_network("alarm")
-    return bs.learn(network.sample(500, seed=1), start=network.dag, max_steps=3, top=3)
+    return bs.learn(
+        network.sample(500, seed=1), start=network.dag, max_steps=3, top=3, search="hill-climb", score="bic"
+    )
 
 
 @pytest.fixture(scope="module")

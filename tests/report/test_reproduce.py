@@ -95,23 +95,27 @@ def test_a_recipe_from_a_file_is_the_same(data, tmp_path, monkeypatch):
 
 def test_what_the_command_line_cannot_say_is_not_said(data, monkeypatch):
     monkeypatch.chdir(data)
-    limited = recipe(bs.learn("data.csv", knowledge=bs.Knowledge(max_parents={"dysp": 1})))
+    limited = recipe(
+        bs.learn(
+            "data.csv", knowledge=bs.Knowledge(max_parents={"dysp": 1}), search="hill-climb", score="bic"
+        )
+    )
     assert limited.command == ""
     assert "max_parents={'dysp': 1}" in limited.python
-    own = recipe(bs.learn("data.csv", score=lambda counts: -float(counts.size)))
+    own = recipe(bs.learn("data.csv", score=lambda counts: -float(counts.size), search="hill-climb"))
     assert own.command == ""
     assert "score=my_score" in own.python
     assert any("your own" in note for note in own.notes)
     table = bs.read_table("data.csv")
     weighted = bs.as_table(table.to_dict(), weights=[1.0] * len(table))
-    assert recipe(bs.learn(weighted)).command == ""
+    assert recipe(bs.learn(weighted, search="hill-climb", score="bic")).command == ""
 
 
 def test_files_of_the_command_line_are_explained(data, monkeypatch):
     monkeypatch.chdir(data)
     names = bs.read_table("data.csv").names
     known = bs.Knowledge(order=names, tiers=[names[:3], names[3:]])
-    result = bs.learn("data.csv", knowledge=known)
+    result = bs.learn("data.csv", knowledge=known, search="hill-climb", score="bic")
     found = recipe(result)
     (data / "order.txt").write_text(",".join(names))
     (data / "tiers.txt").write_text("\n".join([",".join(names[:3]), ",".join(names[3:])]))
@@ -119,5 +123,5 @@ def test_files_of_the_command_line_are_explained(data, monkeypatch):
     shown = json.loads(CliRunner().invoke(app, [*words[1:], "--json"], catch_exceptions=False).stdout)
     assert shown["score"] == result.score
     assert any("order.txt" in note for note in found.notes)
-    given_start = recipe(bs.learn("data.csv", start=bs.Dag.empty(names)))
+    given_start = recipe(bs.learn("data.csv", start=bs.Dag.empty(names), search="hill-climb", score="bic"))
     assert "start.txt" in given_start.python

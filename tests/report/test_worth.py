@@ -26,7 +26,7 @@ KNOWN = bs.Knowledge(required=[("asia", "xray")], forbidden=[("tub", "lung")])
     [
         lambda: asia(),
         lambda: asia(score="bdeu", knowledge=KNOWN),
-        lambda: bs.learn(gaussian(seed=1)),
+        lambda: bs.learn(gaussian(seed=1), search="hill-climb", score="bic"),
     ],
     ids=["bic", "bdeu with knowledge", "gaussian"],
 )
@@ -97,7 +97,7 @@ def test_a_score_of_ones_own_is_asked_little(monkeypatch):
         asked.append(counts.shape)
         return -float(counts.sum())
 
-    result = bs.learn(bs.load_network("asia").sample(50, seed=1), score=likelihood)
+    result = bs.learn(bs.load_network("asia").sample(50, seed=1), score=likelihood, search="hill-climb")
     monkeypatch.setattr(module, "MOST_OWN", 63)
     before = len(asked)
     found = worth(result)

@@ -372,7 +372,7 @@ def test_registered_name_settings_and_parts():
     assert CgBde.kinds == "both"
     assert CgBde(np.float64(2), 1, 9) == CgBde(2.0, 1.0, 9.0)
     table = mixed(2, 2, 100, seed=1)
-    dag = bs.learn(table, score="cg-bde").dag
+    dag = bs.learn(table, score="cg-bde", search="hill-climb").dag
     parts, likelihood = bs.score_parts(dag, table, "cg-bde"), bs.score_parts(dag, table, "cg-loglik")
     assert parts.log_likelihood == likelihood.log_likelihood
     assert parts.parameters == likelihood.parameters

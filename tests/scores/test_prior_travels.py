@@ -59,9 +59,9 @@ def test_candidate_sets_and_the_search_over_them():
     options = {"structure_prior": "sparse", "knowledge": Knowledge(max_parents=3)}
     sets = bs.candidate_sets(TABLE, "bdeu", **options)
     best = bs.learn(TABLE, "optimal", "bdeu", **options)
-    assert bs.learn(sets, "optimal").score == pytest.approx(best.score)
+    assert bs.learn(sets, "optimal", score="bic").score == pytest.approx(best.score)
     plain = bs.candidate_sets(TABLE, "bdeu", Knowledge(max_parents=3))
-    again = bs.learn(plain, "optimal", structure_prior="sparse")  # fewer sets can only be worse
+    again = bs.learn(plain, "optimal", structure_prior="sparse", score="bic")  # fewer sets can only be worse
     assert again.score == pytest.approx(best.score)
 
 
@@ -89,9 +89,13 @@ def test_a_session_keeps_its_beliefs():
 
 
 def test_resampling_learns_with_the_prior():
-    folds = bs.cross_validate(TABLE, folds=3, structure_prior=1000.0, workers=1)
+    folds = bs.cross_validate(
+        TABLE, folds=3, structure_prior=1000.0, workers=1, search="hill-climb", score="bic"
+    )
     assert [fold.dag.n_arcs for fold in folds] == [0, 0, 0]
-    assert not bs.bootstrap(TABLE, runs=3, structure_prior=1000.0, workers=1).table()
+    assert not bs.bootstrap(
+        TABLE, runs=3, structure_prior=1000.0, workers=1, search="hill-climb", score="bic"
+    ).table()
 
 
 def test_how_to_repeat_a_run_names_the_prior_and_the_beliefs():
@@ -103,7 +107,7 @@ def test_how_to_repeat_a_run_names_the_prior_and_the_beliefs():
     assert f"{A}->{B}=0.9" in found.command
     assert Knowledge(beliefs=beliefs_to_list(told.beliefs)) == told
     assert "sparse" in repr(result).lower()
-    assert "prior" not in repr(bs.learn(TABLE))
+    assert "prior" not in repr(bs.learn(TABLE, search="hill-climb", score="bic"))
 
 
 def test_the_command_line_takes_priors_and_beliefs(tmp_path):
@@ -114,17 +118,24 @@ def test_the_command_line_takes_priors_and_beliefs(tmp_path):
     data = str(tmp_path / "asia.csv")
 
     def scored(*options):
-        found = runner.invoke(app, ["learn", data, "--score", "bdeu", "--json", *options])
+        found = runner.invoke(
+            app, ["learn", data, "--search", "hill-climb", "--score", "bdeu", "--json", *options]
+        )
         assert found.exit_code == 0, found.output
         return json.loads(found.stdout)["score"]
 
     table = bs.read_table(data)
     told = Knowledge(beliefs={frozenset(("asia", "tub")): 0.9, ("smoke", "lung"): 0.8})
-    expected = bs.learn(table, score="bdeu", knowledge=told, structure_prior="sparse").score
+    expected = bs.learn(
+        table, score="bdeu", knowledge=told, structure_prior="sparse", search="hill-climb"
+    ).score
     assert scored("--structure-prior", "sparse", "--beliefs", str(tmp_path / "beliefs.txt")) == expected
     each = ["--belief", "asia--tub=0.9", "--belief", "smoke->lung=0.8"]
     assert scored("--structure-prior", "sparse", *each) == expected
-    assert scored("--structure-prior", "2.5") == bs.learn(table, score="bdeu", structure_prior=2.5).score
+    assert (
+        scored("--structure-prior", "2.5")
+        == bs.learn(table, score="bdeu", structure_prior=2.5, search="hill-climb").score
+    )
     for wrong in ("smoke->lung", "smoke->lung=high", "smoke=0.5", "smoke->lugn=0.5", "smoke--lung=2"):
         assert runner.invoke(app, ["learn", data, "--belief", wrong]).exit_code != 0
 
@@ -145,7 +156,9 @@ def test_a_study_learns_with_its_prior(tmp_path):
     (run,) = read_study(path).runs()
     measured = read_study(path).measure(run)
     told = Knowledge(beliefs={("smoke", "lung"): 0.9})
-    found = bs.learn(data_of(run["data"]), score="bdeu", knowledge=told, structure_prior="sparse")
+    found = bs.learn(
+        data_of(run["data"]), score="bdeu", knowledge=told, structure_prior="sparse", search="hill-climb"
+    )
     assert measured["score"] == found.score
     path.write_text(text.replace('"sparse"', '"sparce"'))
     with pytest.raises(BayescoutError, match="structure_prior"):
@@ -156,7 +169,7 @@ def test_a_label_that_looks_like_an_arrow():
     columns = np.random.default_rng(0).integers(0, 2, (3, 50)).astype(str)
     table = bs.as_table(dict(zip(["a->b", "--", 7], columns, strict=True)))
     known = Knowledge(beliefs={("a->b", 7): 0.99, frozenset(("--", 7)): 0.5})
-    result = bs.learn(table, knowledge=known)
+    result = bs.learn(table, knowledge=known, search="hill-climb", score="bic")
     assert result.settings.from_json(result.settings.to_json()) == result.settings
 
 

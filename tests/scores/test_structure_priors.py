@@ -324,7 +324,7 @@ def test_beliefs_pull_arcs_in_and_push_them_out():
 
     def arcs(**beliefs):
         pairs = {tuple(key.split("_")): value for key, value in beliefs.items()}
-        return set(bs.learn(table, "optimal", knowledge=Knowledge(beliefs=pairs)).arcs())
+        return set(bs.learn(table, "optimal", knowledge=Knowledge(beliefs=pairs), score="bic").arcs())
 
     assert arcs(a_b=0.9) == {("a", "b")}
     assert arcs(b_a=0.9) == {("b", "a")}
@@ -386,7 +386,9 @@ def test_beliefs_in_what_tiers_an_order_or_the_model_rule_out_are_refused():
     legal = bind("cg-bic", table).legal
     parent, child = (table.names[int(i)] for i in np.argwhere(~legal & ~np.eye(4, dtype=bool))[0])
     with pytest.raises(KnowledgeError, match="drop the belief"):
-        bs.learn(table, score="cg-bic", knowledge=Knowledge(beliefs={(parent, child): 0.9}))
+        bs.learn(
+            table, score="cg-bic", knowledge=Knowledge(beliefs={(parent, child): 0.9}), search="hill-climb"
+        )
 
 
 # ---- settings
@@ -413,7 +415,7 @@ def test_a_prior_of_ones_own_must_give_numbers():
             return math.nan
 
     with pytest.raises(SettingError, match="must give a number"):
-        bs.learn(entangled(3), structure_prior=Broken())
+        bs.learn(entangled(3), structure_prior=Broken(), search="hill-climb", score="bic")
 
 
 @pytest.mark.parametrize("name", [*CASES, "own"])

@@ -67,10 +67,10 @@ def test_every_place_has_the_score_of_the_order_laid_out_anew(problem, seed, dat
 
 def test_what_trees_answer_and_count_does_not_depend_on_what_they_remember(monkeypatch):
     for table in (entangled(6, seed=3, states=3), gaussian(6, seed=3)):
-        expected = bs.learn(table, Boss(restarts=2), seed=1)
+        expected = bs.learn(table, Boss(restarts=2), seed=1, score="bic")
         with monkeypatch.context() as patched:
             patched.setattr(trees, "TREE_BYTES", 0)
-            found = bs.learn(table, Boss(restarts=2), seed=1)
+            found = bs.learn(table, Boss(restarts=2), seed=1, score="bic")
         assert untimed(found) == untimed(expected)
 
 
@@ -124,9 +124,9 @@ def test_random_models_are_found_where_hill_climbing_fails():
     for seed in (1, 2, 3):
         network = bs.random_network(15, arcs=30, kind="gaussian", coefficients=(0.3, 1.0), seed=seed)
         table = network.sample(1000, seed=seed)
-        found = bs.learn(table, "boss")
+        found = bs.learn(table, "boss", score="bic")
         assert found.score >= bs.score(network.dag, table) - 1e-6
-        climbed = bs.learn(table, HillClimb())
+        climbed = bs.learn(table, HillClimb(), score="bic")
         assert found.score > climbed.score
         distances = [bs.compare(dag, network.dag).shd_cpdag for dag in (found.dag, climbed.dag)]
         assert 3 * distances[0] < distances[1]
@@ -181,32 +181,34 @@ def test_a_resumed_run_is_the_run_that_was_never_stopped(tmp_path):
 
 def test_columns_rows_and_workers_of_continuous_data_do_not_matter():
     table = bs.random_network(12, arcs=24, kind="gaussian", seed=4).sample(500, seed=1)
-    expected = bs.learn(table, "boss")
+    expected = bs.learn(table, "boss", score="bic")
     rng = np.random.default_rng(0)
     columns = [table.names[i] for i in rng.permutation(table.n_columns)]
-    found = bs.learn(table.take(rng.permutation(table.n_rows)).select(columns), "boss", workers=3)
+    found = bs.learn(
+        table.take(rng.permutation(table.n_rows)).select(columns), "boss", workers=3, score="bic"
+    )
     assert set(found.dag.arcs()) == set(expected.dag.arcs())
     assert found.counters == expected.counters
 
 
 def test_a_start_graph_is_never_lost():
     table = entangled(6, seed=4)
-    best = bs.learn(table, Boss(restarts=5)).dag
-    again = bs.learn(table, Boss(), start=best)
+    best = bs.learn(table, Boss(restarts=5), score="bic").dag
+    again = bs.learn(table, Boss(), start=best, score="bic")
     assert again.trace[0].score == pytest.approx(bs.score(best, table), abs=1e-6)
     assert again.score >= again.trace[0].score
 
 
 def test_more_restarts_are_never_worse():
     table = bs.load_network("asia").sample(300, seed=2)
-    scores = [bs.learn(table, Boss(restarts=r), seed=1).score for r in (0, 1, 4)]
+    scores = [bs.learn(table, Boss(restarts=r), seed=1, score="bic").score for r in (0, 1, 4)]
     assert scores == sorted(scores)
 
 
 @pytest.mark.filterwarnings("ignore:columns that are linear functions of others")
 def test_degenerate_tables():
     for table in degenerate_tables():
-        result = bs.learn(table, Boss(restarts=1))
+        result = bs.learn(table, Boss(restarts=1), score="bic")
         assert np.isfinite(result.score)
         assert result.score >= bs.score(bs.Dag.empty(table.names), table) - 1e-6
 

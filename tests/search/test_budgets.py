@@ -50,7 +50,7 @@ def ended(monkeypatch, over, early=None):
 def test_a_step_that_is_given_up_leaves_the_state_before_it(name, monkeypatch, tmp_path):
     """Wherever in a step the time is over, the answer is sound, and the run goes on as if it had not been."""
     table = entangled(n_variables=6, seed=6)
-    options = {"knowledge": order_if_needed(name, table), "seed": 3, "top": 3}
+    options = {"knowledge": order_if_needed(name, table), "seed": 3, "top": 3, "score": "bic"}
     whole = bs.learn(table, quick(name), **options)
     for over in (1, 2, 3, 5, 9, 17, 40, 100):
         path = tmp_path / f"{over}.checkpoint"
@@ -70,11 +70,11 @@ def test_a_search_that_is_stopped_early_answers_with_no_less_than_a_climb(name, 
     """Where the search had not got as far, the answer is the climb's, and says what its own was."""
     table = entangled(n_variables=6, seed=6)
     knowledge = order_if_needed(name, table)
-    climb = bs.learn(table, "hill-climb", knowledge=knowledge)
+    climb = bs.learn(table, "hill-climb", knowledge=knowledge, score="bic")
     looks = ended(monkeypatch, over=10**9)
-    bs.learn(table, "hill-climb", knowledge=knowledge)
+    bs.learn(table, "hill-climb", knowledge=knowledge, score="bic")
     ended(monkeypatch, over=looks.looks + 8, early=2)
-    found = bs.learn(table, quick(name), knowledge=knowledge, seed=3, max_time=LIMIT)
+    found = bs.learn(table, quick(name), knowledge=knowledge, seed=3, max_time=LIMIT, score="bic")
     assert found.score >= climb.score or found.stop_reason == "converged"
     if found.own_score is not None:
         assert found.own_score < found.score == climb.score
@@ -88,16 +88,18 @@ def test_a_climb_is_no_part_of_a_run_that_ends_by_itself(monkeypatch):
     """The answer of a search does not depend on a time that was not over."""
     table = entangled(n_variables=6, seed=6)
     for name in ("umda", "annealing", "pc", "memetic"):
-        whole = bs.learn(table, quick(name), seed=3)
+        whole = bs.learn(table, quick(name), seed=3, score="bic")
         with monkeypatch.context() as patch:
             ended(patch, over=10**9, early=3)
-            assert untimed(bs.learn(table, quick(name), seed=3, max_time=LIMIT)) == untimed(whole)
+            assert untimed(bs.learn(table, quick(name), seed=3, max_time=LIMIT, score="bic")) == untimed(
+                whole
+            )
 
 
 def test_own_score_is_kept_in_a_file(monkeypatch, tmp_path):
     table = entangled(n_variables=6, seed=6)
     ended(monkeypatch, over=200, early=2)
-    found = bs.learn(table, quick("umda"), seed=3, max_time=LIMIT, start="empty")
+    found = bs.learn(table, quick("umda"), seed=3, max_time=LIMIT, start="empty", score="bic")
     monkeypatch.undo()
     found.save(tmp_path / "result.json")
     assert bs.Result.load(tmp_path / "result.json").own_score == found.own_score
@@ -110,7 +112,7 @@ def test_the_floor_keeps_the_knowledge_and_a_given_start(monkeypatch):
     start = bs.Dag.from_arcs([(one, two)], nodes=table.names)
     knowledge = bs.Knowledge(required=[(one, two)], max_parents=1)
     ended(monkeypatch, over=200, early=2)
-    found = bs.learn(table, quick("umda"), knowledge=knowledge, start=start, max_time=LIMIT)
+    found = bs.learn(table, quick("umda"), knowledge=knowledge, start=start, max_time=LIMIT, score="bic")
     assert (one, two) in found.dag.arcs()
     assert max(map(len, found.dag.parents)) <= 1
 
@@ -160,12 +162,12 @@ def test_long_steps_are_taken_in_parts_with_the_same_answer(monkeypatch):
 
     table = entangled(n_variables=7, seed=2)
     names = ("genetic", "genetic-greedy", "pc", "cpc", "optimal")
-    whole = {name: bs.learn(table, quick(name), seed=4) for name in names}
+    whole = {name: bs.learn(table, quick(name), seed=4, score="bic") for name in names}
     monkeypatch.setattr(lau, "STEP_WORK", 1)
     monkeypatch.setattr(pc, "STEP_EDGES", (2, 1))
     monkeypatch.setattr(optimal, "STEP_MOVES", 1)
     for name in names:
-        parts = bs.learn(table, quick(name), seed=4)
+        parts = bs.learn(table, quick(name), seed=4, score="bic")
         assert len(parts.trace) > len(whole[name].trace)
         assert (parts.dag, parts.score) == (whole[name].dag, whole[name].score)
         assert parts.counters.evaluations == whole[name].counters.evaluations
@@ -184,11 +186,13 @@ def test_long_steps_in_parts_resume_to_the_bit(monkeypatch, tmp_path):
     monkeypatch.setattr(annealing, "STEP_PROPOSALS", 5)
     table = entangled(n_variables=6, seed=2)
     for name in ("genetic", "genetic-greedy", "pc", "cpc", "optimal", "annealing"):
-        whole = bs.learn(table, quick(name), seed=4)
+        whole = bs.learn(table, quick(name), seed=4, score="bic")
         for stop in (1, 2, 3, 7, 12, 25):
             path = tmp_path / f"{name}-{stop}"
-            bs.learn(table, quick(name), seed=4, max_steps=stop, checkpoint=path)
-            assert untimed(bs.learn(table, quick(name), seed=4, checkpoint=path)) == untimed(whole)
+            bs.learn(table, quick(name), seed=4, max_steps=stop, checkpoint=path, score="bic")
+            assert untimed(bs.learn(table, quick(name), seed=4, checkpoint=path, score="bic")) == untimed(
+                whole
+            )
 
 
 def test_genes_are_drawn_and_repaired_in_slices_with_the_same_answer(monkeypatch):
@@ -196,10 +200,10 @@ def test_genes_are_drawn_and_repaired_in_slices_with_the_same_answer(monkeypatch
 
     table = entangled(n_variables=6, seed=2)
     names = ("umda", "pbil", "elitist-ga", "holland")
-    whole = {name: untimed(bs.learn(table, quick(name), seed=4)) for name in names}
+    whole = {name: untimed(bs.learn(table, quick(name), seed=4, score="bic")) for name in names}
     monkeypatch.setattr(operators, "DRAWN", 1)
     for name in names:
-        assert untimed(bs.learn(table, quick(name), seed=4)) == whole[name]
+        assert untimed(bs.learn(table, quick(name), seed=4, score="bic")) == whole[name]
 
 
 def test_a_population_that_would_not_fit_is_refused_before_it_is_made(monkeypatch):
@@ -208,11 +212,11 @@ def test_a_population_that_would_not_fit_is_refused_before_it_is_made(monkeypatc
     monkeypatch.setattr(generation, "MOST_GENES", 600)
     table = entangled(n_variables=6, seed=2)  # 30 genes
     with pytest.raises(TooLargeError, match=r"population of 21 graphs of 6 variables has 630 genes.*20"):
-        bs.learn(table, SEARCHES["umda"](population=21))
+        bs.learn(table, SEARCHES["umda"](population=21), score="bic")
     with pytest.raises(TooLargeError, match="population"):
-        bs.learn(table, SEARCHES["holland"](population=20, growth=0.5, generations=5))
+        bs.learn(table, SEARCHES["holland"](population=20, growth=0.5, generations=5), score="bic")
     monkeypatch.setattr(generation, "MOST_GENES", 30 * 8 * 5)
-    assert len(bs.learn(table, SEARCHES["umda"](), max_steps=1).trace) == 2
+    assert len(bs.learn(table, SEARCHES["umda"](), max_steps=1, score="bic").trace) == 2
 
 
 # ---- families too large to be counted
@@ -327,7 +331,7 @@ def test_hooks_are_gone_after_a_run():
     from bayescout.scores.scorer import Hooks
 
     table = entangled()
-    found = bs.learn(table, max_time=1e-9)
+    found = bs.learn(table, max_time=1e-9, search="hill-climb", score="bic")
     assert found.scores.hooks == Hooks()
 
 
@@ -341,13 +345,13 @@ def test_pieces_of_work_are_looked_after(monkeypatch):
     table = entangled(n_variables=6, seed=6, rows=200)
     for name in ("hill-climb", "umda", "genetic", "ges", "memetic", "optimal"):
         ending = ended(monkeypatch, over=10**9)
-        found = bs.learn(table, quick(name), seed=3)
+        found = bs.learn(table, quick(name), seed=3, score="bic")
         assert ending.looks * 60 > found.counters.computed, name
 
 
 def test_gap_without_a_bound_says_so(monkeypatch):
     table = bs.load_network("asia").sample(300, seed=1)
-    result = bs.learn(table)
+    result = bs.learn(table, search="hill-climb", score="bic")
     ended(monkeypatch, over=1)
     found = bs.gap(result, max_time=LIMIT)
     assert str(found).startswith("no bound was found")

@@ -163,7 +163,7 @@ def recorded(tmp_path_factory):
     path = tmp_path_factory.mktemp("recorded") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoint, "PAUSE", 0.0)
-        bs.learn(entangled(n_variables=5, seed=4), "tabu", checkpoint=path, top=3)
+        bs.learn(entangled(n_variables=5, seed=4), "tabu", checkpoint=path, top=3, score="bic")
     return lines_of(path)
 
 
@@ -247,24 +247,24 @@ FORGERIES = {
 @pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)
 def test_a_forged_record_of_no_run_is_refused(change, tmp_path, every_step):
     table, path = entangled(n_variables=5, seed=4), tmp_path / "run"
-    bs.learn(table, "tabu", checkpoint=path, max_steps=4)
+    bs.learn(table, "tabu", checkpoint=path, max_steps=4, score="bic")
     path.write_bytes(forged(path, change))
     with pytest.raises(FormatError, match="does not hold a run of this search; delete it"):
-        bs.learn(table, "tabu", checkpoint=path)
+        bs.learn(table, "tabu", checkpoint=path, score="bic")
 
 
 @pytest.mark.parametrize("place", [b'"state":', b'"identity":'])
 def test_deep_nesting_is_refused(place, tmp_path):
     table, path = entangled(n_variables=5, seed=4), tmp_path / "run"
-    bs.learn(table, checkpoint=path, max_steps=1)
+    bs.learn(table, checkpoint=path, max_steps=1, search="hill-climb", score="bic")
     deep = place + b"[" * 100_000
     whole = path.read_bytes()
     path.write_bytes(whole.replace(place, deep))
     with pytest.raises(FormatError, match="damaged"):
-        bs.learn(table, checkpoint=path)
+        bs.learn(table, checkpoint=path, search="hill-climb", score="bic")
     path.write_bytes(signed(line.rpartition(b" ")[0].replace(place, deep) for line in whole.splitlines()))
     with pytest.raises(FormatError, match="deeply nested"):
-        bs.learn(table, checkpoint=path)
+        bs.learn(table, checkpoint=path, search="hill-climb", score="bic")
 
 
 def test_other_files_are_refused_and_left_alone(tmp_path):
@@ -282,7 +282,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     ):
         path.write_bytes(content)
         with pytest.raises(FormatError, match=said):
-            bs.learn(entangled(), checkpoint=path)
+            bs.learn(entangled(), checkpoint=path, search="hill-climb", score="bic")
         assert path.read_bytes() == content
 
 
@@ -290,7 +290,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
 def test_a_place_for_no_file_is_refused_before_the_run(where, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FormatError, match="cannot be"):
-        bs.learn(entangled(), Untouched(), checkpoint=where)
+        bs.learn(entangled(), Untouched(), checkpoint=where, score="bic")
     assert os.listdir(tmp_path) == []
 
 
@@ -347,11 +347,11 @@ class Interrupted(Draws):
 
 def test_a_step_that_was_interrupted_is_done_again(tmp_path):
     table, path = entangled(), tmp_path / "run"
-    whole = bs.learn(table, Interrupted())
+    whole = bs.learn(table, Interrupted(), score="bic")
     Interrupted.left = 1
-    first = bs.learn(table, Interrupted(), checkpoint=path)
+    first = bs.learn(table, Interrupted(), checkpoint=path, score="bic")
     assert (first.stop_reason, len(first.trace)) == ("interrupted", 8)
-    assert untimed(bs.learn(table, Interrupted(), checkpoint=path)) == untimed(whole)
+    assert untimed(bs.learn(table, Interrupted(), checkpoint=path, score="bic")) == untimed(whole)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError("the callback's own")])
@@ -364,15 +364,17 @@ def test_the_last_record_is_written_whatever_ends_the_run(error, tmp_path, monke
             raise error
 
     with nullcontext() if error is KeyboardInterrupt else pytest.raises(RuntimeError, match="callback's own"):
-        bs.learn(table, Draws(), checkpoint=path, callback=stop)
+        bs.learn(table, Draws(), checkpoint=path, callback=stop, score="bic")
     assert len(loaded(path)["trace"]) == 10
     assert len(lines_of(path)) == 4
     for end in ({"callback": lambda step: step.step == 12}, {"max_steps": 14}):
         bs.learn(table, Draws(), checkpoint=path, **end)
         assert len(loaded(path)["trace"]) in (13, 15)
-    bs.learn(table, Draws(), checkpoint=path, max_time=1e-9)
+    bs.learn(table, Draws(), checkpoint=path, max_time=1e-9, score="bic")
     assert len(loaded(path)["trace"]) == 15
-    assert untimed(bs.learn(table, Draws(), checkpoint=path)) == untimed(bs.learn(table, Draws()))
+    assert untimed(bs.learn(table, Draws(), checkpoint=path, score="bic")) == untimed(
+        bs.learn(table, Draws(), score="bic")
+    )
 
 
 def test_a_run_that_never_began_leaves_nothing(tmp_path):
@@ -381,9 +383,9 @@ def test_a_run_that_never_began_leaves_nothing(tmp_path):
         if prepared:
             path.touch()
         with pytest.raises(AssertionError):
-            bs.learn(entangled(), Untouched(), checkpoint=path)
+            bs.learn(entangled(), Untouched(), checkpoint=path, score="bic")
         assert path.exists() == prepared
-    bs.learn(entangled(), checkpoint=path)
+    bs.learn(entangled(), checkpoint=path, search="hill-climb", score="bic")
     assert loaded(path)["trace"]
 
 
@@ -411,7 +413,7 @@ def test_a_run_is_written_once(tmp_path, every_step):
     """Twice the steps make a file of twice the size, and not of four times."""
     sizes = []
     for steps in (200, 400):
-        bs.learn(entangled(), Draws(steps), checkpoint=tmp_path / str(steps), top=4)
+        bs.learn(entangled(), Draws(steps), checkpoint=tmp_path / str(steps), top=4, score="bic")
         sizes.append((tmp_path / str(steps)).stat().st_size)
     assert sizes[1] < 2.1 * sizes[0]
 
@@ -425,18 +427,20 @@ def test_a_file_does_not_grow_without_bound(tmp_path, monkeypatch, every_step):
         return step.step == 250
 
     search = Draws(steps=300, size=1000)
-    bs.learn(entangled(), search, checkpoint=path, callback=look)
+    bs.learn(entangled(), search, checkpoint=path, callback=look, score="bic")
     once = max(map(len, lines_of(path)))
     assert max(sizes) < (checkpoint.GROWTH + 2) * once
     assert any(after < before for before, after in itertools.pairwise(sizes))
-    assert untimed(bs.learn(entangled(), search, checkpoint=path)) == untimed(bs.learn(entangled(), search))
+    assert untimed(bs.learn(entangled(), search, checkpoint=path, score="bic")) == untimed(
+        bs.learn(entangled(), search, score="bic")
+    )
     assert os.listdir(tmp_path) == ["run"]
 
 
 @pytest.mark.parametrize("fails", ["_append", "_write_anew"])
 def test_a_full_disk_is_said_once_and_costs_nothing_else(fails, tmp_path, monkeypatch, every_step):
     table, path = entangled(), tmp_path / "run"
-    bs.learn(table, Draws(), checkpoint=path, max_steps=5)
+    bs.learn(table, Draws(), checkpoint=path, max_steps=5, score="bic")
     write = os.write
 
     def full(file, content):
@@ -450,17 +454,23 @@ def test_a_full_disk_is_said_once_and_costs_nothing_else(fails, tmp_path, monkey
         *((checkpoint, "_write", full) if fails == "_append" else (checkpoint, "atomic_write", no_room))
     )
     with pytest.warns(BayescoutWarning, match=r"No space left .*the run goes on") as said:
-        result = bs.learn(table, Draws(), checkpoint=path)
+        result = bs.learn(table, Draws(), checkpoint=path, score="bic")
     assert len(said) == 1
-    assert untimed(result) == untimed(bs.learn(table, Draws()))
+    assert untimed(result) == untimed(bs.learn(table, Draws(), score="bic"))
     monkeypatch.undo()
     assert len(loaded(path)["trace"]) == (7 if fails == "_append" else 6)
-    assert untimed(bs.learn(table, Draws(), checkpoint=path)) == untimed(result)
+    assert untimed(bs.learn(table, Draws(), checkpoint=path, score="bic")) == untimed(result)
 
 
 def test_a_file_that_was_removed_is_made_again(tmp_path, every_step):
     path = tmp_path / "run"
-    bs.learn(entangled(), Draws(), checkpoint=path, callback=lambda step: step.step == 5 and path.unlink())
+    bs.learn(
+        entangled(),
+        Draws(),
+        checkpoint=path,
+        callback=lambda step: step.step == 5 and path.unlink(),
+        score="bic",
+    )
     assert len(loaded(path)["trace"]) == 21
 
 
@@ -473,6 +483,7 @@ def test_a_file_that_took_its_place_is_left_alone(tmp_path, every_step):
             Draws(),
             checkpoint=path,
             callback=lambda step: step.step == 5 and os.replace(other, path),
+            score="bic",
         )
     assert path.read_text() == "other"
 
@@ -481,7 +492,13 @@ def test_a_link_and_a_changed_folder_are_followed(tmp_path, monkeypatch, every_s
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     os.symlink("real", "link")
-    bs.learn(entangled(), Draws(), checkpoint="link", callback=lambda step: os.chdir(tmp_path / "elsewhere"))
+    bs.learn(
+        entangled(),
+        Draws(),
+        checkpoint="link",
+        callback=lambda step: os.chdir(tmp_path / "elsewhere"),
+        score="bic",
+    )
     assert (tmp_path / "link").is_symlink()
     assert len(loaded(tmp_path / "real")["trace"]) == 21
     assert os.listdir(tmp_path / "elsewhere") == []
@@ -498,12 +515,14 @@ def test_compiling_counts_for_no_budget_of_a_resumed_run(tmp_path, monkeypatch):
         clock.compiled += 99.0
         return step.step == 3
 
-    first = bs.learn(entangled(), Draws(), checkpoint=path, max_time=50, callback=compile_long)
+    first = bs.learn(entangled(), Draws(), checkpoint=path, max_time=50, callback=compile_long, score="bic")
     assert first.stop_reason == "callback"
     assert [step.seconds for step in first.trace] == [0.0, 1.0, 2.0, 3.0]
     assert first.seconds == 4.0
     clock.compiled = 0.0  # in another process
-    assert bs.learn(entangled(), Draws(), checkpoint=path, max_time=50).stop_reason == "converged"
+    assert (
+        bs.learn(entangled(), Draws(), checkpoint=path, max_time=50, score="bic").stop_reason == "converged"
+    )
 
 
 # ---- two at once
@@ -538,11 +557,13 @@ def test_a_second_process_is_told_and_a_kill_frees_the_file(tmp_path):
             with pytest.raises(
                 SettingError, match=rf"in use: another process, {process.pid} .*use another path"
             ):
-                bs.learn(entangled(), Draws(), checkpoint=path)
+                bs.learn(entangled(), Draws(), checkpoint=path, score="bic")
         finally:
             process.kill()
     assert len(loaded(path)["trace"]) == 4
-    assert untimed(bs.learn(entangled(), Draws(), checkpoint=path)) == untimed(bs.learn(entangled(), Draws()))
+    assert untimed(bs.learn(entangled(), Draws(), checkpoint=path, score="bic")) == untimed(
+        bs.learn(entangled(), Draws(), score="bic")
+    )
 
 
 @pytest.mark.parametrize("step", [0, 5, 30])
@@ -554,9 +575,11 @@ def test_a_second_run_of_one_process_is_told(step, tmp_path, monkeypatch, every_
     def again(seen):
         if seen.step == step:
             with pytest.raises(SettingError, match=r"in use: another run of this process"):
-                bs.learn(entangled(), search, checkpoint=path)
+                bs.learn(entangled(), search, checkpoint=path, score="bic")
 
-    assert bs.learn(entangled(), search, checkpoint=path, callback=again).stop_reason == "converged"
+    assert (
+        bs.learn(entangled(), search, checkpoint=path, callback=again, score="bic").stop_reason == "converged"
+    )
 
 
 def test_a_first_step_in_progress_has_the_file(tmp_path):
@@ -575,8 +598,10 @@ def test_a_file_system_without_locks_is_used_without(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     path = tmp_path / "run"
-    bs.learn(entangled(), Draws(), checkpoint=path, max_steps=5)
-    assert untimed(bs.learn(entangled(), Draws(), checkpoint=path)) == untimed(bs.learn(entangled(), Draws()))
+    bs.learn(entangled(), Draws(), checkpoint=path, max_steps=5, score="bic")
+    assert untimed(bs.learn(entangled(), Draws(), checkpoint=path, score="bic")) == untimed(
+        bs.learn(entangled(), Draws(), score="bic")
+    )
 
 
 def test_where_open_files_cannot_be_replaced_and_fcntl_is_missing(tmp_path, monkeypatch, every_step):
@@ -597,11 +622,13 @@ def test_where_open_files_cannot_be_replaced_and_fcntl_is_missing(tmp_path, monk
 
     def again(seen):
         with pytest.raises(SettingError, match="in use"):
-            bs.learn(entangled(), Draws(), checkpoint=path)
+            bs.learn(entangled(), Draws(), checkpoint=path, score="bic")
         return seen.step == 8
 
-    bs.learn(entangled(), Draws(), checkpoint=path, callback=again)
-    assert untimed(bs.learn(entangled(), Draws(), checkpoint=path)) == untimed(bs.learn(entangled(), Draws()))
+    bs.learn(entangled(), Draws(), checkpoint=path, callback=again, score="bic")
+    assert untimed(bs.learn(entangled(), Draws(), checkpoint=path, score="bic")) == untimed(
+        bs.learn(entangled(), Draws(), score="bic")
+    )
     assert os.listdir(tmp_path) == ["run"]
 
 

@@ -67,8 +67,8 @@ def test_coverage_is_d_connection(parents, data):
 def test_the_graph_covers_every_dependency_found(kind, seed, rows, test):
     table = gaussian(6, rows, seed) if kind == "gaussian" else entangled(6, rows, seed=seed)
     search = Imap(test="g2") if test and kind == "discrete" else Imap()
-    made = bs.learn(table, search).dependencies
-    result = bs.learn(table, search)
+    made = bs.learn(table, search, score="bic").dependencies
+    result = bs.learn(table, search, score="bic")
     entries = made.entries
     assert made.covered == made.rejected
     assert made.tested == len(entries) == len({(one.a, one.b, one.given) for one in entries})
@@ -206,7 +206,7 @@ def test_growth_takes_the_best_score_where_it_rises():
     """With every dependency covered by GES itself the two growths are the same."""
     table = bs.load_network("asia").sample(3000, seed=3)
     grown = [s for s in states_of(Imap(alpha=1e-12), table) if s.phase == GROW]
-    ges = bs.learn(table, "ges").trace
+    ges = bs.learn(table, "ges", score="bic").trace
     assert [s.score for s in grown[1:4]] == pytest.approx([s.score for s in ges[1:4]])
 
 
@@ -217,7 +217,7 @@ def test_growth_takes_the_best_score_where_it_rises():
 @given(seed=st.integers(0, 300))
 def test_pruned_arcs_are_those_whose_ends_are_independent(seed):
     table = gaussian(6, 60, seed)
-    result = bs.learn(table, "imap-pruned")
+    result = bs.learn(table, "imap-pruned", score="bic")
     answers = {(one.a, one.b, one.given): one.answer for one in result.dependencies.entries}
     place = {name: i for i, name in enumerate(result.table.names)}
     for arc in result.dag.arcs():
@@ -231,7 +231,9 @@ def test_pruned_arcs_are_those_whose_ends_are_independent(seed):
 def test_what_knowledge_forbids_stays_uncovered_and_is_counted(data, seed):
     table = entangled(5, 300, seed=seed)
     knowledge = data.draw(knowledge_for(table.names))
-    result = bs.learn(table, data.draw(st.sampled_from([Imap(), ImapPruned()])), knowledge=knowledge)
+    result = bs.learn(
+        table, data.draw(st.sampled_from([Imap(), ImapPruned()])), knowledge=knowledge, score="bic"
+    )
     assert result.stop_reason == "converged"
     told = [one for one in result.dependencies.entries if one.answer == "dependent"]
     assert sum(connected_in(result.dag, one) for one in told) == result.dependencies.covered
@@ -241,13 +243,13 @@ def test_what_knowledge_forbids_stays_uncovered_and_is_counted(data, seed):
 def test_knowledge_can_forbid_what_it_takes():
     table = entangled(4, 400, seed=3)
     pairs = [arc for arc in itertools.permutations(table.names, 2) if table.names[0] in arc]
-    result = bs.learn(table, "imap", knowledge=Knowledge(forbidden=tuple(pairs)))
+    result = bs.learn(table, "imap", knowledge=Knowledge(forbidden=tuple(pairs)), score="bic")
     assert result.dependencies.covered < result.dependencies.rejected
 
 
 def test_what_was_tested_is_explained_and_saved(tmp_path):
     table = bs.load_network("asia").sample(2000, seed=1)
-    result = bs.learn(table, "imap")
+    result = bs.learn(table, "imap", score="bic")
     told = result.explain("smoke", "lung")
     assert told.tests
     assert {(one.a, one.b) for one in told.tests} <= {("smoke", "lung"), ("lung", "smoke")}
@@ -264,7 +266,7 @@ def test_settings_are_refused_before_the_work():
             Imap(**settings_)
     table = entangled(3, 50)
     with pytest.raises(SettingError, match="fisher-z"):
-        bs.learn(table, Imap(test="fisher-z"))
+        bs.learn(table, Imap(test="fisher-z"), score="bic")
 
     class Own:
         def local(self, child, parents):
@@ -276,6 +278,8 @@ def test_settings_are_refused_before_the_work():
 
 def test_a_correction_finds_fewer_dependencies():
     table = gaussian(8, 80, seed=4)
-    plain, strict = (bs.learn(table, Imap(correction=c)).dependencies for c in ("none", "bonferroni"))
+    plain, strict = (
+        bs.learn(table, Imap(correction=c), score="bic").dependencies for c in ("none", "bonferroni")
+    )
     assert strict.rejected / strict.tested < plain.rejected / plain.tested
     assert np.isfinite([one.p_value for one in plain.entries]).all()

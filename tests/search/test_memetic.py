@@ -214,8 +214,8 @@ def test_orders_are_crossed_and_perturbed():
 
 def test_better_than_hill_climbing_where_that_is_caught():
     table = bs.load_network("insurance").sample(500, seed=1)
-    found = bs.learn(table, QUICK)
-    assert found.score > bs.learn(table, HillClimb(restarts=5)).score
+    found = bs.learn(table, QUICK, score="bic")
+    assert found.score > bs.learn(table, HillClimb(restarts=5), score="bic").score
 
 
 # ---- promises
@@ -254,26 +254,26 @@ def test_columns_rows_and_workers_do_not_matter(monkeypatch):
     monkeypatch.setattr(listing, "LISTED_WORK", 0)
     for kind in ("discrete", "gaussian"):
         table = bs.random_network(10, arcs=20, kind=kind, seed=4).sample(300, seed=1)
-        expected = bs.learn(table, QUICK, seed=1, workers=1)
+        expected = bs.learn(table, QUICK, seed=1, workers=1, score="bic")
         rng = np.random.default_rng(0)
         columns = [table.names[i] for i in rng.permutation(table.n_columns)]
         shuffled = table.take(rng.permutation(table.n_rows)).select(columns)
-        found = bs.learn(shuffled, QUICK, seed=1, workers=3)
+        found = bs.learn(shuffled, QUICK, seed=1, workers=3, score="bic")
         assert set(found.dag.arcs()) == set(expected.dag.arcs())
         assert (found.score, found.counters) == (expected.score, expected.counters)
 
 
 def test_a_start_graph_is_never_lost():
     table = entangled(6, seed=4)
-    best = bs.learn(table, Memetic()).dag
-    again = bs.learn(table, QUICK, start=best)
+    best = bs.learn(table, Memetic(), score="bic").dag
+    again = bs.learn(table, QUICK, start=best, score="bic")
     assert again.score >= again.trace[0].score == pytest.approx(bs.score(best, table), abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:columns that are linear functions of others")
 def test_degenerate_tables():
     for table in degenerate_tables():
-        result = bs.learn(table, QUICK)
+        result = bs.learn(table, QUICK, score="bic")
         assert np.isfinite(result.score)
         assert result.score >= bs.score(bs.Dag.empty(table.names), table) - 1e-6
 

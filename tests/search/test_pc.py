@@ -112,17 +112,19 @@ def test_the_skeleton_is_that_of_the_book(seed, discrete):
 @pytest.mark.parametrize("search", [Pc(), Cpc()], ids=repr)
 def test_columns_rows_and_workers_do_not_matter(search):
     for table in (bs.load_network("asia").sample(2000, seed=3), gaussian(8, 150, seed=4)):
-        expected = bs.learn(table, search)
+        expected = bs.learn(table, search, score="bic")
         rng = np.random.default_rng(1)
         columns = [table.names[i] for i in rng.permutation(table.n_columns)]
-        found = bs.learn(table.take(rng.permutation(table.n_rows)).select(columns), search, workers=2)
+        found = bs.learn(
+            table.take(rng.permutation(table.n_rows)).select(columns), search, workers=2, score="bic"
+        )
         assert set(found.dag.arcs()) == set(expected.dag.arcs())
         assert found.counters.operations == expected.counters.operations
 
 
 def test_the_result_is_the_graph_of_the_last_step():
     table = bs.load_network("asia").sample(5000, seed=1)
-    result = bs.learn(table, Pc())
+    result = bs.learn(table, Pc(), score="bic")
     assert result.stop_reason == "converged"
     assert result.score == pytest.approx(bs.score(result.dag, table))
     assert result.trace[-1].facts["edges"] == result.dag.n_arcs
@@ -134,12 +136,12 @@ def test_the_result_is_the_graph_of_the_last_step():
 @pytest.mark.parametrize("search", [Pc(), Cpc()], ids=repr)
 def test_a_resumed_run_is_the_run_that_was_never_stopped(search, tmp_path):
     table = gaussian(7, 120, seed=9)
-    whole = bs.learn(table, search)
+    whole = bs.learn(table, search, score="bic")
     assert len(whole.trace) > 3
     for stop in range(len(whole.trace)):
         path = tmp_path / f"{stop}.json"
-        bs.learn(table, search, max_steps=stop, checkpoint=path)
-        assert untimed(bs.learn(table, search, checkpoint=path)) == untimed(whole)
+        bs.learn(table, search, max_steps=stop, checkpoint=path, score="bic")
+        assert untimed(bs.learn(table, search, checkpoint=path, score="bic")) == untimed(whole)
 
 
 @settings(max_examples=25)
@@ -149,7 +151,7 @@ def test_graphs_are_acyclic_and_keep_the_knowledge(data):
     table = entangled(seed=data.draw(st.integers(0, 5)), rows=data.draw(st.sampled_from([20, 100, 300])))
     knowledge = data.draw(knowledge_for(table.names))
     search = data.draw(st.sampled_from([Pc(), Pc(alpha=0.3), Cpc(), Pc(test="chi2")]))
-    result = bs.learn(table, search, knowledge=knowledge)
+    result = bs.learn(table, search, knowledge=knowledge, score="bic")
     assert keeps(result.dag, knowledge)
     for parent, child in knowledge.required:
         assert result.cpdag.compelled(parent, child)
@@ -205,10 +207,10 @@ def test_inconclusive_tests_keep_their_edges_and_are_counted():
     rng = np.random.default_rng(0)
     table = bs.as_table({"a": rng.integers(0, 4, 40).tolist(), "b": rng.integers(0, 4, 40).tolist()},
                         kinds="discrete")  # fmt: skip
-    result = bs.learn(table, Pc(test="chi2"))
+    result = bs.learn(table, Pc(test="chi2"), score="bic")
     assert result.dag.n_arcs == 1
     assert result.trace[-1].facts["inconclusive"] == 1
-    assert bs.learn(table, Pc()).dag.n_arcs == 0
+    assert bs.learn(table, Pc(), score="bic").dag.n_arcs == 0
 
 
 @given(parent_sets(max_nodes=6), st.data())
@@ -239,9 +241,9 @@ def test_given_sets_are_those_of_either_end_once(around, size):
 
 def test_fewer_variables_given_leave_more_edges():
     table = gaussian(7, 500, seed=2)
-    edges = [bs.learn(table, Pc(max_given=k)).dag.n_arcs for k in (0, 1, 2)]
+    edges = [bs.learn(table, Pc(max_given=k), score="bic").dag.n_arcs for k in (0, 1, 2)]
     assert edges == sorted(edges, reverse=True)
-    assert edges[0] > bs.learn(table, Pc()).dag.n_arcs
+    assert edges[0] > bs.learn(table, Pc(), score="bic").dag.n_arcs
 
 
 def test_wrong_settings_are_refused():
@@ -249,7 +251,7 @@ def test_wrong_settings_are_refused():
         with pytest.raises(SettingError):
             Pc(**wrong)
     with pytest.raises(SettingError, match="fisher-z"):
-        bs.learn(entangled(3), Pc(test="fisher-z"))
+        bs.learn(entangled(3), Pc(test="fisher-z"), score="bic")
     with pytest.raises(SettingError, match="bic"):
         bs.learn(gaussian(3), Pc(), "bge")
 
@@ -266,7 +268,7 @@ def test_knowledge_that_no_graph_with_all_the_edges_can_keep_cuts_an_edge():
     table = entangled(n_variables=3, rows=400, seed=0)
     a, b, c = table.names
     forbidden = ((b, a), (c, b), (a, c))
-    result = bs.learn(table, Pc(alpha=0.9999), knowledge=Knowledge(forbidden=forbidden))
+    result = bs.learn(table, Pc(alpha=0.9999), knowledge=Knowledge(forbidden=forbidden), score="bic")
     assert result.dag.n_arcs == 2
     assert not set(result.dag.arcs()) & set(forbidden)
     assert result.trace[-1].facts["conflicts"] == 1
@@ -301,9 +303,9 @@ def test_the_rules_agree_with_those_of_graphs_where_nothing_contradicts(parents,
 
 def test_a_stopped_run_answers_with_the_edges_left_and_says_what_it_tested():
     table = bs.load_network("asia").sample(2000, seed=1)
-    whole = bs.learn(table, "pc")
-    early = bs.learn(table, "pc", max_steps=1)
-    none = bs.learn(table, "pc", max_steps=0)
+    whole = bs.learn(table, "pc", score="bic")
+    early = bs.learn(table, "pc", max_steps=1, score="bic")
+    none = bs.learn(table, "pc", max_steps=0, score="bic")
     assert none.dag.n_arcs == 0
     assert whole.dag.n_arcs < early.dag.n_arcs < 28
     assert early.ends_in_class
@@ -319,7 +321,7 @@ def test_a_stopped_run_answers_with_the_edges_left_and_says_what_it_tested():
 def test_the_class_is_the_answer_and_round_trips(tmp_path):
     table = bs.load_network("asia").sample(2000, seed=1)
     for search in ("pc", "cpc", "ges"):
-        result = bs.learn(table, search)
+        result = bs.learn(table, search, score="bic")
         assert result.ends_in_class
         assert set(result.summary()["class"]) == {"arcs", "edges"}
         assert result.cpdag.n_edges == result.dag.n_arcs
@@ -327,13 +329,13 @@ def test_the_class_is_the_answer_and_round_trips(tmp_path):
         again = bs.Result.load(tmp_path / "r.json")
         assert again.cpdag == result.cpdag
         assert again.dependencies == result.dependencies
-    assert not bs.learn(table).ends_in_class
+    assert not bs.learn(table, search="hill-climb", score="bic").ends_in_class
 
 
 @pytest.mark.parametrize("limit", [1, 2])
 def test_limits_on_parents_leave_class_and_graph_together(limit):
     table = bs.load_network("child").sample(500, seed=2)
     for search in ("pc", "cpc"):
-        result = bs.learn(table, search, knowledge=Knowledge(max_parents=limit))
+        result = bs.learn(table, search, knowledge=Knowledge(max_parents=limit), score="bic")
         assert result.cpdag == result.dag.cpdag()
         assert max(map(len, result.dag.parents)) <= limit

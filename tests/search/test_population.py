@@ -361,9 +361,9 @@ def test_every_individual_is_legal_and_the_best_is_never_lost(search, data):
 def test_a_start_graph_is_in_the_first_generation_and_the_trace_says_how_it_goes(search):
     table = entangled(n_variables=5, rows=80)
     begin = bs.Dag.from_arcs([("v0", "v1"), ("v1", "v2"), ("v2", "v3"), ("v3", "v4")], nodes=table.names)
-    result = bs.learn(table, search, start=begin, max_steps=0, top=50)
+    result = bs.learn(table, search, start=begin, max_steps=0, top=50, score="bic")
     assert begin in [entry.dag for entry in result.top]
-    for step in bs.learn(table, search, max_steps=4).trace:
+    for step in bs.learn(table, search, max_steps=4, score="bic").trace:
         facts = step.facts
         assert facts["worst"] <= facts["mean"] <= facts["best_in_population"] == step.score
         assert facts["generation"] == step.step
@@ -526,8 +526,10 @@ def test_the_worst_are_dropped_the_best_carried_over_and_the_rest_mated_with_the
 
 def test_a_small_shaken_population_finds_the_best_of_asia_where_the_documents_does_not():
     table = bs.load_network("asia").sample(5000, seed=1)
-    best = bs.learn(table, bs.search.HillClimb(restarts=100)).score
-    found = [bs.learn(table, GeneticGreedy(shake=2, patience=30), seed=s).score for s in range(4)]
+    best = bs.learn(table, bs.search.HillClimb(restarts=100), score="bic").score
+    found = [
+        bs.learn(table, GeneticGreedy(shake=2, patience=30), seed=s, score="bic").score for s in range(4)
+    ]
     assert found == pytest.approx([best] * 4, abs=1e-6)
 
 

@@ -185,16 +185,18 @@ def test_knowledge_that_a_conditional_gaussian_network_cannot_keep_is_refused_wi
     assert (kinds["x0"], kinds["d0"]) == ("continuous", "discrete")
     said = r"requires 'x0' -> 'd0'.*require 'd0' -> 'x0'.*discretise\(data, bins=3\).*score='dg-bic'"
     for call in (
-        lambda: bs.learn(table, knowledge=backwards),
+        lambda: bs.learn(table, knowledge=backwards, search="hill-climb", score="bic"),
         lambda: bs.candidate_sets(table, knowledge=backwards),
-        lambda: bs.Session(table).change_knowledge(backwards),
+        lambda: bs.Session(table, search="hill-climb", score="bic").change_knowledge(backwards),
     ):
         with pytest.raises(KnowledgeError, match=said):
             call()
-    assert ("x0", "d0") in bs.learn(table, score="dg-bic", knowledge=backwards).dag.arcs()
+    assert ("x0", "d0") in bs.learn(
+        table, score="dg-bic", knowledge=backwards, search="hill-climb"
+    ).dag.arcs()
     start = bs.Dag.from_arcs([("x0", "d0")], nodes=table.names)
     with pytest.raises(GraphError, match="x0 -> d0"):
-        bs.learn(table, start=start)
+        bs.learn(table, start=start, search="hill-climb", score="bic")
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -202,7 +204,7 @@ def test_knowledge_that_a_conditional_gaussian_network_cannot_keep_is_refused_wi
     "table", [entangled(seed=3), gaussian(seed=3), mixed(seed=3)], ids=["discrete", "gaussian", "mixed"]
 )
 def test_score_trace_and_top_agree_with_fresh_scores(name, table):
-    result = bs.learn(table, quick(name), knowledge=order_if_needed(name, table), seed=2, top=4)
+    result = bs.learn(table, quick(name), knowledge=order_if_needed(name, table), seed=2, top=4, score="bic")
     assert result.score == pytest.approx(bs.score(result.dag, table, "bic"), abs=1e-6)
     assert result.trace[-1].best == pytest.approx(result.score, abs=1e-6)
     bests = [step.best for step in result.trace]
@@ -309,15 +311,15 @@ def test_a_resumed_run_is_the_run_that_was_never_stopped(name, tmp_path):
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     table, path = entangled(), tmp_path / "run.json"
-    bs.learn(table, checkpoint=path, max_steps=2)
+    bs.learn(table, checkpoint=path, max_steps=2, search="hill-climb", score="bic")
     for change in ({"seed": 9}, {"score": "k2"}, {"search": "tabu"}, {"start": "random"}):
         with pytest.raises(SettingError, match="another run"):
-            bs.learn(table, checkpoint=path, **change)
+            bs.learn(table, checkpoint=path, **{"search": "hill-climb", "score": "bic"} | change)
     with pytest.raises(SettingError, match="data"):
-        bs.learn(entangled(seed=8), checkpoint=path)
+        bs.learn(entangled(seed=8), checkpoint=path, search="hill-climb", score="bic")
     path.write_text("{}")
     with pytest.raises(FormatError, match="not a checkpoint"):
-        bs.learn(table, checkpoint=path)
+        bs.learn(table, checkpoint=path, search="hill-climb", score="bic")
 
 
 def test_a_killed_run_leaves_a_whole_checkpoint(tmp_path):
@@ -332,22 +334,28 @@ def test_a_killed_run_leaves_a_whole_checkpoint(tmp_path):
     assert path.read_bytes().endswith(b"\n")
     assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
     table = bs.load_network("alarm").sample(300, seed=1)
-    assert untimed(bs.learn(table, checkpoint=path)) == untimed(bs.learn(table))
+    assert untimed(bs.learn(table, checkpoint=path, search="hill-climb", score="bic")) == untimed(
+        bs.learn(table, search="hill-climb", score="bic")
+    )
 
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_budgets_callbacks_and_interruption_return_the_best_so_far(name):
     table = entangled(n_variables=6, seed=6)
     knowledge = order_if_needed(name, table)
-    few = bs.learn(table, quick(name), knowledge=knowledge, max_steps=1)
+    few = bs.learn(table, quick(name), knowledge=knowledge, max_steps=1, score="bic")
     assert (few.stop_reason, few.counters.iterations) == ("max_steps", 1)
-    none = bs.learn(table, quick(name), knowledge=knowledge, max_time=1e-9)
+    none = bs.learn(table, quick(name), knowledge=knowledge, max_time=1e-9, score="bic")
     assert none.stop_reason == "max_time"
     if not concludes(name):
         assert none.score == none.trace[0].best
     seen = []
     stopped = bs.learn(
-        table, quick(name), knowledge=knowledge, callback=lambda s: seen.append(s) or len(seen) == 2
+        table,
+        quick(name),
+        knowledge=knowledge,
+        callback=lambda s: seen.append(s) or len(seen) == 2,
+        score="bic",
     )
     assert (stopped.stop_reason, len(stopped.trace)) == ("callback", 2)
     assert tuple(seen) == stopped.trace
@@ -356,7 +364,7 @@ def test_budgets_callbacks_and_interruption_return_the_best_so_far(name):
         if step.step == 1:
             raise KeyboardInterrupt
 
-    interrupted = bs.learn(table, quick(name), knowledge=knowledge, callback=press)
+    interrupted = bs.learn(table, quick(name), knowledge=knowledge, callback=press, score="bic")
     assert interrupted.stop_reason == "interrupted"
     if not concludes(name):
         assert interrupted.score == interrupted.trace[-1].best
@@ -372,7 +380,7 @@ def test_settings_round_trip_and_arguments_are_left_alone(name):
     assert type(search)(**json.loads(json.dumps(asdict(search)))) == search
     table = entangled()
     before = table.fingerprint
-    bs.learn(table, search, knowledge=order_if_needed(name, table), max_steps=3)
+    bs.learn(table, search, knowledge=order_if_needed(name, table), max_steps=3, score="bic")
     assert bs.Table(table.names, table.states, table.codes.copy(), table.values).fingerprint == before
 
 
@@ -445,7 +453,7 @@ def test_steepest_ascent_takes_the_best_neighbour_each_time(seed):
 
 def test_gains_add_up_and_never_fall_in_first_ascent():
     table = entangled(n_variables=6, seed=9)
-    result = bs.learn(table, FirstAscent(), seed=4)
+    result = bs.learn(table, FirstAscent(), seed=4, score="bic")
     scores = [step.score for step in result.trace[:-1]]
     assert all(later > earlier for earlier, later in itertools.pairwise(scores))
     n = 6
@@ -458,7 +466,9 @@ def test_gains_add_up_and_never_fall_in_first_ascent():
 def test_first_ascent_takes_each_improving_operator_equally_often():
     """Two variables: a -> b and b -> a are equally good and must be equally likely."""
     table = entangled(n_variables=2, seed=1)
-    first = [next(iter(bs.learn(table, FirstAscent(), seed=seed).dag.arcs())) for seed in range(200)]
+    first = [
+        next(iter(bs.learn(table, FirstAscent(), seed=seed, score="bic").dag.arcs())) for seed in range(200)
+    ]
     assert 70 < sum(arc == ("v0", "v1") for arc in first) < 130
 
 
@@ -518,16 +528,16 @@ def parents_of(n, arcs):
 
 def test_tabu_goes_on_past_an_optimum():
     table = entangled(n_variables=6, seed=2)
-    result = bs.learn(table, Tabu(length=5, patience=12))
-    assert result.trace[-1].step > bs.learn(table, HillClimb()).counters.iterations
-    assert result.score >= bs.learn(table, HillClimb()).score - 1e-6
+    result = bs.learn(table, Tabu(length=5, patience=12), score="bic")
+    assert result.trace[-1].step > bs.learn(table, HillClimb(), score="bic").counters.iterations
+    assert result.score >= bs.learn(table, HillClimb(), score="bic").score - 1e-6
 
 
 def test_restarts_never_lose_what_was_found():
     table = bs.load_network("asia").sample(300, seed=2)
-    plain = bs.learn(table, HillClimb())
+    plain = bs.learn(table, HillClimb(), score="bic")
     for search in (HillClimb(restarts=5), HillClimb(restarts=5, perturb=0), Tabu(restarts=2)):
-        assert bs.learn(table, search).score >= plain.score - 1e-9
+        assert bs.learn(table, search, score="bic").score >= plain.score - 1e-9
 
 
 # ---- laws of the orders
@@ -550,9 +560,9 @@ def test_exhaustive_parents_are_the_best_of_their_order():
     table = entangled(n_variables=5, rows=80, seed=3)
     for order in itertools.islice(itertools.permutations(range(5)), 0, 120, 17):
         knowledge = Knowledge(order=tuple(table.names[i] for i in order))
-        found = bs.learn(table, OrderSample(orders=1, parents=4), knowledge=knowledge)
+        found = bs.learn(table, OrderSample(orders=1, parents=4), knowledge=knowledge, score="bic")
         assert found.score == pytest.approx(best_of_order(table, order, 4), abs=1e-6)
-        limited = bs.learn(table, OrderSample(orders=1, parents=1), knowledge=knowledge)
+        limited = bs.learn(table, OrderSample(orders=1, parents=1), knowledge=knowledge, score="bic")
         assert limited.score == pytest.approx(best_of_order(table, order, 1), abs=1e-6)
 
 
@@ -560,7 +570,7 @@ def test_exhaustive_parents_are_the_best_of_their_order():
 def test_order_climbing_ends_where_no_swap_helps(insertion):
     for seed in range(4):
         table = entangled(n_variables=5, rows=60, seed=seed)
-        result = bs.learn(table, OrderClimb(parents=4, insertion=insertion), seed=seed)
+        result = bs.learn(table, OrderClimb(parents=4, insertion=insertion), seed=seed, score="bic")
         orders = [
             order for order in itertools.permutations(range(5))
             if all(order.index(p) < order.index(c) for c, own in enumerate(result.dag.parents) for p in own)
@@ -580,14 +590,14 @@ def swapped(order, i):
 
 def test_insertion_is_at_least_as_good_as_swaps_from_the_same_order():
     table = bs.random_network(8, arcs=14, states=3, seed=2).sample(300, seed=1)
-    swaps = bs.learn(table, OrderClimb(parents=3), seed=1)
-    wider = bs.learn(table, OrderClimb(parents=3, insertion=True), seed=1)
+    swaps = bs.learn(table, OrderClimb(parents=3), seed=1, score="bic")
+    wider = bs.learn(table, OrderClimb(parents=3, insertion=True), seed=1, score="bic")
     assert wider.score >= swaps.score - 1e-6
 
 
 def test_random_orders_are_uniform():
     table = entangled(n_variables=3, rows=30)
-    result = bs.learn(table, OrderSample(orders=600), seed=1, top=1, callback=None)
+    result = bs.learn(table, OrderSample(orders=600), seed=1, top=1, callback=None, score="bic")
     assert result.counters.iterations == 600
     from collections import Counter
 
@@ -618,7 +628,7 @@ def test_k2_is_greedy_in_the_given_order():
             parents = (*parents, -negative)
         assert {table.index(p) for p in result.dag.parents_of(label)} == set(parents)
     with pytest.raises(KnowledgeError, match="k2 needs an order"):
-        bs.learn(table, "k2")
+        bs.learn(table, "k2", score="bic")
 
 
 # ---- the front door
@@ -646,7 +656,7 @@ def test_wrong_arguments_are_refused_before_the_work():
         with pytest.raises(error):
             bs.learn(table, **change)
     with pytest.raises(DataError, match="1 row"):
-        bs.learn(table.take(np.array([0])))
+        bs.learn(table.take(np.array([0])), search="hill-climb", score="bic")
     for make in (
         lambda: HillClimb(restarts=-1),
         lambda: Tabu(length=0),
@@ -661,27 +671,33 @@ def test_wrong_arguments_are_refused_before_the_work():
 def test_a_start_graph_is_where_the_search_begins_and_must_keep_the_knowledge():
     table = entangled(n_variables=4, seed=1)
     start = bs.Dag.from_arcs([("v0", "v1"), ("v2", "v3")], nodes=table.names)
-    result = bs.learn(table, start=start)
+    result = bs.learn(table, start=start, search="hill-climb", score="bic")
     assert result.trace[0].arcs == 2
     assert result.trace[0].score == pytest.approx(bs.score(start, table))
     with pytest.raises(GraphError, match="forbidden arc v0 -> v1"):
-        bs.learn(table, start=start, knowledge=Knowledge(forbidden=[("v0", "v1")]))
+        bs.learn(
+            table,
+            start=start,
+            knowledge=Knowledge(forbidden=[("v0", "v1")]),
+            search="hill-climb",
+            score="bic",
+        )
 
 
 def test_identical_and_constant_columns_are_no_trouble():
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 100)
     table = table_of([a, a, np.zeros(100, int), rng.integers(0, 2, 100)], [2, 2, 1, 2])
-    result = bs.learn(table)
+    result = bs.learn(table, search="hill-climb", score="bic")
     assert len(list(result.dag.arcs())) == 1
-    shuffled = bs.learn(table.select(("v3", "v2", "v1", "v0")))
+    shuffled = bs.learn(table.select(("v3", "v2", "v1", "v0")), search="hill-climb", score="bic")
     assert set(shuffled.dag.arcs()) == set(result.dag.arcs())
 
 
 def test_one_variable_and_many_parents_at_once():
     one = table_of([[0, 1, 1, 0]], [2])
     for name in SEARCHES:
-        assert bs.learn(one, quick(name), knowledge=order_if_needed(name, one)).dag.n_arcs == 0
+        assert bs.learn(one, quick(name), knowledge=order_if_needed(name, one), score="bic").dag.n_arcs == 0
 
 
 def test_a_users_own_search_and_score_are_used():
@@ -693,8 +709,8 @@ def test_a_users_own_search_and_score_are_used():
         pass
 
     table = entangled(n_variables=3)
-    assert list(bs.learn(table, score=Own()).dag.arcs()) == [("v0", "v2")]
-    assert bs.learn(table, Nothing()).settings.search == "Nothing"
+    assert list(bs.learn(table, score=Own(), search="hill-climb").dag.arcs()) == [("v0", "v2")]
+    assert bs.learn(table, Nothing(), score="bic").settings.search == "Nothing"
 
 
 def test_ctrl_c_finishes_the_step_in_hand_and_gives_the_handler_back():
@@ -704,12 +720,20 @@ def test_ctrl_c_finishes_the_step_in_hand_and_gives_the_handler_back():
     before = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        result = bs.learn(table, callback=lambda step: step.step == 2 and os.kill(os.getpid(), signal.SIGINT))
+        result = bs.learn(
+            table,
+            callback=lambda step: step.step == 2 and os.kill(os.getpid(), signal.SIGINT),
+            search="hill-climb",
+            score="bic",
+        )
         assert (result.stop_reason, len(result.trace)) == ("interrupted", 3)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         ignored = bs.learn(
-            table, callback=lambda step: step.step == 2 and os.kill(os.getpid(), signal.SIGINT)
+            table,
+            callback=lambda step: step.step == 2 and os.kill(os.getpid(), signal.SIGINT),
+            search="hill-climb",
+            score="bic",
         )
         assert ignored.stop_reason == "converged"
     finally:
@@ -723,7 +747,7 @@ def test_a_start_that_cannot_be_scored_is_mended(search):
     names = table.names
     full = bs.Dag(names, tuple(tuple(range(i)) for i in range(9)))
     assert bs.score(full, table) == -np.inf
-    result = bs.learn(table, search, start=full)
+    result = bs.learn(table, search, start=full, score="bic")
     assert np.isfinite(result.score)
     assert result.score == pytest.approx(bs.score(result.dag, table), abs=1e-6)
 
@@ -737,14 +761,14 @@ def test_rows_written_out_give_the_graph_of_weights(kind):
         weights = rng.integers(1, 4, 25)
         long = table.take(np.repeat(np.arange(25), weights))
         heavy = bs.Table(table.names, table.states, table.codes, table.values, weights.astype(float))
-        one, other = (bs.learn(each, "tabu") for each in (long, heavy))
+        one, other = (bs.learn(each, "tabu", score="bic") for each in (long, heavy))
         assert one.dag == other.dag
         assert one.score == pytest.approx(other.score)
 
 
 def test_a_result_of_a_mixed_table_explains_itself_and_keeps_its_class_in_a_file(tmp_path):
     table = mixed(2, 2, 200, seed=1)
-    result = bs.learn(table)
+    result = bs.learn(table, search="hill-climb", score="bic")
     kinds = dict(zip(table.names, table.kinds, strict=True))
     crossing = [arc for arc in result.dag.arcs() if len({kinds[v] for v in arc}) == 2]
     assert crossing
@@ -760,7 +784,7 @@ def test_a_result_of_a_mixed_table_explains_itself_and_keeps_its_class_in_a_file
     assert bs.gap(result).score == result.score
     parts = bs.score_parts(result.dag, table, "cg-bic")
     assert parts.score == pytest.approx(result.score)
-    strengths = bs.bootstrap(table, runs=4, search="hill-climb", workers=1)
+    strengths = bs.bootstrap(table, runs=4, search="hill-climb", workers=1, score="bic")
     discrete = np.array([kinds[node] == "discrete" for node in strengths.nodes])
     assert not strengths.votes[np.ix_(~discrete, discrete)].any()
     assert strengths.votes[np.ix_(discrete, ~discrete)].any()

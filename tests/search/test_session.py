@@ -157,9 +157,9 @@ def test_a_saved_session_goes_on_to_the_bit(name, tmp_path):
 
 def test_many_steps_back_are_repeated_from_the_start():
     table = entangled(12, 400, 2, states=2, noise=0.4)
-    whole = bs.learn(table, "tabu", start="random", seed=2)
+    whole = bs.learn(table, "tabu", start="random", seed=2, score="bic")
     assert len(whole.trace) > 20
-    session = bs.Session(table, SEARCHES["tabu"](restarts=20, perturb=3), start="random", seed=2)
+    session = bs.Session(table, SEARCHES["tabu"](restarts=20, perturb=3), start="random", seed=2, score="bic")
     session.run()
     assert session.steps > RECENT + 20
     scores = [step.score for step in session.result().trace]
@@ -216,7 +216,7 @@ def test_time_is_that_of_steps_alone_and_ends_a_session_like_a_run():
     import time
 
     table = entangled(8, 500, 3, states=3)
-    session = bs.Session(table, Holland(generations=10**6), max_time=0.4)
+    session = bs.Session(table, Holland(generations=10**6), max_time=0.4, score="bic")
     for snapshot in session:
         if snapshot.step == 1:
             session.pause()
@@ -243,22 +243,22 @@ def test_a_session_can_be_paused_from_another_thread():
 @pytest.mark.parametrize("name", ["hill-climb", "pc", "umda"])
 def test_a_result_before_the_first_step_leaves_nothing_behind(name):
     table = entangled(5, 100)
-    session = bs.Session(table, search_of(name), seed=1)
+    session = bs.Session(table, search_of(name), seed=1, score="bic")
     early = session.result()
     assert (early.stop_reason, early.dag.n_arcs, session.steps) == ("paused", 0, 0)
-    same(session.run(), bs.learn(table, search_of(name), seed=1))
+    same(session.run(), bs.learn(table, search_of(name), seed=1, score="bic"))
 
 
 def test_the_way_back_ends_where_knowledge_changed_or_a_run_was_resumed(tmp_path):
     table = entangled(6, 200, 2)
-    session = bs.Session(table, "tabu", seed=1)
+    session = bs.Session(table, "tabu", seed=1, score="bic")
     for snapshot in session:
         if snapshot.step == 4:
             session.pause()
     session.save(tmp_path / "run")
-    resumed = bs.Session(table, "tabu", seed=1, checkpoint=tmp_path / "run")
+    resumed = bs.Session(table, "tabu", seed=1, checkpoint=tmp_path / "run", score="bic")
     assert resumed.back(2).step == 4
-    same(resumed.run(), bs.learn(table, "tabu", seed=1))
+    same(resumed.run(), bs.learn(table, "tabu", seed=1, score="bic"))
     changed = session.change_knowledge(bs.Knowledge(max_parents=1))
     assert session.back(3).step == changed.step
     next(iter(session))
@@ -289,10 +289,10 @@ def test_ctrl_c_in_a_step_that_does_not_look_ends_the_iteration():
             return after
 
     table = entangled(6, 200, 2)
-    session = bs.Session(table, Deaf(), seed=1)
+    session = bs.Session(table, Deaf(), seed=1, score="bic")
     found = session.run()
     assert (found.stop_reason, session.steps) == ("interrupted", 3)
-    same(session.run(), bs.learn(table, HillClimb(), seed=1))
+    same(session.run(), bs.learn(table, HillClimb(), seed=1, score="bic"))
 
 
 def test_an_error_on_the_way_back_leaves_a_session_that_can_go_on():
@@ -331,7 +331,7 @@ def test_the_greedy_climb_is_made_once_in_a_session(monkeypatch):
     made = []
     monkeypatch.setattr(floor.Floor, "climb", lambda self: made.append(setattr(self, "begun", True)))
     table = entangled(8, 500, 3, states=3)
-    bs.Session(table, Holland(generations=10**6), max_time=0.3).run()
+    bs.Session(table, Holland(generations=10**6), max_time=0.3, score="bic").run()
     assert len(made) == 1
 
 
@@ -339,7 +339,7 @@ def test_time_goes_back_with_the_steps_and_waiting_does_not_count():
     import time
 
     table = entangled(8, 500, 3, states=3)
-    session = bs.Session(table, Holland(generations=10**6), max_time=0.3)
+    session = bs.Session(table, Holland(generations=10**6), max_time=0.3, score="bic")
     time.sleep(0.2)
     assert session.result().seconds < 0.15
     session.run()
@@ -351,7 +351,7 @@ def test_time_goes_back_with_the_steps_and_waiting_does_not_count():
 
 def test_a_pause_before_the_iteration_holds_it():
     table = entangled(5, 100)
-    session = bs.Session(table)
+    session = bs.Session(table, search="hill-climb", score="bic")
     session.pause()
     assert list(session) == []
     assert len(list(session)) > 1
@@ -359,28 +359,28 @@ def test_a_pause_before_the_iteration_holds_it():
 
 def test_saving_writes_over_nothing_else(tmp_path):
     table = entangled(5, 100)
-    session = bs.Session(table)
+    session = bs.Session(table, search="hill-climb", score="bic")
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
     with pytest.raises(FormatError, match="not a checkpoint"):
         session.save(notes)
     assert notes.read_text() == "mine"
-    bs.Session(table, seed=9).save(tmp_path / "other")
+    bs.Session(table, seed=9, search="hill-climb", score="bic").save(tmp_path / "other")
     with pytest.raises(SettingError, match="another run"):
         session.save(tmp_path / "other")
     with pytest.raises(FormatError, match="no such checkpoint"):
-        bs.Session(table, checkpoint=tmp_path / "none")
+        bs.Session(table, checkpoint=tmp_path / "none", search="hill-climb", score="bic")
 
 
 def test_what_a_session_refuses():
     table = entangled(4, 100)
-    session = bs.Session(table)
+    session = bs.Session(table, search="hill-climb", score="bic")
     with pytest.raises(SettingError, match="whole number"):
         session.back(-1)
     with pytest.raises(SettingError, match="Knowledge"):
         session.change_knowledge([("v0", "v1")])
     with pytest.raises(SettingError, match="first step"):
-        bs.Session(table, max_time=1e-12).snapshot()
+        bs.Session(table, max_time=1e-12, search="hill-climb", score="bic").snapshot()
     assert "hill-climb" in repr(session)
     assert session.begun_with == "empty"
 

@@ -31,7 +31,7 @@ class Looks:
 
         def noted(own):
             self.look()
-            if own.counted < own._limit:
+            if own.seconds < own._limit:
                 self.in_time = self.last
             check(own)
 

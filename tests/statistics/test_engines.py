@@ -112,10 +112,13 @@ def test_configurations_that_do_not_occur_may_be_left_out(monkeypatch):
 def test_engines_by_name_and_what_is_refused():
     table = entangled(4, 60)
     assert engine_of(None) is in_memory is ENGINES["memory"]
-    assert bs.learn(table, engine="memory").dag == bs.learn(table).dag
+    assert (
+        bs.learn(table, engine="memory", search="hill-climb", score="bic").dag
+        == bs.learn(table, search="hill-climb", score="bic").dag
+    )
     with pytest.raises(UnknownNameError, match="memory"):
-        bs.learn(table, engine="memroy")
+        bs.learn(table, engine="memroy", search="hill-climb", score="bic")
     with pytest.raises(SettingError, match="an engine is a name"):
-        bs.learn(table, engine=3)
+        bs.learn(table, engine=3, search="hill-climb", score="bic")
     with pytest.raises(bs.BayescoutError, match="continuous"):
-        bs.learn(gaussian(4), score="bdeu", engine=ChunkedCounts)
+        bs.learn(gaussian(4), score="bdeu", engine=ChunkedCounts, search="hill-climb")

@@ -230,10 +230,12 @@ class SearchOptions:
     order: str | None = flag("All names, separated by commas or lines, parents before children.", "FILE")
     max_parents: int | None = flag("The most parents a node may have.", "NUMBER")
 
-    def method(self) -> Search:
+    def method(self) -> str | Search:
+        """The search with its settings; its name if it has none of its own."""
         from bayescout.search import search_named
 
-        return search_named(self.search, **settings_given(self.option))
+        found = search_named(self.search, **settings_given(self.option))
+        return found if self.option else self.search
 
     def formula(self) -> Formula | None:
         """The score with its settings; None if the choice is left to us."""

@@ -12,7 +12,6 @@ from bayescout.errors import DataError, Interrupted, SettingError
 from bayescout.learn import learn
 from bayescout.scores import Formula
 from bayescout.scores.threads import check_workers
-from bayescout.search import Auto
 
 if TYPE_CHECKING:
     from bayescout.result import Result
@@ -45,6 +44,8 @@ def check_options(score: Any, options: Mapping[str, Any]) -> None:
 
 def for_many_runs(search: Any) -> Any:
     """The search for each of many runs: "auto" without its longest parts."""
+    from bayescout.search.auto import Auto
+
     return Auto(thorough=False) if isinstance(search, str) and search == "auto" else search
 
 
