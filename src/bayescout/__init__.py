@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from bayescout.scores.network_score import score_parts as score_parts
     from bayescout.search.frame.knowledge import Knowledge as Knowledge
     from bayescout.session import Session as Session
+    from bayescout.warming import warm_up as warm_up
 
 _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
@@ -73,6 +74,7 @@ _HOMES = {
     "bayescout.scores.network_score": ("score", "score_parts"),
     "bayescout.search.frame.knowledge": ("Knowledge",),
     "bayescout.session": ("Session",),
+    "bayescout.warming": ("warm_up",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("evaluate", "plots", "scores", "search")

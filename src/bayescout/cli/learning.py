@@ -14,6 +14,7 @@ from bayescout.cli.options import (
     Missing,
     OutputOption,
     Prior,
+    Processes,
     SearchOptions,
     argument,
     flag,
@@ -178,7 +179,27 @@ def searches(json: Json = False) -> None:
     console().print(grid("Searches", ["name", "settings", "what it does"], shown))
 
 
-COMMANDS = (learn, searches)
+def warm_up(workers: Processes = None, json: Json = False) -> None:
+    """Compile everything that learning needs on this machine, on all cores; once is enough."""
+    import time
+
+    from bayescout.warming import JOBS, warm_up
+
+    say(f"compiling for {len(JOBS)} kinds of learning, about a minute on two cores; what is ready is left")
+    begin = time.perf_counter()
+    kernels = warm_up(workers, lambda done: say(f"{done.ready} of {len(JOBS)} ready: {done.job}"))
+    seconds = time.perf_counter() - begin
+    if json:
+        print_json({"kernels": kernels, "seconds": seconds})
+    elif kernels:
+        line(
+            f"ready: {kernels} kernels compiled in {seconds:.0f} s; this machine does not compile them again"
+        )
+    else:
+        line("nothing to do: everything was compiled before")
+
+
+COMMANDS = (learn, searches, warm_up)
 
 
 def _start(start: str | None) -> Any:

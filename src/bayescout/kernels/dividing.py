@@ -7,7 +7,7 @@ with a count; the table is sorted so that they are adjacent.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel
+from bayescout.kernels.jit import kernel, part
 
 
 @kernel
@@ -21,7 +21,7 @@ def new_stack(depths, total):
     return rows, weights, starts, sizes, np.zeros((depths, total // 2 + 2), dtype=np.bool_)
 
 
-@kernel
+@part
 def at_depth(stack, depth):
     """The arrays of one depth of a stack."""
     rows, weights, starts, sizes, known = stack
@@ -35,7 +35,9 @@ def group_rows(codes, cards, members, alike, stack):
     alike  as in `divide_rows`
     """
     total = codes.shape[1]
-    two, each = new_stack(2, total), np.arange(total).astype(np.int32)
+    # Numbers written as such would be types of their own, and what they are given to compiled for each.
+    none, one = np.int64(0), np.int64(1)
+    two, each = new_stack(one + one, total), np.arange(total).astype(np.int32)
     rows, weights, starts, sizes, _ = two
     for row in range(total):
         rows[0, row], weights[0, row] = row, 1
@@ -49,14 +51,14 @@ def group_rows(codes, cards, members, alike, stack):
     for variable in members:
         mask |= np.uint64(1) << np.uint64(variable)
         configurations *= cards[variable]
-        divide_rows(codes[variable], cards[variable], (each, alike[1], alike[2]), two, 0)
+        divide_rows(codes[variable], cards[variable], (each, alike[1], alike[2]), two, none)
         _copy(two, 1, two)
-    divide_rows(codes[0], 1, alike, two, 0)
+    divide_rows(codes[0], one, alike, two, none)
     _copy(two, 1, stack)
     return mask, configurations
 
 
-@kernel
+@part
 def _copy(stack, depth, to):
     """Copy one depth of a stack to depth 0 of the same or another stack."""
     rows, weights, starts, sizes, _ = at_depth(stack, depth)

@@ -28,6 +28,9 @@ log = logging.getLogger("bayescout")
 _OPTIONS = {"nogil": True, "fastmath": False, "boundscheck": False, "no_cfunc_wrapper": True}
 """Options of every kernel. None is called as a C function, so none gets the wrapper for that."""
 
+TAKES = "5 to 20 s for each kind of search or score that is new to it"
+"""How long it takes to compile, in words."""
+
 _WAY_OUT = "set NUMBA_CACHE_DIR to a folder that can be written"
 
 
@@ -144,10 +147,12 @@ class _Compiling(event.Listener):
     """Report once per process that kernels are being compiled; count the seconds of compiling and loading.
 
     `kept` is where machine code is kept: "" for numba's own choice, a folder of ours, or None for nowhere.
+    `kernels` counts those compiled, with all that they call as one. Other compiled code is not our business.
     """
 
     def __init__(self) -> None:
         self.told = False
+        self.kernels = 0
         self.lost = False
         self.kept: str | None = ""
         self._past = 0.0
@@ -161,13 +166,18 @@ class _Compiling(event.Listener):
         return self._past + (time.perf_counter() - self._begin if self._depth else 0.0)
 
     def on_start(self, event: event.Event) -> None:
+        if self._depth == 0:
+            if not event.data["dispatcher"].py_func.__module__.startswith("bayescout."):
+                return
+            self.kernels += 1
         if not self.told:
             self.told = True
             log.warning("bayescout: compiling its kernels for this machine (%s)", self.how_often())
         self._enter()
 
     def on_end(self, event: event.Event) -> None:
-        self._leave()
+        if self._depth:
+            self._leave()
 
     @contextmanager
     def timed(self):
@@ -198,15 +208,15 @@ class _Compiling(event.Listener):
         """The words for: once, once while the temporary folder lasts, or in every process."""
         if self.kept is None:
             return (
-                "a few seconds in every process, because neither the package's folder nor the user's cache "
+                f"{TAKES}, in every process, because neither the package's folder nor the user's cache "
                 f"folder nor a temporary one of our own can be written; {_WAY_OUT}"
             )
         if self.kept:
             return (
-                f"a few seconds, once as long as {self.kept} is there: neither the package's folder nor the "
+                f"{TAKES}, once as long as {self.kept} is there: neither the package's folder nor the "
                 f"user's cache folder can be written; {_WAY_OUT} to keep them"
             )
-        return "once, a few seconds"
+        return f"{TAKES}, once; `bayescout warm-up` does it for everything beforehand"
 
     def say_lost(self, folder: str, error: OSError) -> None:
         """Report once per process that machine code could not be saved."""

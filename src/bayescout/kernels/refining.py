@@ -63,7 +63,7 @@ def expand(data, limits, order, base, rest, priors, walk, known, totals):
     cells, bests = np.zeros((depths, f + 1), dtype=np.int64), np.empty((depths, f + 1))
     mask, configurations[0] = group_rows(codes, cards, base, (rest[0][0], rest[5], cards[child]), stack)
     depth, around = 0, (cells[0], bests[0])
-    _look_around(at_depth(stack, 0), rest, order, 0, mask, known, totals[0], around)
+    _look_around(at_depth(stack, 0), rest, order, np.int64(0), mask, known, totals[0], around)
     while depth < places[0]:
         place, variable = places[depth + 1], order[places[depth + 1]]
         mask |= np.uint64(1) << np.uint64(variable)
@@ -222,7 +222,7 @@ def _score(data, child, mask):
     codes, cards, terms = data[0], data[3][0], data[5]
     total, r, ones = codes.shape[1], cards[child], np.uint64(1)
     members = np.array([v for v in range(codes.shape[0]) if mask >> np.uint64(v) & ones])
-    stack = new_stack(1, total)
+    stack = new_stack(np.int64(1), total)
     each = np.arange(total).astype(np.int32)
     _, configurations = group_rows(
         codes, cards, members, (each, np.zeros(total, dtype=np.int32), np.int64(1)), stack
@@ -343,7 +343,7 @@ def _shared(groups, finest, of_child, xlogx, tallies, enough):
         if shared <= enough:
             break
         if _tally(groups, starts[segment], starts[segment + 1], columns, xlogx, tallies) > 0:
-            found = classes[0], most[0], sums[0], _likelihood(0, r, xlogx, mixed)
+            found = classes[0], most[0], sums[0], _likelihood(np.int64(0), r, xlogx, mixed)
             shared += _of_configuration(found, costs[0])
     return shared
 
@@ -374,7 +374,7 @@ def _tally(groups, begin, end, columns, xlogx, tallies):
                         mixed[place] = 0
                 several += 1
                 classes[part] += 1
-                sums[part] += _likelihood(0, r, xlogx, own)
+                sums[part] += _likelihood(np.int64(0), r, xlogx, own)
                 within = 0
                 for place in range(r):
                     within += own[place] > 0
