@@ -59,9 +59,9 @@ def test_candidate_sets_and_the_search_over_them():
     options = {"structure_prior": "sparse", "knowledge": Knowledge(max_parents=3)}
     sets = bs.candidate_sets(TABLE, "bdeu", **options)
     best = bs.learn(TABLE, "optimal", "bdeu", **options)
-    assert bs.learn(sets, "optimal", score="bic").score == pytest.approx(best.score)
+    assert bs.learn(sets, "optimal").score == pytest.approx(best.score)
     plain = bs.candidate_sets(TABLE, "bdeu", Knowledge(max_parents=3))
-    again = bs.learn(plain, "optimal", structure_prior="sparse", score="bic")  # fewer sets can only be worse
+    again = bs.learn(plain, "optimal", structure_prior="sparse")  # fewer sets can only be worse
     assert again.score == pytest.approx(best.score)
 
 

@@ -368,7 +368,7 @@ def test_the_last_record_is_written_whatever_ends_the_run(error, tmp_path, monke
     assert len(loaded(path)["trace"]) == 10
     assert len(lines_of(path)) == 4
     for end in ({"callback": lambda step: step.step == 12}, {"max_steps": 14}):
-        bs.learn(table, Draws(), checkpoint=path, **end)
+        bs.learn(table, Draws(), "bic", checkpoint=path, **end)
         assert len(loaded(path)["trace"]) in (13, 15)
     bs.learn(table, Draws(), checkpoint=path, max_time=1e-9, score="bic")
     assert len(loaded(path)["trace"]) == 15
@@ -541,7 +541,7 @@ def wait(step):
         sys.stdin.read()
 
 checkpoint.PAUSE = 0.0
-bs.learn(entangled(), Draws(), checkpoint=sys.argv[1], callback=wait)
+bs.learn(entangled(), Draws(), "bic", checkpoint=sys.argv[1], callback=wait)
 """
 
 
