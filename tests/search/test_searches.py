@@ -326,8 +326,8 @@ def test_a_killed_run_leaves_a_whole_checkpoint(tmp_path):
     path = tmp_path / "run.json"
     code = (
         "import bayescout as bs, os, signal; t = bs.load_network('alarm').sample(300, seed=1);"
-        "bs.learn(t, 'hill-climb', 'bic', callback=lambda s: s.step == 7 and os.kill(os.getpid(), signal.SIGKILL), "
-        f"checkpoint={str(path)!r})"
+        "stop = lambda s: s.step == 7 and os.kill(os.getpid(), signal.SIGKILL);"
+        f"bs.learn(t, 'hill-climb', 'bic', callback=stop, checkpoint={str(path)!r})"
     )
     killed = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, timeout=120)
     assert killed.returncode == -9
