@@ -111,7 +111,8 @@ class Task:
             until = None if resumable else _until(clock, max_time)
             completion = completed(table, rules, seed, workers, until)
         scorer = bind(chosen, table if completion is None else completion.table, workers, engine)
-        rules = _rules(knowledge, table, listed, scorer)
+        if scorer.legal is not None:
+            rules = _rules(knowledge, table, listed, scorer)
         problem = Problem(scorer, rules, _start(start, table, rules))
         searching = Named.of(method, SEARCHES)
         scoring = Named(LISTED, None) if listed is not None else Named.of(chosen, SCORES)
@@ -236,7 +237,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
         raise DataError("the table has no columns; there is nothing to learn")
     if _is_own(score):
         return table
-    return table.select([table.names[i] for i in canonical_order(table)])
+    return table.reordered(canonical_order(table))
 
 
 def _start(start: Any, table: Table, rules: Rules) -> ParentSets | str:
