@@ -132,7 +132,8 @@ class Task:
             completion = completed(table, rules, seed, workers, until)
         scored = table if completion is None else completion.table
         scorer = bind(chosen, scored, workers, engine, family_prior(prior, table.names, knowledge))
-        rules = _rules(knowledge, table, listed, scorer)
+        if scorer.legal is not None:
+            rules = _rules(knowledge, table, listed, scorer)
         begun = _start(start, table, rules)
         if completion is not None and completion.interrupted and start is None:
             begun = begun if rules.broken_by(completion.graph) else completion.graph
@@ -288,7 +289,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
         raise DataError("the table has no columns; there is nothing to learn")
     if _is_own(score):
         return table
-    return table.select([table.names[i] for i in canonical_order(table)])
+    return table.reordered(canonical_order(table))
 
 
 def _start(start: Any, table: Table, rules: Rules) -> ParentSets | str:

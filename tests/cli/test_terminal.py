@@ -19,7 +19,7 @@ from bayescout.errors import UNPRINTABLE, BayescoutError, printable
 
 OBEYED = "\x1b[31m\x07\x9b\x7f\u202e\u2066\u2028\u200f\r\n\t"
 ONE, TWO = f"A{OBEYED}1", f"B{OBEYED}2"
-NAMELESS = {"networks", "searches", "scores"}
+NAMELESS = {"networks", "searches", "scores", "warm-up"}
 """Commands that show nothing that came from a user."""
 
 

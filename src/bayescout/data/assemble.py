@@ -182,9 +182,10 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
 
 def _check_declared(column: Column, occurring: Sequence[Any]) -> None:
     assert column.states is not None
+    exact = {(type(state), state) for state in column.states}
     known = StateFinder(column.states, f"column {column.name!r}")
     for value in occurring:
-        if known.find(value) is None:
+        if (type(value), value) not in exact and known.find(value) is None:
             raise DataError(
                 f"column {column.name!r} has the value {value!r} ({type(value).__name__}) in row "
                 f"{_first_row(column, value)} (counting from 0), which is not among its "
@@ -287,8 +288,10 @@ def _final_codes(column: Column, states: States, missing: int) -> NDArray[np.int
     known = None if column.states is None else StateFinder(column.states, f"column {column.name!r}")
     found = []
     for value in column.values:
-        place = missing if value is MISSING else None if known is None else known.find(value)
-        found.append(position.get((type(value), value), 0) if place is None else place)
+        place = missing if value is MISSING else position.get((type(value), value))
+        if place is None and known is not None:
+            place = known.find(value)
+        found.append(0 if place is None else place)
     return np.array(found, dtype=np.int64)
 
 

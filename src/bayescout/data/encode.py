@@ -212,7 +212,7 @@ def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
     elif isinstance(data, np.ndarray):
         yield from _array_sources(data)
     elif kind_of.is_pandas_like_dataframe(data):
-        yield from ((name, data.iloc[:, i]) for i, name in enumerate(data.columns.tolist()))
+        yield from zip(data.columns.tolist(), (series for _, series in data.items()), strict=True)
     elif kind_of.is_pyarrow_table(data) or _is_pyarrow(data, "RecordBatch"):
         yield from zip(data.schema.names, data.columns, strict=True)
     elif kind_of.is_polars_lazyframe(data):
@@ -265,11 +265,11 @@ def _other_sources(data: Data) -> Iterator[tuple[Label, Any]]:
 def _add_pandas(column: Column, series: Any) -> None:
     """Add a pandas series by its own codes, which respect its types; -1 is missing."""
     dtype = series.dtype
-    kind = getattr(dtype, "kind", "O")
-    if str(dtype).startswith("Sparse["):
+    kind, written = getattr(dtype, "kind", "O"), str(dtype)
+    if written.startswith("Sparse["):
         _add_pandas(column, series.sparse.to_dense())
-    elif str(dtype) == "category":
-        add_categories(column, series.cat.categories.tolist(), series.cat.codes.to_numpy())
+    elif written == "category":
+        add_categories(column, dtype.categories.tolist(), np.asarray(series.array.codes))
     elif isinstance(dtype, np.dtype) and kind in "biuf":
         add_array(column, series.to_numpy())
     elif kind == "f":

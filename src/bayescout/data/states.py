@@ -27,10 +27,14 @@ class StateFinder:
     def __init__(self, states: Sequence[Label], where: str) -> None:
         self.states = tuple(states)
         self.where = where
-        self._found: list[dict[Any, list[int]]] = [self._places(key) for key in _KEYS]
+        self._found: dict[_Key, dict[Any, list[int]]] = {}
 
     def _places(self, key: _Key) -> dict[Any, list[int]]:
-        places: dict[Any, list[int]] = {}
+        """The positions of the states by a key, made when needed: most often for the first key only."""
+        known_places = self._found.get(key)
+        if known_places is not None:
+            return known_places
+        places = self._found[key] = {}
         for place, state in enumerate(self.states):
             known = key(state)
             if known is not None:
@@ -43,9 +47,9 @@ class StateFinder:
             value = value.item()
         if not is_hashable(value):
             return None
-        for key, places in zip(_KEYS, self._found, strict=True):
+        for key in _KEYS:
             known = key(value)
-            found = [] if known is None else places.get(known, [])
+            found = [] if known is None else self._places(key).get(known, [])
             if len(found) == 1:
                 return found[0]
             if found:
