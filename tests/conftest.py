@@ -4,11 +4,11 @@ from hypothesis import HealthCheck, settings
 
 LENIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
-settings.register_profile("fast", max_examples=25, **LENIENT)
+settings.register_profile("fast", max_examples=15, **LENIENT)
 settings.register_profile("thorough", max_examples=100, **LENIENT)
 
 
 def pytest_configure(config):
-    """Property tests try four times as many examples where the slow tests are run too."""
+    """Property tests try many more examples where the slow tests are run too."""
     both = "slow" in config.option.markexpr and config.option.markexpr.strip() != "not slow"
     settings.load_profile("thorough" if both else "fast")

@@ -184,6 +184,7 @@ def test_the_ways_to_treat_missing_cells(missing: str) -> None:
         bs.learn(table, missing="mean", search="hill-climb", score="bic")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e155, 1e-160, 1e300, 1e-300])
 @pytest.mark.parametrize("kind", ["gaussian", "mixed"])
 def test_columns_of_enormous_scale_are_drawn_like_others(kind: str, scale: float) -> None:

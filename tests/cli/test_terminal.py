@@ -225,7 +225,8 @@ THE_REST = [
 LONG = [["sample", "alarm", "-n", "2000"], ["sample", "asia", "-n", "99", "--json"], ["networks"]]
 
 
-@pytest.mark.parametrize("unbuffered", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("unbuffered", [False, True])
 def test_output_that_is_lost_is_told(unbuffered, small, tmp_path):
     """A full disk may take none of a write, or half of it: either is one line and an exit code."""
     cases = [

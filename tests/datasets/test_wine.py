@@ -48,6 +48,7 @@ def test_the_whole_way(share: float, tmp_path: Path) -> None:
     assert model.query("target", {"proline": 1500, "flavanoids": 3.2})["class_0"] > 0.95
 
 
+@pytest.mark.slow
 def test_test_rows_are_predicted_from_training_rows() -> None:
     """Every third row held out, a tenth of the cells missing in both parts."""
     frame = frozen("wine")

@@ -42,7 +42,8 @@ def small(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("arguments", [pytest.param((), marks=pytest.mark.slow), ("--list",)])
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [(), ("--list",)])
 def test_the_studies_are_listed_with_sizes_and_times(arguments):
     code, out, _ = run(*arguments)
     assert code == 0
@@ -132,6 +133,7 @@ def test_a_study_that_goes_on_keeps_its_size(tmp_path, monkeypatch):
     assert seen == [quick, quick, STUDIES["lau"](repeats=3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [[MANIFEST], [RECORDS], [MANIFEST, RECORDS], []])
 def test_the_way_out_of_half_a_folder_is_one(small, tmp_path, kept):
     """What the command says of a folder that a kill or a hand left, done as it says, ends in the study."""
@@ -165,6 +167,7 @@ def test_a_study_whose_size_is_lost_says_at_which_it_goes_on(tmp_path, monkeypat
     assert "study.json is missing: lau goes on at its full size; give --quick or --option if not" in notes
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on(small, tmp_path):
     out = tmp_path / "out"
     small.write_text(SMALL.replace("seeds = 2", "seeds = 3000"))

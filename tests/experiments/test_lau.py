@@ -158,6 +158,7 @@ def test_which_start_is_better_is_what_the_records_say(records):
         assert findings.better_start(view, "A", "random").holds is (start == "random")
 
 
+@pytest.mark.slow
 def test_catching_up_is_what_the_traces_say(records):
     def first(scores):
         return lambda record: {"trace": {**record.measures["trace"], "score": scores}}

@@ -220,6 +220,7 @@ def test_a_run_over_its_limit_is_stopped_and_recorded(tmp_path):
     assert len(ran.records) == 1
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_its_own_run_only(tmp_path, expected):
     notes = []
     ran = run_study(Toy(deadly=(4,), steps=(5,)), tmp_path, workers=2, say=notes.append)

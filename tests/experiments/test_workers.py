@@ -84,6 +84,7 @@ def test_killed_while_its_workers_start_it_leaves_none_alive(tmp_path, launched,
     assert b"launched" in said
 
 
+@pytest.mark.slow
 def test_killed_while_its_workers_work_it_leaves_none_alive(tmp_path):
     code, said = killed(KILLED_AT_WORK, tmp_path / "toy", 0.1)
     assert code == -signal.SIGKILL

@@ -48,6 +48,7 @@ def small_limit(monkeypatch):
     monkeypatch.setattr(text, "MAX_TEXT", 3 * 2**20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [e for entry in registry.FORMATS.values() for e in entry.extensions])
 @pytest.mark.parametrize("packed", ["", ".gz"])
 def test_a_file_of_blanks_is_refused_as_soon_as_it_is_too_long(tmp_path, small_limit, ending, packed):

@@ -51,6 +51,7 @@ def campaign(*words, code=None):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
 
 
+@pytest.mark.slow
 def test_a_short_run_over_every_target_finds_nothing():
     done = campaign("--inputs", "500", "--seed", "7", "--workers", "1")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -206,6 +206,7 @@ def test_nearly_determined_numbers_are_as_pattern_by_pattern(noise):
     assert_close(answers(network, rows), expected)
 
 
+@pytest.mark.slow
 def test_rows_with_too_many_cells_are_left_to_their_patterns():
     network = bs.random_network(nodes=9, arcs=14, states=3, kind="mixed", seed=3)
     full = network.sample(30, seed=1)

@@ -271,6 +271,7 @@ def at_truth(name, rows):
     )
 
 
+@pytest.mark.slow
 def test_a_large_network_stays_small(tmp_path):
     page = written(at_truth("andes", 200), tmp_path)
     assert (tmp_path / "r.html").stat().st_size < 2_500_000

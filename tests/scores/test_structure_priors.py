@@ -237,9 +237,16 @@ def test_what_a_search_reports_is_the_score_of_its_network(search, name):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("method", ["dynamic", "program"])
+@pytest.mark.parametrize("method", ["dynamic", pytest.param("program", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    ("kind", "score"), [("discrete", "bic"), ("discrete", "bdeu"), ("discrete", "k2"), ("gaussian", "bic")]
+    ("kind", "score"),
+    [
+        ("discrete", "bdeu"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("discrete", "bic"), ("discrete", "k2"), ("gaussian", "bic"))
+        ),
+    ],
 )
 def test_exact_search_is_best_of_all_graphs_of_four_variables(name, method, kind, score):
     """Under scores from another definition: the plain local scores, and the prior graph by graph."""

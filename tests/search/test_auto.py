@@ -6,8 +6,10 @@ import pytest
 import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.scores import BDeu
+from bayescout.search import auto
 from bayescout.search.auto import BOSS, GES, HILL_CLIMB, MEMETIC, OPTIMAL, PARTS, TABU, Auto
 from bayescout.search.optimal import Optimal
+from tests.search.test_searches import untimed
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,18 @@ def test_knowledge_holds_in_every_part(child):
     assert ("Sick", "Age") in arcs
     assert ("Disease", "Sick") not in arcs
     assert max(map(len, result.dag.parents)) <= 2
+
+
+def test_a_run_resumes_in_every_part(monkeypatch, tmp_path):
+    monkeypatch.setattr(auto, "PROVEN_VARIABLES", 0)
+    table = bs.load_network("asia").sample(120, seed=4)
+    whole = bs.learn(table)
+    places = [[step.step for step in whole.trace if step.facts["part"] == part] for part in range(len(PARTS))]
+    assert [bool(steps) for steps in places] == [True, True, True, True, whole.found_by != "ges", True, False]
+    for stop in sorted({steps[len(steps) // 2] for steps in places if steps}):
+        path = tmp_path / f"{stop}"
+        bs.learn(table, max_steps=stop, checkpoint=path)
+        assert untimed(bs.learn(table, checkpoint=path)) == untimed(whole)
 
 
 # ---- the default score and prior

@@ -116,6 +116,7 @@ def test_an_order_near_another_follows_it_where_the_graph_leaves_a_choice():
 # ---- the truth
 
 
+@pytest.mark.slow
 def test_the_true_class_is_found_from_the_population():
     assert not [seed for seed in range(60) if missed(seed, Boss()) is not None]
 

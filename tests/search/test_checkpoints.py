@@ -116,6 +116,7 @@ for name, step in kills:
 """
 
 
+@pytest.mark.slow
 def test_killed_searches_go_on_to_the_bit(tmp_path):
     table = entangled(n_variables=5, seed=4)
     wholes = {name: untimed(bs.learn(table, **options_for(name, table))) for name in KILLED}

@@ -534,6 +534,7 @@ def missed(seed, search, rows=1e9):
     return (problem.total(dag.parents) - score) / rows
 
 
+@pytest.mark.slow
 def test_the_true_class_is_found_from_the_population():
     assert not [seed for seed in range(60) if missed(seed, Ges()) is not None]
     for search in (Ges(turning=False, repeat=False), Ges(turning=False)):

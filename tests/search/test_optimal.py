@@ -210,7 +210,9 @@ def test_a_long_enumeration_does_not_wait_to_climb_over_orders(monkeypatch):
     assert later.stop_reason == "max_steps"
 
 
-@pytest.mark.parametrize("deep", [False, True], ids=["by size", "depth first"])
+@pytest.mark.parametrize(
+    "deep", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["by size", "depth first"]
+)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_resumed_run_goes_the_same_way(method, deep, tmp_path, monkeypatch):
     if deep:

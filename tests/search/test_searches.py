@@ -264,6 +264,7 @@ def test_columns_rows_names_and_workers_do_not_matter(name):
     assert {(a[4:], b[4:]) for a, b in again.dag.arcs()} == set(expected.dag.arcs())
 
 
+@pytest.mark.slow
 def test_the_hash_seed_does_not_matter():
     code = (
         "import bayescout as bs; t = bs.load_network('asia').sample(500, seed=1);"

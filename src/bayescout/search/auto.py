@@ -71,12 +71,12 @@ class AutoState(State):
 class Auto:
     """Several searches in turn, each from the best graph that the ones before it have found.
 
-    Hill climbing gives an answer at once. Greedy equivalence search (if the score is equivalent) and tabu
-    search with restarts give a good one; up to 100 variables, moving variables in an order (`boss`) and a
-    memetic search over orders, with the parent sets of all good networks met, give one that is rarely
-    improved upon; and where all parent sets that matter can be listed, up to 20 variables, exact search
-    proves it. How much each part does depends on the numbers of variables and rows alone, never on
-    the clock. A step is a step of the part in hand. With `thorough` off it ends after the tabu search.
+    Hill climbing gives an answer at once, and greedy equivalence search (if the score is equivalent) a good
+    one. Where all parent sets that matter can be listed quickly, up to 20 variables, exact search follows,
+    with a proof. Elsewhere tabu search with restarts and, up to 100 variables, moving variables in an order
+    (`boss`) and a memetic search over orders, with parent sets around all good networks met. How much each
+    part does depends on the numbers of variables and rows alone, never on the clock. A step is a step of
+    the part in hand. With `thorough` off it ends after the tabu search.
     """
 
     thorough: bool = True
@@ -95,11 +95,8 @@ class Auto:
         if not state.inner.done:
             search = _search(PARTS[state.part], problem.n)
             return _taken(state, search.advance(problem, state.inner, rng))
-        part = state.part + 1
-        last = len(PARTS) if self.thorough else TABU + 1
-        while part < last and not _serves(part, problem, state):
-            part += 1
-        if part >= last:
+        part = _next_part(problem, state, self.thorough)
+        if part == len(PARTS):
             return replace(state, done=True, inner=None)
         first = problem.first_graph(rng) if part == GES else state.parents
         return _begun(problem, state, part, rng, first)
@@ -119,17 +116,20 @@ def _search(name: str, n: int) -> Any:
     return made[name]
 
 
-def _serves(part: int, problem: Problem, state: AutoState) -> bool:
-    """Return True if a part is worth its time on a problem, after the parts before it."""
-    if part == GES:
-        return problem.scorer.equivalent is True
-    if part == GES_AGAIN:
-        return problem.scorer.equivalent is True and state.found_by != GES
-    if part in (BOSS, MEMETIC):
-        return problem.n <= ORDER_VARIABLES
-    if part == OPTIMAL:
-        return problem.n <= PROVEN_VARIABLES and can_list_all(problem)
-    return True
+def _next_part(problem: Problem, state: AutoState, thorough: bool) -> int:
+    """The next part that is worth its time on the problem; the number of parts if there is none."""
+    equivalent, ordered = problem.scorer.equivalent is True, problem.n <= ORDER_VARIABLES
+    exact = thorough and problem.n <= PROVEN_VARIABLES and can_list_all(problem)
+    more = thorough and not exact  # where it is quick, exact search leaves nothing to the others
+    serves = {
+        GES: equivalent,
+        TABU: not exact,
+        BOSS: more and ordered,
+        GES_AGAIN: more and equivalent and state.found_by != GES,
+        MEMETIC: more and ordered,
+        OPTIMAL: exact,
+    }
+    return next((part for part, worth in serves.items() if worth and part > state.part), len(PARTS))
 
 
 def _begun(problem: Problem, state: AutoState, part: int, rng: Generator, graph: ParentSets) -> AutoState:
