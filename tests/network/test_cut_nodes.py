@@ -205,3 +205,15 @@ def test_numbers_beyond_the_range_fall_in_the_first_or_last_interval(value):
     states = MODEL.states[MODEL.dag.index("length")]
     expected = MODEL.query("kind", {"length": states[-1 if value > 0 else 0]})
     assert MODEL.query("kind", {"length": value}).probabilities.tolist() == expected.probabilities.tolist()
+
+
+def test_networks_fitted_to_incomplete_rows_of_both_kinds_keep_the_cuts():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    columns = {"x": x, "y": x + rng.normal(size=200), "k": np.where(x > 0, "a", "b").tolist()}
+    columns["y"][::7] = np.nan
+    columns["k"][::9] = [None] * len(columns["k"][::9])
+    result = bs.learn(columns, "hill-climb", "bic", discretise={"x": 3})
+    model = result.fit()
+    assert model.cuts == result.table.cuts
+    assert model.predict({"x": [1.2, -1.2], "y": [1.0, None]}, "k") == ["a", "b"]

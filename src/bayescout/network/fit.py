@@ -419,5 +419,6 @@ def stacked(tables: Sequence[Table]) -> Table:
         np.concatenate([table.codes for table in tables], axis=1),
         np.concatenate([table.values for table in tables], axis=1),
         np.tile(weights / len(tables), len(tables)),
+        notes=first.notes,
         copies=len(tables),
     )

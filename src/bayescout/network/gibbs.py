@@ -144,6 +144,7 @@ class Chain:
             np.array(codes, dtype=table.codes.dtype).reshape(-1, table.n_rows),
             np.array(values, dtype=np.float64).reshape(-1, table.n_rows),
             table.weights,
+            notes=table.notes,
         )
 
 
