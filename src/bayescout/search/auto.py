@@ -22,6 +22,16 @@ PARTS = ("hill-climb", "ges", "tabu", "boss", "ges again", "memetic", "optimal")
 
 HILL_CLIMB, GES, TABU, BOSS, GES_AGAIN, MEMETIC, OPTIMAL = range(len(PARTS))
 
+SAME_FOR_ALL: dict[str, Any] = {
+    "hill-climb": HillClimb(),
+    "ges": Ges(),
+    "boss": Boss(),
+    "ges again": Ges(),
+    "memetic": Memetic(patience=10, effort=0.1),
+    "optimal": Optimal(),
+}
+"""The searches of the parts whose settings do not depend on the problem."""
+
 TABU_WORK = 40_000
 """Restarts of the tabu search, to be divided by the square of the number of variables; at most 20."""
 
@@ -104,16 +114,9 @@ class Auto:
 
 def _search(name: str, n: int) -> Any:
     """The search of a part, for a number of variables."""
-    made: dict[str, Any] = {
-        "hill-climb": HillClimb(),
-        "ges": Ges(),
-        "ges again": Ges(),
-        "tabu": Tabu(restarts=max(1, min(20, TABU_WORK // n**2))),
-        "boss": Boss(),
-        "memetic": Memetic(patience=10, effort=0.1),
-        "optimal": Optimal(),
-    }
-    return made[name]
+    if name == "tabu":
+        return Tabu(restarts=max(1, min(20, TABU_WORK // n**2)))
+    return SAME_FOR_ALL[name]
 
 
 def _next_part(problem: Problem, state: AutoState, thorough: bool) -> int:
