@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bayescout.evaluate import cross_validate as cross_validate
     from bayescout.evaluate import divergence as divergence
     from bayescout.evaluate import held_out as held_out
+    from bayescout.evaluate import independence_test as independence_test
     from bayescout.formats import load_network as load_network
     from bayescout.formats import networks as networks
     from bayescout.formats import read_network as read_network
@@ -59,7 +60,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
     "bayescout.errors": ("BayescoutError", "BayescoutWarning"),
-    "bayescout.evaluate": ("bootstrap", "cross_validate", "divergence", "held_out"),
+    "bayescout.evaluate": (
+        "bootstrap", "cross_validate", "divergence", "held_out", "independence_test",
+    ),
     "bayescout.formats": (
         "load_network", "networks", "read_network", "read_structure", "write_network", "write_structure",
     ),

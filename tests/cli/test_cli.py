@@ -209,6 +209,52 @@ def test_score_parts_and_bases(asia):
     assert "node by node" in out
 
 
+def test_learn_in_another_base(asia):
+    nats = run_json("learn", asia, "--search", "hill-climb", "--score", "bic", "--top", 2)
+    bits = run_json("learn", asia, "--search", "hill-climb", "--score", "bic", "--top", 2, "--log-base", "2")
+    log_2 = 0.6931471805599453
+    assert bits["score"] == pytest.approx(nats["score"] / log_2)
+    assert bits["top"][1]["score"] == pytest.approx(nats["top"][1]["score"] / log_2)
+    assert (bits["log_base"], bits["arcs"]) == ("2", nats["arcs"])
+    code, out = run("learn", asia, "--search", "hill-climb", "--score", "bic", "--log-base", "2")
+    assert code == 0
+    assert f"{bits['score']:,.3f}" in out
+    assert "score (bic, bits)" in out
+    assert "operations" in out
+
+
+def test_independence_is_what_python_finds(asia):
+    found = run_json("independence", asia, "smoke", "xray", "--given", "either", "--given", "bronc")
+    expected = bs.independence_test(asia, "smoke", "xray", given=["either", "bronc"])
+    assert found == expected.to_dict()
+    code, out = run("independence", asia, "smoke", "lung", "--test", "chi2")
+    assert code == 0
+    assert out.startswith("smoke and lung: chi2 = ")
+
+
+def test_divergence_and_held_out_are_what_python_finds(asia, tmp_path):
+    learned = tmp_path / "learned.bif"
+    assert run("fit", "asia", asia, "--prior", "laplace", "-o", learned)[0] == 0
+    model, truth = bs.read_network(learned), bs.load_network("asia")
+    found = run_json("divergence", "asia", learned, "--log-base", "10")
+    expected = bs.divergence(truth, model)
+    assert found["value"] == pytest.approx(expected.value / 2.302585092994046)
+    assert run("divergence", "asia", learned)[1] == f"{expected}\n"
+    rows = tmp_path / "rows.csv"
+    truth.sample(100, seed=9).save(rows)
+    own = run_json("held-out", learned, rows)
+    assert own["total"] == pytest.approx(bs.held_out(model, None, rows).total)
+    fitted = run_json("held-out", "asia", rows, "--train", asia, "--prior", "bdeu", "--log-base", "2")
+    expected = bs.held_out(truth, asia, rows, prior="bdeu")
+    assert fitted["total"] == pytest.approx(expected.total / 0.6931471805599453)
+    code, out = run("held-out", "asia", rows, "--train", asia, "--log-base", "2")
+    assert code == 0
+    assert "in bits" in out
+    for wrong, message in ((("--prior", "mle"), "--train"), (("--discretise", "3"), "cut the data first")):
+        with pytest.raises(BayescoutError, match=message):
+            run("held-out", "asia", rows, *wrong)
+
+
 def test_scores_lists_every_score():
     from bayescout.scores import SCORES
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from bayescout.cli.common import missing_facts, print_json, say_reading
 from bayescout.cli.options import (
+    Base,
     BudgetOptions,
     ColumnOptions,
     Json,
+    LogBase,
     Missing,
     OutputOption,
     Prior,
@@ -62,6 +64,7 @@ class LearnOutputs:
 
     output: OutputOption = None
     report: str | None = flag("An HTML page to write, to look at and explore the result with.", "FILE")
+    log_base: LogBase = Base.e
     json: Json = False
 
     @property
@@ -145,9 +148,10 @@ def _finish(result: Result, table: Table | None, run: LearnRun, out: LearnOutput
         facts = (
             {} if found is None else {"bound": found.bound, "gap": found.gap, "certificate": found.to_dict()}
         )
-        print_json(_with_top(result) | facts | (missing_facts(table) if table else {}) | written)
+        shown = _in_base(_with_top(result) | facts, out.log_base)
+        print_json(shown | (missing_facts(table) if table else {}) | written)
     else:
-        for part in result_grids(result):
+        for part in result_grids(result, out.log_base.nats, out.log_base.told):
             console().print(part)
         if found is not None:
             line(found)
@@ -254,6 +258,20 @@ def _gap(result: Any, seconds: float, progress: bool, last: LastSteps) -> Any:
     if found is not None and found.stop_reason == "interrupted":
         last.interrupted.append(kept)
     return found
+
+
+def _in_base(facts: dict[str, Any], base: Base) -> dict[str, Any]:
+    """The facts of a result with their scores in another base, which is named."""
+    if base is Base.e:
+        return facts
+    values = ("score", "own_score", "bound", "gap")
+    found = {
+        key: value / base.nats if key in values and value is not None else value
+        for key, value in facts.items()
+    }
+    for entry in found.get("top", ()):
+        entry["score"] /= base.nats
+    return found | {"log_base": base.value}
 
 
 def _with_top(result: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ groups, and `spread` replaces each group by its options, in the same order.
 from __future__ import annotations
 
 import inspect
+import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
@@ -62,6 +63,26 @@ Prior = Annotated[
 Processes = Annotated[
     int | None, typer.Option(min=1, metavar="NUMBER", help="Processes; all cores by default.")
 ]
+
+
+class Base(StrEnum):
+    """The base of the logarithms that a command shows."""
+
+    e = "e"
+    two = "2"
+    ten = "10"
+
+    @property
+    def nats(self) -> float:
+        """One unit of these logarithms, in nats."""
+        return 1.0 if self is Base.e else math.log(float(self.value))
+
+    @property
+    def told(self) -> str:
+        return {"e": "natural logarithms", "2": "bits", "10": "base-10 logarithms"}[self.value]
+
+
+LogBase = Annotated[Base, typer.Option(help="The base of the logarithms shown.")]
 
 
 class Missing(StrEnum):

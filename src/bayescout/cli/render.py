@@ -137,14 +137,18 @@ def comparison_grids(found: Comparison) -> list[Group]:
     return grids
 
 
-def result_grids(result: Any) -> list[Any]:
-    """The result of learning: figures, arcs by child, and the best networks if more than one was kept."""
+def result_grids(result: Any, unit: float = 1.0, logs: str = "natural logarithms") -> list[Any]:
+    """The result of learning: figures, arcs by child, and the best networks if more than one was kept.
+
+    Scores are shown in units of so many nats, which are the logarithms named.
+    """
     figures = [
         ("search", result.settings.search),
-        (f"score ({result.settings.score})", f"{result.score:,.3f}"),
+        (f"score ({result.settings.score}{'' if unit == 1 else ', ' + logs})", f"{result.score / unit:,.3f}"),
         ("arcs", result.dag.n_arcs),
         ("seconds", f"{result.seconds:.3g}"),
         ("steps", f"{result.counters.iterations:,}"),
+        ("operations", f"{result.counters.operations:,}"),
         ("families scored", f"{result.counters.evaluations:,}"),
         ("stopped", result.stop_reason),
     ]
@@ -153,7 +157,7 @@ def result_grids(result: Any) -> list[Any]:
     if result.own_score is not None:
         figures += [
             ("found by", "greedy climbing"),
-            (f"best of {result.settings.search}", f"{result.own_score:,.3f}"),
+            (f"best of {result.settings.search}", f"{result.own_score / unit:,.3f}"),
         ]
     if result.found_by is not None:
         figures.append(("found by", result.found_by))
@@ -175,6 +179,6 @@ def result_grids(result: Any) -> list[Any]:
     ]
     grids = [grid("Learned", ["", ""], figures, numbers=1), grid("Network", ["node", "parents"], arcs)]
     if len(result.top) > 1:
-        rows = [(i + 1, entry.dag.n_arcs, f"{entry.score:,.3f}") for i, entry in enumerate(result.top)]
+        rows = [(i + 1, entry.dag.n_arcs, f"{entry.score / unit:,.3f}") for i, entry in enumerate(result.top)]
         grids.append(grid("The best networks", ["rank", "arcs", "score"], rows, numbers=3))
     return grids

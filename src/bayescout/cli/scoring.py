@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from bayescout.cli.common import missing_facts, print_json, say_reading
-from bayescout.cli.options import DataOptions, Json, StructureArgument
+from bayescout.cli.options import Base, DataOptions, Json, LogBase, StructureArgument
 from bayescout.errors import SettingError
 from bayescout.scores import DEFAULT_PRIOR
-
-
-class Base(StrEnum):
-    e = "e"
-    two = "2"
-    ten = "10"
 
 
 def score(
@@ -34,7 +26,7 @@ def score(
             help="Added to the scores: uniform, sparse, sparse:2, friedman-koller, or nats per arc.",
         ),
     ] = DEFAULT_PRIOR,
-    log_base: Annotated[Base, typer.Option(help="The base of the logarithms shown.")] = Base.e,
+    log_base: LogBase = Base.e,
     nodes: Annotated[bool, typer.Option("--nodes", help="Show each node's part as well.")] = False,
     *,
     data: DataOptions,
@@ -52,7 +44,6 @@ def score(
     prior = prior_named(structure_prior)
     dag, table = data.open_for(structure)
     found = [score_parts(dag, table, name, structure_prior=prior) for name in names]
-    unit = 1.0 if log_base is Base.e else math.log(float(log_base.value))
     if json:
         print_json(
             {
@@ -60,12 +51,12 @@ def score(
                 "rows": table.total_weight,
                 "log_base": log_base.value,
                 **missing_facts(table),
-                "scores": [_in_unit(parts.to_dict(), unit) for parts in found],
+                "scores": [_in_unit(parts.to_dict(), log_base.nats) for parts in found],
             }
         )
         return
     say_reading(table)
-    _print(found, unit, log_base, nodes)
+    _print(found, log_base, nodes)
 
 
 def scores(json: Json = False) -> None:
@@ -120,8 +111,10 @@ def _in_unit(parts: dict[str, Any], unit: float) -> dict[str, Any]:
     return changed
 
 
-def _print(found: list[Any], unit: float, base: Base, nodes: bool) -> None:
+def _print(found: list[Any], base: Base, nodes: bool) -> None:
     from bayescout.cli.render import console, grid
+
+    unit = base.nats
 
     def shown(parts: Any) -> list[str]:
         penalty = "-" if parts.penalty is None else f"{parts.penalty / unit:,.3f}"
@@ -135,11 +128,10 @@ def _print(found: list[Any], unit: float, base: Base, nodes: bool) -> None:
 
     weighed = any(parts.log_prior for parts in found)
     figures = ["log-likelihood", "penalty", *(["prior"] if weighed else []), "parameters", "score"]
-    logs = {"e": "natural logarithms", "2": "bits", "10": "base-10 logarithms"}[base.value]
     out = console()
     out.print(
         grid(
-            f"Scores, {logs}, larger is better",
+            f"Scores, {base.told}, larger is better",
             ["name", *figures],
             [(p.score_name, *shown(p)) for p in found],
             len(figures),

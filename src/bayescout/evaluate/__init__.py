@@ -4,6 +4,7 @@ from bayescout.evaluate.bootstrapping import bootstrap
 from bayescout.evaluate.cross_validation import CrossValidation, Fold, cross_validate
 from bayescout.evaluate.distance import Divergence, Impossible
 from bayescout.evaluate.error_rates import ErrorRates, error_rates
+from bayescout.evaluate.independence import IndependenceTest, independence_test
 from bayescout.evaluate.information import (
     Information,
     MissedDependence,
@@ -26,6 +27,7 @@ __all__ = [
     "Fold",
     "HeldOut",
     "Impossible",
+    "IndependenceTest",
     "Information",
     "MissedDependence",
     "MissedDependences",
@@ -36,6 +38,7 @@ __all__ = [
     "divergence",
     "error_rates",
     "held_out",
+    "independence_test",
     "missed_by_graph",
     "missed_by_tests",
     "mutual_information",

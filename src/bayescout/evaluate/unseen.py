@@ -62,7 +62,7 @@ class HeldOut(LogLikelihood):
         }
 
     def __str__(self) -> str:
-        text = f"held-out log-likelihood {self.total:,.3f} nats, {self.mean:.4f} a row of {self.rows:,}"
+        text = f"held-out log-likelihood {self.total:,.3f} nats, {self.mean:.4f} per row of {self.rows:,}"
         if self.unseen_rows:
             nodes = quoted(list(self.unseen), 3)
             text += f"; parents' values never seen in {counted(self.unseen_rows, 'row')} (of {nodes})"

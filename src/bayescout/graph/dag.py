@@ -9,7 +9,7 @@ from operator import index as as_index
 from typing import TYPE_CHECKING, Any, cast
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
-from bayescout.graph import equivalence, separation
+from bayescout.graph import equivalence, paths, separation
 from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, check_same_nodes, graph_size, shown
 from bayescout.graph.orders import ParentSets, find_cycle, invert, peel_roots, reach
 from bayescout.graph.pdag import Pdag
@@ -193,6 +193,30 @@ class Dag:
         """Return True if `given` blocks every trail between a and b; each is one node or a collection."""
         return separation.d_separated(self, self.indices(a), self.indices(b), self.indices(given))
 
+    def paths(
+        self,
+        a: Label,
+        b: Label,
+        *,
+        directed: bool = False,
+        given: Label | Iterable[Label] | None = None,
+    ) -> Iterator[tuple[Label, ...]]:
+        """Each path between two nodes that visits no node twice, as its labels; there may be very many.
+
+        With `directed`, only those along the arcs from a to b. With `given`, only those that are active
+        when these nodes are observed: none if, and only if, they separate a from b.
+        """
+        if directed and given is not None:
+            raise GraphError("paths along the arcs and paths active given some nodes are asked for apart")
+        ends = self.index(a), self.index(b)
+        if ends[0] == ends[1]:
+            raise GraphError(f"a path has two ends, and {a!r} is one node")
+        observed = None if given is None else self.indices(given)
+        if observed is not None and not set(ends).isdisjoint(observed):
+            raise GraphError("the ends of a path must not be among the given nodes")
+        found = paths.directed_paths(self, *ends) if directed else paths.trails(self, *ends, observed)
+        return (tuple(self.nodes[i] for i in path) for path in found)
+
     # ---- equivalence
 
     def is_covered(self, parent: Label, child: Label) -> bool:
@@ -206,6 +230,11 @@ class Dag:
     def v_structures(self) -> tuple[tuple[Label, Label, Label], ...]:
         """The unshielded colliders (a, child, b): a -> child <- b, a and b not adjacent."""
         found = equivalence.v_structures(self.parents)
+        return tuple((self.nodes[a], self.nodes[c], self.nodes[b]) for a, c, b in found)
+
+    def shielded_colliders(self) -> tuple[tuple[Label, Label, Label], ...]:
+        """The colliders (a, child, b) whose parents a and b are adjacent: a -> child <- b, by child."""
+        found = equivalence.shielded_colliders(self.parents)
         return tuple((self.nodes[a], self.nodes[c], self.nodes[b]) for a, c, b in found)
 
     def skeleton(self) -> tuple[Arc, ...]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
@@ -30,13 +31,20 @@ def skeleton(parents: ParentSets) -> Pairs:
 
 def v_structures(parents: ParentSets) -> tuple[tuple[int, int, int], ...]:
     """The unshielded colliders (a, c, b): a -> c <- b with a < b not adjacent; by c, a, b."""
+    return tuple(collider for collider, is_shielded in _colliders(parents) if not is_shielded)
+
+
+def shielded_colliders(parents: ParentSets) -> tuple[tuple[int, int, int], ...]:
+    """The colliders (a, c, b): a -> c <- b with a < b adjacent; by c, a, b."""
+    return tuple(collider for collider, is_shielded in _colliders(parents) if is_shielded)
+
+
+def _colliders(parents: ParentSets) -> Iterator[tuple[tuple[int, int, int], bool]]:
+    """Each collider, and whether its two parents are adjacent."""
     families = [frozenset(ps) for ps in parents]
-    return tuple(
-        (a, child, b)
-        for child, ps in enumerate(parents)
-        for a, b in combinations(ps, 2)
-        if a not in families[b] and b not in families[a]
-    )
+    for child, ps in enumerate(parents):
+        for a, b in combinations(ps, 2):
+            yield (a, child, b), a in families[b] or b in families[a]
 
 
 def moral(parents: ParentSets) -> Pairs:

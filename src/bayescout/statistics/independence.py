@@ -65,12 +65,14 @@ class IndependenceTests(Protocol):
     def many(self, questions: Sequence[Question]) -> list[Finding]: ...
 
 
-class _DataTests:
+class DataTests:
     """The base of all tests from data: from statistics to p-values to answers.
 
     `between` is called between pieces of work that take some hundredths of a second each; it may raise.
     """
 
+    name: ClassVar[str]
+    kind: ClassVar[str]
     between: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, alpha: float, correction: Correction) -> None:
@@ -129,7 +131,7 @@ class _DataTests:
         raise NotImplementedError
 
 
-class GSquared(_DataTests):
+class GSquared(DataTests):
     r"""The likelihood-ratio test for discrete data: twice the gain in log-likelihood of `b` from `a`.
 
     $$ G^2 = 2 \sum_{zab} N_{zab} \log \frac{N_{zab} N_z}{N_{za} N_{zb}} = 2 N \hat I(a; b \mid z) $$
@@ -139,6 +141,7 @@ class GSquared(_DataTests):
     too large to be counted: then the statistic is 0.
     """
 
+    name: ClassVar[str] = "g2"
     kind: ClassVar[str] = "discrete"
 
     def __init__(
@@ -172,7 +175,7 @@ class GSquared(_DataTests):
             return np.concatenate([self._log_likelihoods([family]) for family in families])
 
 
-class ChiSquared(_DataTests):
+class ChiSquared(DataTests):
     r"""Pearson's test for discrete data, stratum by stratum of the given variables.
 
     $$ X^2 = \sum_{zab} \frac{(N_{zab} - E_{zab})^2}{E_{zab}}, \qquad E_{zab} = N_{za} N_{zb} / N_z $$
@@ -182,6 +185,7 @@ class ChiSquared(_DataTests):
     table too large to be held has more cells than rows: it is not counted, and its statistic is 0.
     """
 
+    name: ClassVar[str] = "chi2"
     kind: ClassVar[str] = "discrete"
 
     def __init__(
@@ -228,7 +232,7 @@ def pearson(table: NDArray[Any]) -> tuple[float, float]:
     return float(statistic), float(expected.min())
 
 
-class FisherZ(_DataTests):
+class FisherZ(DataTests):
     r"""Fisher's test of a partial correlation $r$, for Gaussian data.
 
     $$ z = \sqrt{n - |given| - 3}\ \operatorname{atanh}(r) $$
@@ -237,6 +241,7 @@ class FisherZ(_DataTests):
     $n - |given| - 3$ left. A variable that the given ones determine is independent of everything.
     """
 
+    name: ClassVar[str] = "fisher-z"
     kind: ClassVar[str] = "continuous"
 
     def __init__(self, covariance: Covariance, alpha: float = 0.05, correction: Correction = "none") -> None:
@@ -274,7 +279,7 @@ class FisherZ(_DataTests):
         return out
 
 
-class DegenerateRatio(_DataTests):
+class DegenerateRatio(DataTests):
     r"""The likelihood-ratio test of the degenerate Gaussian model, for tables with columns of both kinds.
 
     $$ 2 (\ell(b \mid a, given) - \ell(b \mid given)) $$
@@ -284,6 +289,7 @@ class DegenerateRatio(_DataTests):
     rows than columns. For one discrete and one continuous variable it is one-way analysis of variance.
     """
 
+    name: ClassVar[str] = "dg"
     kind: ClassVar[str] = "mixed"
 
     def __init__(
@@ -318,7 +324,7 @@ def independence_tests(
     alpha: float = 0.05,
     correction: Correction = "none",
     between: Callable[[], None] | None = None,
-) -> IndependenceTests:
+) -> DataTests:
     """The tests for a table or its statistics: "g2" (discrete data's default), "chi2", "fisher-z" or "dg".
 
     "fisher-z" is for continuous columns, and "dg" for tables with columns of both kinds.
@@ -340,19 +346,13 @@ def independence_tests(
         )
     if isinstance(statistics, MixedStatistics):
         statistics = statistics.degenerate
-    made = TESTS[test](statistics, alpha, correction)
+    made: DataTests = TESTS[test](statistics, alpha, correction)
     if between is not None:
         made.between = between
-    found: IndependenceTests = made
-    return found
+    return made
 
 
-TESTS: dict[str, Any] = {
-    "g2": GSquared,
-    "chi2": ChiSquared,
-    "fisher-z": FisherZ,
-    "dg": DegenerateRatio,
-}
+TESTS: dict[str, Any] = {made.name: made for made in (GSquared, ChiSquared, FisherZ, DegenerateRatio)}
 """Every test by name."""
 
 
