@@ -21,22 +21,25 @@ def quoted(word):
 @given(
     targets=st.lists(st.text(), min_size=1, max_size=3),
     pairs=st.lists(st.tuples(st.text(), st.text()), max_size=3),
+    acts=st.lists(st.tuples(st.text(), st.text()), max_size=3),
     blank=st.sampled_from(["", " ", "\t "]),
 )
-def test_quoted_names_of_any_kind_come_back(targets, pairs, blank):
+def test_quoted_names_of_any_kind_come_back(targets, pairs, acts, blank):
+    def joined(some):
+        return ",".join(f"{blank}{quoted(name)}{blank}={blank}{quoted(value)}{blank}" for name, value in some)
+
     text = f"{blank},{blank}".join(quoted(t) for t in targets)
-    if pairs:
-        given = ",".join(
-            f"{blank}{quoted(name)}{blank}={blank}{quoted(value)}{blank}" for name, value in pairs
-        )
-        text += f"{blank}|{given}"
-    assert parse(text) == (targets, pairs)
+    given = [f"{blank}do{blank}({joined(acts)}){blank}"] if acts else []
+    given += [joined(pairs)] if pairs else []
+    if given:
+        text += f"{blank}|{','.join(given)}"
+    assert parse(text) == (targets, pairs, acts)
 
 
-@given(st.text(alphabet='ab,|="\\ \n', max_size=12))
+@given(st.text(alphabet='abdo(),|="\\ \n', max_size=12))
 def test_any_text_is_read_or_refused_in_one_line(text):
     try:
-        targets, _ = parse(text)
+        targets, _, _ = parse(text)
         assert targets
     except SettingError as error:
         message = str(error)
@@ -50,8 +53,9 @@ def test_no_text_raises_anything_but_our_errors(text):
 
 
 def test_bare_names_lose_their_blanks_and_values_may_hold_an_equals_sign():
-    assert parse(" a b , c |d = >=5, e=x y") == (["a b", "c"], [("d", ">=5"), ("e", "x y")])
-    assert parse("a |  ") == (["a"], [])
+    assert parse(" a b , c |d = >=5, e=x y") == (["a b", "c"], [("d", ">=5"), ("e", "x y")], [])
+    assert parse("a |  ") == (["a"], [], [])
+    assert parse("a | do(b=x y), do=1, c=f(x)") == (["a"], [("do", "1"), ("c", "f(x)")], [("b", "x y")])
 
 
 @pytest.mark.parametrize(

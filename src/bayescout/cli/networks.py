@@ -158,7 +158,11 @@ def impute(
 def query(
     network: NetworkArgument,
     question: Annotated[
-        str, typer.Argument(help='In quotes: nodes | evidence, such as "lung | smoke=yes, xray=no".')
+        str,
+        typer.Argument(
+            help='In quotes: nodes | evidence, such as "lung | smoke=yes, xray=no", or "lung | '
+            'do(smoke=yes)" for what happens if we act.'
+        ),
     ],
     json: Json = False,
 ) -> None:

@@ -17,9 +17,10 @@ from bayescout.errors import NetworkError, SettingError, UnknownNameError, print
 Evidence = tuple[tuple[Label, Any], ...]
 
 
-def heading(variables: tuple[Label, ...], evidence: Evidence) -> str:
-    """`P(lung, bronc | smoke=yes)`."""
-    given = ", ".join(f"{label}={value}" for label, value in evidence)
+def heading(variables: tuple[Label, ...], evidence: Evidence, done: Evidence = ()) -> str:
+    """`P(lung, bronc | do(smoke=yes), age=old)`."""
+    acted = [f"do({', '.join(f'{label}={value}' for label, value in done)})"] if done else []
+    given = ", ".join([*acted, *(f"{label}={value}" for label, value in evidence)])
     return printable(f"P({', '.join(str(v) for v in variables)}{' | ' + given if given else ''})")
 
 
@@ -32,7 +33,8 @@ def _estimate(error: float) -> list[str]:
 class Distribution:
     """P(variables | evidence): `probabilities` has one axis per variable and sums to one.
 
-    `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability.
+    `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability. `done`
+    says what was set by `Network.do`.
     With one variable `answer["yes"]` is the probability of a state; with several,
     `answer["yes", "no"]` takes one state per variable, in the order of `variables`.
     """
@@ -42,6 +44,7 @@ class Distribution:
     probabilities: NDArray[np.float64]
     evidence: Evidence = ()
     error: float = 0.0
+    done: Evidence = ()
 
     def __post_init__(self) -> None:
         self.probabilities.flags.writeable = False
@@ -79,14 +82,14 @@ class Distribution:
     def __str__(self) -> str:
         lines = [(" ".join(map(printable, states)), p) for states, p in self.rows()]
         width = max((len(name) for name, _ in lines), default=0)
-        head = heading(self.variables, self.evidence)
+        head = heading(self.variables, self.evidence, self.done)
         return "\n".join(
             [head, *(f"  {name:<{width}}  {p:.6f}" for name, p in lines), *_estimate(self.error)]
         )
 
     def __repr__(self) -> str:
         shape = " x ".join(str(size) for size in self.probabilities.shape)
-        return f"<Distribution {heading(self.variables, self.evidence)}: {shape} states>"
+        return f"<Distribution {heading(self.variables, self.evidence, self.done)}: {shape} states>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +106,7 @@ class GaussianDistribution:
     means: NDArray[np.float64]
     covariance: NDArray[np.float64]
     evidence: Evidence = ()
+    done: Evidence = ()
 
     def __post_init__(self) -> None:
         self.means.flags.writeable = False
@@ -135,10 +139,10 @@ class GaussianDistribution:
             f"  {printable(label):<{width}}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
             for label, cell in self.to_dict().items()
         ]
-        return "\n".join([heading(self.variables, self.evidence), *lines])
+        return "\n".join([heading(self.variables, self.evidence, self.done), *lines])
 
     def __repr__(self) -> str:
-        return f"<GaussianDistribution {heading(self.variables, self.evidence)}>"
+        return f"<GaussianDistribution {heading(self.variables, self.evidence, self.done)}>"
 
 
 MOST_SHOWN = 8
@@ -164,6 +168,7 @@ class GaussianMixture:
     covariances: NDArray[np.float64]
     evidence: Evidence = ()
     error: float = 0.0
+    done: Evidence = ()
 
     def __post_init__(self) -> None:
         for array in (self.weights, self.means, self.covariances):
@@ -176,7 +181,9 @@ class GaussianMixture:
         return [
             (
                 float(self.weights[i]),
-                GaussianDistribution(self.variables, self.means[i], self.covariances[i], self.evidence),
+                GaussianDistribution(
+                    self.variables, self.means[i], self.covariances[i], self.evidence, self.done
+                ),
             )
             for i in order
         ]
@@ -261,10 +268,11 @@ class GaussianMixture:
             lines += [f"  and {rest:,} more normal distributions"] if rest > 0 else []
         elif len(parts) > 1:
             lines.append(f"  a mixture of {len(parts):,} normal distributions")
-        return "\n".join([heading(self.variables, self.evidence), *lines, *_estimate(self.error)])
+        return "\n".join([heading(self.variables, self.evidence, self.done), *lines, *_estimate(self.error)])
 
     def __repr__(self) -> str:
-        return f"<GaussianMixture {heading(self.variables, self.evidence)}: {len(self.weights):,} components>"
+        what = heading(self.variables, self.evidence, self.done)
+        return f"<GaussianMixture {what}: {len(self.weights):,} components>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,6 +299,10 @@ class MixedDistribution:
         return self.discrete.evidence
 
     @property
+    def done(self) -> Evidence:
+        return self.discrete.done
+
+    @property
     def error(self) -> float:
         return max([self.discrete.error, *(one.error for one in self.continuous if one is not None)])
 
@@ -311,7 +323,7 @@ class MixedDistribution:
         }
 
     def __str__(self) -> str:
-        lines = [heading(self.variables, self.evidence)]
+        lines = [heading(self.variables, self.evidence, self.done)]
         for states, p, one in self.rows():
             lines.append(f"  {' '.join(map(printable, states))}  {p:.6f}")
             cells = {} if one is None else one.to_dict()
@@ -322,7 +334,7 @@ class MixedDistribution:
         return "\n".join([*lines, *_estimate(self.error)])
 
     def __repr__(self) -> str:
-        return f"<MixedDistribution {heading(self.variables, self.evidence)}>"
+        return f"<MixedDistribution {heading(self.variables, self.evidence, self.done)}>"
 
 
 Answer = Distribution | GaussianDistribution | GaussianMixture | MixedDistribution

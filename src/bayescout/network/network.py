@@ -16,10 +16,10 @@ from bayescout.data.table import Label, States, Table, lock
 from bayescout.errors import NetworkError, WrongKindError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size, quoted
-from bayescout.network import likelihood, sampling
+from bayescout.network import acting, likelihood, sampling
 from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.cpt import Cpt
-from bayescout.network.distribution import Answer
+from bayescout.network.distribution import Answer, Evidence
 from bayescout.network.encode import Matched, match_evidence, match_nodes
 from bayescout.network.likelihood import LogLikelihood
 from bayescout.network.linear_gaussian import LinearGaussian
@@ -42,13 +42,15 @@ class Network:
                    parents, or another `NodeDistribution`
 
     Sampling and likelihoods work for nodes of any kind, inference for these three. Parameters by name need
-    every node to be a table (`is_discrete`) or every node a regression (`is_gaussian`).
+    every node to be a table (`is_discrete`) or every node a regression (`is_gaussian`). `done` holds what
+    `do` has set, as (node, value).
     `DiscreteNetwork` and `GaussianNetwork` make such networks from arrays.
     """
 
     dag: Dag
     distributions: tuple[NodeDistribution, ...]
     name: str = ""
+    done: Evidence = ()
 
     kind_without_nodes: ClassVar[str] = Tabular.kind
 
@@ -63,7 +65,7 @@ class Network:
             distribution.check(label, self._given(i))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"dag": self.dag, "distributions": self.distributions, "name": self.name}
+        return {"dag": self.dag, "distributions": self.distributions, "name": self.name, "done": self.done}
 
     # ---- size and names
 
@@ -182,9 +184,9 @@ class Network:
         """The distribution of every node of a discrete or mixed network given the evidence."""
         from bayescout.network import inference, mixed_inference
 
-        if self.is_mixed:
-            return dict(mixed_inference.all_marginals(self, self._observed(evidence)))
-        return dict(inference.all_marginals(self, self._observed(evidence)))
+        find = mixed_inference.all_marginals if self.is_mixed else inference.all_marginals
+        found = find(self, self._observed(evidence))
+        return {label: acting.said(one, self.done) for label, one in found.items()}
 
     def most_probable(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
         """The complete assignment of largest probability that agrees with the evidence.
@@ -333,23 +335,44 @@ class Network:
         mixed network has too many discrete configurations to sum over, the answer is an estimate from
         samples, always the same: a warning says so, and `answer.error` how far it may be off.
         `targets` is a label, a list of labels, or text: `model.query("lung | smoke=yes, xray=no")`,
-        `model.query("y | x=1.5, z=0")`. In text, labels and states are matched as they print; a name with a
-        comma, bar or equals sign goes in double quotes. Impossible evidence is refused.
+        `model.query("y | x=1.5, z=0")`, `model.query("lung | do(smoke=yes), age=old")`. In
+        text, labels and states are matched as they print; a name with a comma, bar or equals sign, or one
+        that begins with `do(`, goes in double quotes. Impossible evidence is refused.
         """
-        nodes, observed = read_question(self.dag, targets, evidence)
-        values = {
-            node: self.distributions[node].encode(self.nodes[node], value, is_text)
-            for node, (value, is_text) in observed.items()
-        }
+        nodes, observed, acts = read_question(self.dag, targets, evidence)
+        if acts:
+            return self._acted(acts)._answer(nodes, observed)
+        return self._answer(nodes, observed)
+
+    def _answer(self, nodes: tuple[int, ...], observed: Mapping[int, tuple[Any, bool]]) -> Answer:
+        from bayescout.network import conditioning, inference, mixed_inference
+
+        values = self._encoded(observed)
         if self.is_gaussian:
-            from bayescout.network import conditioning
-
-            return conditioning.answer(self, nodes, values)
-        from bayescout.network import inference, mixed_inference
-
+            return acting.said(conditioning.answer(self, nodes, values), self.done)
         if self.is_mixed:
-            return mixed_inference.answer(self, nodes, values)
-        return inference.answer(self, nodes, values)
+            return acting.said(mixed_inference.answer(self, nodes, values), self.done)
+        return acting.said(inference.answer(self, nodes, values), self.done)
+
+    def _encoded(self, values: Mapping[int, tuple[Any, bool]]) -> dict[int, Any]:
+        """Codes or numbers of values, each with True if it was written as text."""
+        return {
+            node: self.distributions[node].encode(self.nodes[node], value, is_text)
+            for node, (value, is_text) in values.items()
+        }
+
+    def do(self, values: Mapping[Label, Any] | None = None, /, **by_name: Any) -> Network:
+        """The network in which variables are set from outside: `model.do(smoke="yes").query("lung")`.
+
+        Arcs into them are cut and everything else stays (the mutilated network of Pearl 2009), so that
+        all questions, samples and predictions are of what happens if we act. Names that are no Python words
+        go in a mapping: `model.do({"blood pressure": "high"})`. In text: `query("lung | do(smoke=yes)")`.
+        """
+        chosen = acting.actions(values, by_name)
+        return self._acted({self.dag.index(label): (value, False) for label, value in chosen.items()})
+
+    def _acted(self, acts: Mapping[int, tuple[Any, bool]]) -> Network:
+        return acting.mutilated(self, self._encoded(acts))
 
     def predict(self, data: Any, target: Label) -> Any:
         """For each row the most probable state of the target, or its mean, given the other columns.
@@ -427,6 +450,8 @@ class Network:
         elif self.kind == "mixed":
             lines.append(f"  discrete      {counted(len(sizes), 'node')} of {span} states")
             lines.append(f"  continuous    {counted(len(self.dag) - len(sizes), 'node')}")
+        if self.done:
+            lines.append(f"  set           {', '.join(printable(f'{k}={v}') for k, v in self.done)}")
         if self.cuts:
             lines.append(f"  cut           {counted(len(self.cuts), 'node')}, from numbers")
         if self.missing_states:
@@ -451,6 +476,7 @@ class Network:
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
+        name += printable(f" do({', '.join(f'{k}={v}' for k, v in self.done)})") if self.done else ""
         size = graph_size(len(self.dag), self.dag.n_arcs)
         return f"<{type(self).__name__}{name}: {size}, {counted(self.n_parameters, 'parameter')}>"
 

@@ -14,23 +14,28 @@ from bayescout.graph.labels import is_hashable
 
 EXAMPLE = '"lung | smoke=yes, xray=no"'
 
+Values = dict[int, tuple[Any, bool]]
+"""For each node its value, and True if it was written as text."""
+
 
 def read_question(
     dag: Dag, targets: Any, evidence: Mapping[Label, Any] | None
-) -> tuple[tuple[int, ...], dict[int, tuple[Any, bool]]]:
-    """The target nodes, and for each observed node its value and True if it was written as text.
+) -> tuple[tuple[int, ...], Values, Values]:
+    """The target nodes, the values observed, and the values set by `do(...)`.
 
     A string, tuple or number that is itself a label is one target; any other string is read as a
     question in text; any other sequence lists targets.
     """
-    observed: dict[int, tuple[Any, bool]] = {}
+    observed: Values = {}
+    acts: Values = {}
     if _is_label(dag, targets):
         nodes = [dag.index(targets)]
     elif isinstance(targets, str):
-        names, pairs = parse(targets)
+        names, pairs, acted = parse(targets)
         nodes = [label_of_text(dag, name) for name in names]
-        for name, value in pairs:
-            _observe(dag, observed, label_of_text(dag, name), value, True)
+        for some, into in ((pairs, observed), (acted, acts)):
+            for name, value in some:
+                _observe(dag, into, label_of_text(dag, name), value, True)
     elif isinstance(targets, Sequence):
         nodes = [dag.index(label) for label in targets]
     else:
@@ -42,17 +47,17 @@ def read_question(
     twice = first_repeated(nodes)
     if twice is not None:
         raise SettingError(f"target {dag.nodes[nodes[twice]]!r} is asked for twice; name each target once")
-    return tuple(nodes), observed
+    return tuple(nodes), observed, acts
 
 
 def _is_label(dag: Dag, value: Any) -> bool:
     return is_hashable(value) and value in dag._positions
 
 
-def _observe(dag: Dag, observed: dict[int, tuple[Any, bool]], node: int, value: Any, text: bool) -> None:
+def _observe(dag: Dag, observed: Values, node: int, value: Any, text: bool) -> None:
     if node in observed and str(observed[node][0]) != str(value):
         raise SettingError(
-            f"the evidence gives {dag.nodes[node]!r} two values, {observed[node][0]!r} and {value!r}; "
+            f"the question gives {dag.nodes[node]!r} two values, {observed[node][0]!r} and {value!r}; "
             f"give one"
         )
     observed[node] = (value, text)
@@ -84,10 +89,15 @@ def match_text(kind: str, text: str, known: Sequence[Label], where: str) -> int:
 _QUOTED = r'\s*"(?P<quoted>(?:[^"\\]|\\.)*)"\s*'
 NAME = re.compile(rf"(?:{_QUOTED}|(?P<bare>[^,|=]*))(?P<mark>[,|=]|$)", re.DOTALL)
 VALUE = re.compile(rf"(?:{_QUOTED}|(?P<bare>[^,|]*))(?P<mark>[,|]|$)", re.DOTALL)
+SET_VALUE = re.compile(rf"(?:{_QUOTED}|(?P<bare>[^,|)]*))(?P<mark>[,|)]|$)", re.DOTALL)
+OPENING = re.compile(r"\s*do\s*\(")
+AFTER = re.compile(r"\s*(?P<mark>[,|]|$)")
+
+Pairs = list[tuple[str, str]]
 
 
-def parse(text: str) -> tuple[list[str], list[tuple[str, str]]]:
-    """`a, b | c=x, "d e"=y` as target names and (name, value) pairs.
+def parse(text: str) -> tuple[list[str], Pairs, Pairs]:
+    """`a, b | do(e=z), c=x, "d e"=y` as target names, and (name, value) pairs observed and set.
 
     Names and values end at a comma, a bar or (names) an equals sign, and are stripped of blanks;
     in double quotes anything is allowed, with a backslash before a quote or a backslash.
@@ -99,18 +109,45 @@ def parse(text: str) -> tuple[list[str], list[tuple[str, str]]]:
         targets.append(name)
     if mark == "=":
         raise SettingError(f"target {targets[-1]!r} in question {text!r} has a value; write it as {EXAMPLE}")
-    pairs: list[tuple[str, str]] = []
+    pairs: Pairs = []
+    acts: Pairs = []
     more = mark == "|" and text[position:].strip() != ""
     while more:
-        name, mark, position = _word(NAME, text, position)
-        if mark != "=":
-            raise SettingError(f"evidence {name!r} in question {text!r} has no '='; write it as {EXAMPLE}")
-        value, mark, position = _word(VALUE, text, position)
+        opening = OPENING.match(text, position)
+        if opening is None:
+            pair, mark, position = _pair(text, position, VALUE)
+            pairs.append(pair)
+        else:
+            some, mark, position = _set_pairs(text, opening.end())
+            acts += some
         if mark == "|":
             raise SettingError(f"question {text!r} has more than one '|'; write it as {EXAMPLE}")
-        pairs.append((name, value))
         more = mark == ","
-    return targets, pairs
+    return targets, pairs, acts
+
+
+def _pair(text: str, position: int, pattern: re.Pattern[str]) -> tuple[tuple[str, str], str, int]:
+    """The next name=value, the mark that ends it, and the start of what follows."""
+    name, mark, position = _word(NAME, text, position)
+    if mark != "=":
+        raise SettingError(f"evidence {name!r} in question {text!r} has no '='; write it as {EXAMPLE}")
+    value, mark, position = _word(pattern, text, position)
+    return (name, value), mark, position
+
+
+def _set_pairs(text: str, position: int) -> tuple[Pairs, str, int]:
+    """What stands within do(...), the mark after it, and the start of what follows."""
+    pairs, mark = [], ","
+    while mark == ",":
+        pair, mark, position = _pair(text, position, SET_VALUE)
+        pairs.append(pair)
+    after = AFTER.match(text, position)
+    if mark != ")" or after is None:
+        raise SettingError(
+            f"do( in question {text!r} is not closed by a bracket that a comma or the end follows; write it "
+            f'as "lung | do(smoke=yes), age=old", with double quotes around values that hold brackets'
+        )
+    return pairs, after["mark"], after.end()
 
 
 def _word(pattern: re.Pattern[str], text: str, position: int) -> tuple[str, str, int]:
