@@ -38,7 +38,7 @@ from bayescout.scores import (
 from bayescout.scores.prior import as_prior
 from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
 from bayescout.search.frame import watch
-from bayescout.search.frame.canonical import canonical_order
+from bayescout.search.frame.canonical import canonical_table
 from bayescout.search.frame.checkpoint import Checkpoint
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Limits, Outcome
@@ -51,6 +51,8 @@ from bayescout.wording import setting
 
 MISSING = ("em", "drop", "state", "error")
 """The ways to learn from data with missing cells."""
+
+NOTHING_KNOWN = Knowledge()
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Task:
         method = search_named(search) if isinstance(search, str) else _instance(search)
         limits = Limits(max_time, max_steps, top)
         rng = generator(seed)
-        knowledge = Knowledge() if knowledge is None else knowledge
+        knowledge = NOTHING_KNOWN if knowledge is None else knowledge
         if not isinstance(knowledge, Knowledge):
             raise SettingError(
                 f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
@@ -289,7 +291,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
         raise DataError("the table has no columns; there is nothing to learn")
     if _is_own(score):
         return table
-    return table.reordered(canonical_order(table))
+    return canonical_table(table)
 
 
 def _start(start: Any, table: Table, rules: Rules) -> ParentSets | str:

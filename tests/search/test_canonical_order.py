@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter
 from itertools import pairwise
 from math import log
@@ -12,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescout.data import MissingReport, Table, as_table
-from bayescout.search.frame.canonical import canonical_order
+from bayescout.search.frame import canonical
+from bayescout.search.frame.canonical import canonical_order, canonical_table
 from tests.strategies import tables
 
 FEW = st.sampled_from([0.0, -0.0, 1.0, 5e-324, np.nan])
@@ -112,3 +115,23 @@ def test_complete_tables_of_one_kind_keep_their_order(weights):
 
 WITHOUT = ["bceadf", "ceadbf"]
 WITH = ["bceadf", "adcebf"]
+
+
+@given(tied_tables())
+def test_the_canonical_form_is_kept_and_is_that_of_a_table_seen_for_the_first_time(table):
+    kept = canonical_table(table)
+    assert canonical_table(table) is kept
+    fresh = table.reordered(canonical_order(table))
+    assert (kept.names, kept.fingerprint) == (fresh.names, fresh.fingerprint)
+
+
+def test_large_tables_keep_no_second_form_and_small_ones_no_longer_than_they_live(monkeypatch):
+    table = as_table({"a": [0, 1, 1, 0], "b": [1, 1, 0, 1]})
+    form = weakref.ref(canonical_table(table))
+    assert form() is not None
+    del table
+    gc.collect()
+    assert form() is None
+    monkeypatch.setattr(canonical, "KEPT_CELLS", 7)
+    table = as_table({"a": [0, 1, 1, 0], "b": [1, 1, 0, 1]})
+    assert canonical_table(table) is not canonical_table(table)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from bayescout.search import (
     Problem,
     Tabu,
 )
+from bayescout.search.graphs.hill_climb import ClimbState
 from tests.reference.graphs import arcs_of, is_acyclic
 from tests.reference.moves import ADD, REMOVE, REVERSE
 from tests.reference.moves import after as after_move
@@ -789,3 +791,12 @@ def test_a_result_of_a_mixed_table_explains_itself_and_keeps_its_class_in_a_file
     discrete = np.array([kinds[node] == "discrete" for node in strengths.nodes])
     assert not strengths.votes[np.ix_(~discrete, discrete)].any()
     assert strengths.votes[np.ix_(discrete, ~discrete)].any()
+
+
+@given(st.floats(allow_nan=False), st.integers(0, 9), st.booleans())
+def test_a_state_with_other_values_is_the_one_that_replace_makes(score, left, done):
+    state = ClimbState(((), (0,)), -1.5, best_parents=((1,), ()), best_score=-1.0, restarts_left=3)
+    after = state.with_values(score=score, restarts_left=left, done=done)
+    assert after == replace(state, score=score, restarts_left=left, done=done)
+    assert (hash(after), repr(after)) == (hash(replace(after)), repr(replace(after)))
+    assert state == ClimbState(((), (0,)), -1.5, best_parents=((1,), ()), best_score=-1.0, restarts_left=3)

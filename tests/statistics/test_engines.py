@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ import bayescout as bs
 from bayescout.errors import SettingError, UnknownNameError
 from bayescout.scores import SCORES, bind
 from bayescout.search import SEARCHES
-from bayescout.statistics import discrete
+from bayescout.statistics import discrete, engines
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engines import ENGINES, engine_of, in_memory
 from tests.search.drawn_problems import entangled, gaussian
@@ -122,3 +125,17 @@ def test_engines_by_name_and_what_is_refused():
         bs.learn(table, engine=3, search="hill-climb", score="bic")
     with pytest.raises(bs.BayescoutError, match="continuous"):
         bs.learn(gaussian(4), score="bdeu", engine=ChunkedCounts, search="hill-climb")
+
+
+def test_counts_of_small_tables_are_made_once_and_kept_as_long_as_the_table(monkeypatch):
+    table = entangled(4, 200, 3)
+    counts = in_memory(table, "discrete")
+    assert in_memory(table, "discrete") is counts
+    assert in_memory(table.take(np.arange(200)), "discrete") is not counts
+    made = weakref.ref(counts)
+    del counts, table
+    gc.collect()
+    assert made() is None
+    monkeypatch.setattr(engines, "KEPT_CELLS", 799)
+    table = entangled(4, 200, 3)
+    assert in_memory(table, "discrete") is not in_memory(table, "discrete")

@@ -340,7 +340,7 @@ class Dag:
 
 def _as_indices(parents: Iterable[int]) -> tuple[int, ...]:
     try:
-        return tuple(sorted({as_index(p) for p in parents}))
+        return tuple(sorted(set(map(as_index, parents)))) if parents != () else ()
     except TypeError:
         raise GraphError(f"parents are node indices, not {parents!r}; from_arcs takes labels") from None
 

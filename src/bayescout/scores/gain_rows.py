@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -93,14 +92,16 @@ class GainRows:
         scorer = self.scorer
         scorer.hooks.between()
         scorer.asked += self._neighbours(child, own)
-        known = self._memory.get((child, own))
-        if known is not None:
-            gains.added[child], gains.removed[child], gains.locals[child], gains.tops[child] = known
-            return
+        if self._memory:
+            known = self._memory.get((child, own))
+            if known is not None:
+                gains.added[child], gains.removed[child], gains.locals[child], gains.tops[child] = known
+                return
         if self._is_small(child, own):
             self._one[0] = child
             scorer.compiled += self._fill_rows(self._arrays, self._rules, gains.arrays, self._one)
-            self._add_prior([(child, own)], gains)
+            if scorer.prior is not None:
+                self._add_prior([(child, own)], gains)
         else:
             with scorer.suspended():
                 self._fill_row(own, gains, child)
@@ -109,8 +110,8 @@ class GainRows:
 
     def fill(self, parents: Sequence[Parents], gains: Gains, remember: bool = True) -> None:
         """Update every row; those with a compiled path take few calls."""
-        keys = list(enumerate(parents))
-        compiled = [c for c, own in keys if (c, own) not in self._memory and self._is_small(c, own)]
+        keys, known = list(enumerate(parents)), self._memory
+        compiled = [c for c, own in keys if not (known and (c, own) in known) and self._is_small(c, own)]
         together = self._children_per_call() if compiled else 1
         for begin in range(0, len(compiled), together):
             self.scorer.hooks.between()
@@ -133,13 +134,16 @@ class GainRows:
 
     def _neighbours(self, child: int, own: Parents) -> int:
         """The number of families in a row: the child's own, those with one parent less and one more."""
-        more = self._allowed[child] - len(own) if len(own) < self._limits[child] else 0
-        return 1 + len(own) + more
+        parents = len(own)
+        return self._allowed[child] + 1 if parents < self._limits[child] else parents + 1
 
     def _is_small(self, child: int, own: Parents) -> bool:
         if self._kernel is None:
             return False
-        cells = int(math.prod([self._sizes[p] for p in own]) * self._sizes[child])
+        sizes = self._sizes
+        cells = sizes[child]
+        for parent in own:
+            cells *= sizes[parent]
         return cells <= self._room
 
     def _add_prior(self, families: Sequence[Family], gains: Gains) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, UnknownNameError
 from bayescout.statistics.counts import Counts
@@ -10,6 +12,11 @@ from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.engine import Engine, Kind, Statistics
 from bayescout.statistics.mixed import ConditionalGaussian
 
+KEPT_CELLS = 1 << 20
+"""The counts of tables of at most this many cells are kept, as long as the table is."""
+
+_kept: WeakKeyDictionary[Table, Counts] = WeakKeyDictionary()
+
 
 def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistics:
     """The statistics of a table that is in memory."""
@@ -17,7 +24,17 @@ def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistic
         return ConditionalGaussian(table)
     if kind == "degenerate":
         return DegenerateGaussian(table)
-    return Counts(table) if kind == "discrete" else Covariance(table, prior)
+    return _counts(table) if kind == "discrete" else Covariance(table, prior)
+
+
+def _counts(table: Table) -> Counts:
+    """The counts of a table, which nothing changes: small ones are made once, however often they are used."""
+    found = _kept.get(table)
+    if found is None:
+        found = Counts(table)
+        if table.n_rows * table.n_columns <= KEPT_CELLS:
+            _kept[table] = found
+    return found
 
 
 ENGINES: dict[str, Engine] = {"memory": in_memory}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +11,23 @@ from bayescout.data.table import Table
 
 ROUNDS = 2
 
+KEPT_CELLS = 1 << 20
+"""Tables of at most this many cells keep their canonical form, for the next time they are learned from."""
+
+_kept: WeakKeyDictionary[Table, Table] = WeakKeyDictionary()
+
 FINE = 2.0**-20
 """The unit in which fractional weights are counted."""
+
+
+def canonical_table(table: Table) -> Table:
+    """The table with its columns in canonical order; the same object each time for a small table."""
+    found = _kept.get(table)
+    if found is None:
+        found = table.reordered(canonical_order(table))
+        if table.n_rows * table.n_columns <= KEPT_CELLS:
+            _kept[table] = found
+    return found
 
 
 def canonical_order(table: Table) -> list[int]:

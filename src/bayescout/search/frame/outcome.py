@@ -79,15 +79,18 @@ class Outcome:
 
 def keep_best(top: list[ScoredGraph], score: float, graph: ParentSets, most: int) -> None:
     """Insert a graph among the best distinct ones, best first; of equals the first found stays first."""
-    if len(top) >= most and score <= top[-1][0]:
+    full = len(top) >= most
+    if full and score <= top[-1][0]:
         return
-    if any(graph == other for _, other in top):
-        return
+    for _, other in top:
+        if graph == other:
+            return
     place = len(top)
     while place and top[place - 1][0] < score:
         place -= 1
     top.insert(place, (score, graph))
-    del top[most:]
+    if full:
+        del top[most:]
 
 
 def worth_showing(top: Sequence[ScoredGraph], problem: Problem, most: int) -> tuple[ScoredGraph, ...]:

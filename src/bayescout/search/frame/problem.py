@@ -20,6 +20,8 @@ ParentSets = tuple[Parents, ...]
 Pairs = tuple[tuple[int, int], ...]
 Edges = tuple[Pairs, Pairs]
 Generator = np.random.Generator
+AnyState = TypeVar("AnyState", bound="State")
+Work = TypeVar("Work")
 
 MIN_GAIN = 1e-6
 """The smallest gain that counts: below it, by rounding, two inverse reversals could both gain for ever."""
@@ -112,6 +114,12 @@ class State:
 
     answers_with_last: ClassVar[bool] = False
 
+    def with_values(self: AnyState, **fields: Any) -> AnyState:
+        """The state with other values of some fields; as `dataclasses.replace`, in a third of its time."""
+        after = object.__new__(type(self))
+        after.__dict__.update(self.__dict__, **fields)
+        return after
+
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
         """The graphs met in this step, with their scores: the current one unless there are more."""
         return ((self.score, self.parents),)
@@ -139,10 +147,6 @@ class State:
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> State:
         return cls(**{name: _tuples(value) for name, value in saved.items()})
-
-
-AnyState = TypeVar("AnyState", bound=State)
-Work = TypeVar("Work")
 
 
 def _tuples(value: Any) -> Any:

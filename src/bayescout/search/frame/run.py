@@ -120,7 +120,7 @@ class Run:
 
         The step in hand is abandoned when the time is over or Ctrl-C is pressed; the state before it stands.
         """
-        self.stop_reason = self._reason_to_stop()
+        self.stop_reason = "" if self.state is None else self._reason_to_stop(self.state)
         if self.stop_reason:
             return None
         try:
@@ -144,10 +144,8 @@ class Run:
                 rng.bit_generator.state = random
             raise
 
-    def _reason_to_stop(self) -> str:
-        if self.state is None:
-            return ""
-        if self.state.done:
+    def _reason_to_stop(self, state: State) -> str:
+        if state.done:
             return "converged"
         if self.limits.max_steps is not None and len(self.trace) > self.limits.max_steps:
             return "max_steps"
@@ -158,25 +156,26 @@ class Run:
 
     def _record(self, state: State) -> Step:
         self.state = state
+        top, trace, problem = self.top, self.trace, self.problem
         if state.answers_with_last:
-            self.top = [(state.score, state.parents)]
+            self.top = top = [(state.score, state.parents)]
         else:
             for score, graph in state.visited():
-                keep_best(self.top, score, graph, self.limits.top + 1)
+                keep_best(top, score, graph, self.limits.top + 1)
         bound = state.upper_bound()
         if bound is not None:
             self.bound = bound if self.bound is None else min(self.bound, bound)
         step = Step(
-            len(self.trace),
+            len(trace),
             state.score,
-            self.top[0][0],
+            top[0][0],
             arcs_in(state.parents),
             state.operations,
-            self.problem.scorer.asked,
-            self.problem.watch.seconds,
+            problem.scorer.asked,
+            problem.watch.seconds,
             state.facts(),
         )
-        self.trace.append(step)
+        trace.append(step)
         if self._moments is not None:
             self._moments[len(self.trace)] = self._moment()
             if len(self._moments) > RECENT:

@@ -58,12 +58,7 @@ class Watch:
     @property
     def seconds(self) -> float:
         """Seconds since the beginning, with those spent before the run was resumed."""
-        return time.perf_counter() - self._begin - self._waited
-
-    @property
-    def _waited(self) -> float:
-        """Seconds of compiling since the beginning."""
-        return compiling_seconds() - self._compiled
+        return time.perf_counter() - self._begin - (compiling_seconds() - self._compiled)
 
     @property
     def left(self) -> float:
@@ -89,7 +84,8 @@ class Watch:
             made, self._early = self._early, None
             made()
         share = 1.0 if self._early is None else EARLY
-        self._due = self._begin + share * self._limit + self._waited
+        waited = compiling_seconds() - self._compiled
+        self._due = self._begin + share * self._limit + waited
 
 
 def compiling_seconds() -> float:

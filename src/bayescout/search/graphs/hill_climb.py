@@ -63,14 +63,7 @@ class HillClimb:
 
 
 def _moved(state: ClimbState, moves: Moves) -> ClimbState:
-    after = ClimbState(
-        moves.graph,
-        moves.score,
-        operations=state.operations + 1,
-        best_parents=state.best_parents,
-        best_score=state.best_score,
-        restarts_left=state.restarts_left,
-    )
+    after = state.with_values(parents=moves.graph, score=moves.score, operations=state.operations + 1)
     return moves.problem.keep(after, moves)
 
 

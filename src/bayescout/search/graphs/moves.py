@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,6 +23,9 @@ from bayescout.kernels.moves import (
 from bayescout.scores.gain_rows import Gains
 from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, as_matrix
 
+NO_ARCS = np.empty(0, dtype=np.int64)
+_sum = np.add.reduce
+
 
 class Move(NamedTuple):
     """One arc added, removed or reversed; `gain` is the change of the score."""
@@ -40,15 +44,15 @@ class Moves:
     """
 
     def __init__(self, problem: Problem, parents: ParentSets, remember: bool = True) -> None:
-        n = problem.n
         self.problem = problem
+        self._n = n = problem.n
         self.parents: list[Parents] = list(parents)
         self.gains = Gains.of_graph(as_matrix(parents, n))
         self.adjacent: Bools = self.gains.adjacent
         self.reach: Bools = np.empty((n, n), dtype=bool)
         self.remember = remember
         # child * n + parent of every arc, in rising order
-        self._arcs = [child * n + parent for child, own in enumerate(parents) for parent in own]
+        self._arcs = array("q", [child * n + parent for child, own in enumerate(parents) for parent in own])
         self._rows = problem.gain_rows
         self._chosen = np.empty(3, dtype=np.int64)
         self._nothing_banned = np.zeros((n, n), dtype=bool)
@@ -62,14 +66,14 @@ class Moves:
 
     @property
     def score(self) -> float:
-        return float(self.gains.locals.sum())
+        return float(_sum(self.gains.locals))
 
     # ---- choosing
 
     def best(self, banned: Bools | None = None) -> Move | None:
         """The legal move that gains most; of equals the first."""
         ban = self._nothing_banned if banned is None else banned
-        arcs = np.array(self._arcs, dtype=np.int64)
+        arcs = np.frombuffer(self._arcs, dtype=np.int64) if self._arcs else NO_ARCS
         gain = best_move(self._arrays, arcs, self.reach, ban, self._chosen)
         if gain == -np.inf:
             return None
@@ -85,7 +89,7 @@ class Moves:
 
     def move_of(self, operator: int) -> Move:
         """The move with this number, (kind * n + child) * n + parent; its gain is -inf when illegal."""
-        n = self.problem.n
+        n = self._n
         kind, child, parent = operator // (n * n), operator // n % n, operator % n
         added, removed = self.gains.added, self.gains.removed
         if kind == ADD:
@@ -100,7 +104,7 @@ class Moves:
 
     def legal_operators(self, additions: bool = True) -> Ints:
         """The numbers of every legal move, or of those that add no arc."""
-        n, gains = self.problem.n, self.gains
+        n, gains = self._n, self.gains
         added = np.flatnonzero((gains.added > -np.inf) & ~self.reach) if additions else np.empty(0, np.int64)
         removals = np.flatnonzero(gains.removed > -np.inf)
         turned = (gains.removed > -np.inf) & (-np.inf < gains.added.T)
@@ -118,13 +122,28 @@ class Moves:
         """Make the move and update gains and reachability."""
         kind, child, parent, _ = move
         if kind == ADD:
-            self._set_parents(child, [*self.parents[child], parent])
+            self._add(parent, child)
             add_to_reach(self.reach, parent, child)
             return
-        self._set_parents(child, [p for p in self.parents[child] if p != parent])
+        self._remove(parent, child)
         if kind == REVERSE:
-            self._set_parents(parent, [*self.parents[parent], child])
+            self._add(child, parent)
         fill_reach(self.adjacent, self.reach)
+
+    def _add(self, parent: int, child: int) -> None:
+        arc = child * self._n + parent
+        self._arcs.insert(bisect_left(self._arcs, arc), arc)
+        self.adjacent[parent, child] = True
+        self._set_row(child, tuple(sorted((*self.parents[child], parent))))
+
+    def _remove(self, parent: int, child: int) -> None:
+        del self._arcs[bisect_left(self._arcs, child * self._n + parent)]
+        self.adjacent[parent, child] = False
+        self._set_row(child, tuple([p for p in self.parents[child] if p != parent]))
+
+    def _set_row(self, child: int, own: Parents) -> None:
+        self.parents[child] = own
+        self._rows.update(child, own, self.gains, self.remember)
 
     def moved_to(self, parents: ParentSets) -> Moves:
         """The neighbourhood of another graph; only children whose parents differ are scored again."""
@@ -147,14 +166,14 @@ class Moves:
             self.apply(self.move_of(int(legal[rng.integers(len(legal))])))
 
     def _set_parents(self, child: int, parents: Sequence[int]) -> None:
-        first = child * self.problem.n
-        begin, end = bisect_left(self._arcs, first), bisect_left(self._arcs, first + self.problem.n)
-        self.parents[child] = own = tuple(sorted(parents))
-        self._arcs[begin:end] = [first + parent for parent in own]
+        first = child * self._n
+        begin, end = bisect_left(self._arcs, first), bisect_left(self._arcs, first + self._n)
+        own = tuple(sorted(parents))
+        self._arcs[begin:end] = array("q", [first + parent for parent in own])
         self.adjacent[:, child] = False
         for parent in parents:
             self.adjacent[parent, child] = True
-        self._rows.update(child, own, self.gains, self.remember)
+        self._set_row(child, own)
 
 
 def moves_of(problem: Problem, state: State, remember: bool = True) -> Moves:
