@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bayescout import scores as scores
     from bayescout import search as search
     from bayescout.causal import adjustment_sets as adjustment_sets
+    from bayescout.causal import effect as effect
     from bayescout.data import Discretiser as Discretiser
     from bayescout.data import Table as Table
     from bayescout.data import as_table as as_table
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from bayescout.warming import warm_up as warm_up
 
 _HOMES = {
-    "bayescout.causal": ("adjustment_sets",),
+    "bayescout.causal": ("adjustment_sets", "effect"),
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
     "bayescout.errors": ("BayescoutError", "BayescoutWarning"),
     "bayescout.evaluate": (

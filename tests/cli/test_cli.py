@@ -255,6 +255,25 @@ def test_divergence_and_held_out_are_what_python_finds(asia, tmp_path):
             run("held-out", "asia", rows, *wrong)
 
 
+def test_adjustment_and_effects_are_what_python_finds(asia):
+    found = run_json("adjust", "asia", "smoke", "dysp", "--latent", "tub")
+    assert found == json.loads(
+        json.dumps(bs.adjustment_sets(bs.load_network("asia"), "smoke", "dysp", ["tub"]).to_dict())
+    )
+    code, out = run("adjust", "asia", "lung", "dysp")
+    assert code == 0
+    assert "most precise  {tub, bronc}" in out
+    estimate = run_json("effect", "asia", asia, "smoke", "dysp")
+    expected = bs.effect(bs.load_network("asia"), asia, "smoke", "dysp")
+    assert estimate["adjusted"] == ["tub"]
+    assert estimate["estimates"] == expected.estimates.tolist()
+    code, out = run("effect", "asia", asia, "smoke", "dysp", "--class")
+    assert code == 0
+    assert "possible effects of smoke on dysp" in out
+    with pytest.raises(BayescoutError, match="no causal path"):
+        run("effect", "asia", asia, "dysp", "smoke")
+
+
 def test_scores_lists_every_score():
     from bayescout.scores import SCORES
 

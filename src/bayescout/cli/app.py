@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bayescout.cli import experiments, learning, measuring, networks, predicting, resampling, scoring
+from bayescout.cli import acting, experiments, learning, measuring, networks, predicting, resampling, scoring
 from bayescout.cli.options import as_option, spread
 from bayescout.cli.terminal import say
 from bayescout.wording import worded_by
@@ -39,6 +39,7 @@ for command in (
     *predicting.COMMANDS,
     *scoring.COMMANDS,
     *measuring.COMMANDS,
+    *acting.COMMANDS,
     *experiments.COMMANDS,
 ):
     app.command()(spread(command))
