@@ -372,7 +372,8 @@ class Network:
         return self._acted({self.dag.index(label): (value, False) for label, value in chosen.items()})
 
     def _acted(self, acts: Mapping[int, tuple[Any, bool]]) -> Network:
-        return acting.mutilated(self, self._encoded(acts))
+        dag, distributions, done = acting.mutilated(self, self._encoded(acts))
+        return Network(dag, distributions, self.name, done)
 
     def predict(self, data: Any, target: Label) -> Any:
         """For each row the most probable state of the target, or its mean, given the other columns.
