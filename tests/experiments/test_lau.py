@@ -195,7 +195,7 @@ def test_own_files_take_the_place_of_the_data(records, tmp_path, structure):
     check_outcome(outcome)
     shown = [str(row[0]) for row in tables_of(outcome)["references"].rows]
     assert [name for name in shown if name.startswith("A (")] == [f"A ({tmp_path / 'own.csv'})"] * structure
-    assert any("ones given with the data" in finding.claim for finding in outcome.findings) is structure
+    assert any("one given with the data" in finding.claim for finding in outcome.findings) is structure
 
 
 @pytest.mark.parametrize("settings", [{"repeats": 1}, {"rows_a": 0}, {"rows_b": "many"}, {"repeats": True}])
