@@ -11,7 +11,7 @@ from scipy.stats import mannwhitneyu
 import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments import Records
-from bayescout.experiments.blanco import Blanco, figures, findings, printed, tables
+from bayescout.experiments.blanco import Blanco, definitions, figures, findings, genetic, printed, tables
 from bayescout.experiments.blanco.study import (
     ALGORITHMS,
     APART,
@@ -239,15 +239,15 @@ def test_findings_follow_the_records(records):
     assert findings.pbil_is_fastest(quick).holds
     behind = seen(records, lambda r: {"iterations": 500}, algorithm="GA", order="given")
     assert findings.fewer_generations_with_order(behind).holds
-    better = findings.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="none"))
+    better = genetic.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="none"))
     assert better.verdict == "cannot be tested"
     assert "So in 4 of 4 columns." in better.ours
-    worse = findings.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="given"))
+    worse = genetic.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="given"))
     assert "So in 0 of 4 columns" in worse.ours
-    assert not findings.entropy_has_no_charge(View(TINY, records)).holds
-    assert findings.entropy_has_no_charge(View(TINY, records)).apart
+    assert not definitions.entropy_has_no_charge(View(TINY, records)).holds
+    assert definitions.entropy_has_no_charge(View(TINY, records)).apart
     sparse = seen(records, lambda r: {"arcs": 3}, settings=UNBOUNDED)
-    assert findings.entropy_has_no_charge(sparse).holds
+    assert definitions.entropy_has_no_charge(sparse).holds
     near = seen(records, lambda r: {"hamming": 0 if r.run["order"] == "given" else 9})
     assert findings.closer_with_order(near).holds
     assert not findings.closer_with_order(seen(records, lambda r: {"hamming": 4})).holds
@@ -259,7 +259,7 @@ def test_a_best_network_is_the_closest_of_equals(records):
 
 
 def test_scores_of_the_document_are_not_held_against_other_rows(view):
-    assert findings.units_of_bic(view) is None
+    assert definitions.units_of_bic(view) is None
 
 
 def test_expected_time_is_finite_and_grows_with_the_population():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 
 from bayescout.experiments.blanco import printed
-from bayescout.experiments.blanco.names import ALGORITHMS, K2
-from bayescout.experiments.blanco.view import View
+from bayescout.experiments.blanco.names import ALGORITHMS, COUNTED, K2
+from bayescout.experiments.blanco.view import SCORE_TITLES, View, shown
 from bayescout.experiments.comparisons import DAGGER, daggers, mann_whitney
 from bayescout.experiments.records import mean
 
@@ -33,11 +35,14 @@ class Column:
     pbil_below_umda: bool
 
 
+Test = Callable[[Column], bool]
+
+
 def ours(view: View, network: str, by: str, order: str, correction: float = 0.0) -> Column:
     """The column of our records, UMDA with a correction or without."""
     trio = view.trio(network, by, order, correction)
     scores = {name: some.numbers("score") for name, some in trio.items()}
-    means = {name: shown_mean(view, by, values) for name, values in scores.items()}
+    means = {name: shown(by, mean(values) or 0.0) for name, values in scores.items()}
     marks = dict(zip(trio, daggers(list(scores.values())), strict=True))
     below = means["PBIL"] < means["UMDA"] and mann_whitney(scores["UMDA"], scores["PBIL"]) < LEVEL
     return Column(
@@ -51,12 +56,6 @@ def ours(view: View, network: str, by: str, order: str, correction: float = 0.0)
         view.reference(network, by),
         below,
     )
-
-
-def shown_mean(view: View, by: str, scores: tuple[float, ...]) -> float:
-    from bayescout.experiments.blanco.view import shown
-
-    return shown(by, mean(scores) or 0.0)
 
 
 def document(network: str, by: str, order: str) -> Column | None:
@@ -123,3 +122,27 @@ def pbil_is_as_good(column: Column) -> bool:
 
 def beats_random_orders(column: Column) -> bool:
     return min(column.scores["UMDA"], column.scores["PBIL"]) > column.k2
+
+
+# ---- cells of a finding
+
+
+def title(network: str, by: str) -> str:
+    return f"{network} {SCORE_TITLES[by]}"
+
+
+def names_of(view: View, excepted: tuple[str, str] | None = None) -> list[tuple[str, str]]:
+    """The (network, score) columns that count."""
+    return [column for column in product(view.networks, COUNTED) if column != excepted]
+
+
+def our_cells(
+    view: View, names: Iterable[tuple[str, str]], order: str, test: Test, correction: float
+) -> dict[str, bool]:
+    return {title(network, by): test(ours(view, network, by, order, correction)) for network, by in names}
+
+
+def document_cells(names: Iterable[tuple[str, str]], order: str, test: Test) -> dict[str, bool]:
+    """The same test on the columns that the document prints."""
+    found = {name: document(*name, order) for name in names}
+    return {title(*name): test(column) for name, column in found.items() if column is not None}
