@@ -197,8 +197,9 @@ def _show(ran: Ran, outcome: Outcome, folder: Path, page: Path) -> None:
     line(outcome.title)
     if outcome.summary:
         line(f"  {outcome.summary}")
+    smaller = " at this smaller size" if "a smaller size" in outcome.size else " with these settings"
+    size = smaller if outcome.size else ""
     for finding in outcome.findings:
-        size = " at this size" if outcome.size else ""
         apart = " [apart, not counted]" if finding.apart else ""
         line(f"  {finding.judgement}{size}{apart}: {finding.claim}")
         line(f"      Here: {finding.ours}")

@@ -61,8 +61,8 @@ def histograms(view: View, name: str, measure: str) -> Histograms:
     title, label = MEASURES[measure]
     panels = tuple(
         (f"{START_TITLES[start]}, {SCORE_TITLES[score]}", view.climbs(name, score, start).numbers(measure))
-        for start in (*STARTS, FULL)
         for score in (CORRECTED, BD)
+        for start in (*STARTS, FULL)
     )
     return Histograms(f"{measure}-{name.lower()}", f"{title}, {name}", label, panels)
 
@@ -73,8 +73,8 @@ def likelihoods(view: View, name: str) -> Histograms:
             f"{START_TITLES[start]}, {SCORE_TITLES[score]}",
             in_bits(view.climbs(name, score, start), "log_likelihood"),
         )
-        for start in (*STARTS, FULL)
         for score in (CORRECTED, BD)
+        for start in (*STARTS, FULL)
     )
     title = f"Log-likelihood of the networks found, {name}"
     return Histograms(f"log-likelihood-{name.lower()}", title, "log-likelihood (bits)", panels)
