@@ -304,6 +304,12 @@ def test_the_numbers_of_blanco(tiny_studies):
         assert f"{said:+,.0f} and {first:+,.0f}" in proof
         assert said < first
     assert "lower in 2 of 2 columns" in proof
+    dense = told(findings, "With the order UMDA and PBIL score").why[1].text
+    first = min(
+        (one["course"]["best"][0] - one["reference"]) / LN10
+        for one in cell("asia", "k2", "given", "GA", "half")
+    )
+    assert f"asia {first:+,.0f}, which is above it" in dense
 
 
 def test_a_column_judged_is_that_of_the_records(tiny_studies):

@@ -11,7 +11,9 @@ ORDERS = ("given", "none")
 ALGORITHMS = {"GA": "elitist-ga", "UMDA": "umda", "PBIL": "pbil"}
 K2 = "K2"
 DOCUMENT, CORRECTED, APART, UNBOUNDED = "document", "corrected", "apart", "unbounded"
-"""Settings of runs: as the document describes, UMDA corrected, single settings changed, no limit."""
+HALF = "half"
+"""Settings of runs: as the document describes, UMDA corrected, single settings changed, no limit;
+and a first generation in which every arc is as likely as not."""
 
 COUNTED = ("bic-printed", "k2")
 """Scores whose columns count; the limit on parents under entropy is ours, so its columns stand apart."""

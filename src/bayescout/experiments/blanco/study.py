@@ -19,6 +19,7 @@ from bayescout.experiments.blanco.names import (
     COUNTED,
     DOCUMENT,
     FITTED,
+    HALF,
     K2,
     LN10,
     ORDERS,
@@ -90,6 +91,7 @@ class Blanco(Study):
         yield from self._as_described(network)
         yield from self._corrected(network)
         yield from self._apart(network)
+        yield from self._half(network)
         yield {
             **self._common(network, UNBOUNDED, "entropy", "given"),
             "score": "entropy", "max_parents": None, "algorithm": K2, "search": "k2", "seed": 0,
@@ -138,6 +140,13 @@ class Blanco(Study):
                     common = {**self._common(network, APART, "k2", order), "variant": variant}
                     yield from self._searches(common, algorithm, min(APART_RUNS, self.repeats), **own)
 
+    def _half(self, network: str) -> Iterator[Declared]:
+        """First generations of the GA with the order when every arc is drawn with probability one half."""
+        common = self._common(network, HALF, "k2", "given")
+        half = (common["nodes"] - 1) / 4
+        runs = min(GRID_RUNS, self.repeats)
+        yield from self._searches(common, "GA", runs, mean_parents=half, max_generations=1)
+
     def _k2(self, order: str, nodes: int) -> str | dict[str, Any]:
         return "k2" if order == "given" else {"name": "k2-random", "orders": self.individuals * nodes}
 
@@ -167,6 +176,8 @@ class Blanco(Study):
             orders = 1 if run["order"] == "given" else self.individuals * run["nodes"]
             return float(0.01 + 0.005 * orders * size**2 + (run["settings"] == UNBOUNDED) * size**3)
         grown = (self.individuals / 10) ** 1.1
+        if run["settings"] == HALF:
+            return float(0.01 + 20.0 * grown * size**3)
         work = COSTS[run["order"]][run["algorithm"]] * COST_OF_SCORE[run["by"]]
         own = run["search"]
         work *= SLOWER[own.get("correction", 0.0)] * (1.0 + 0.15 * own.get("patience", 0))
