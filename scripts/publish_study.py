@@ -1,4 +1,4 @@
-"""Write the summary of a finished study as one Markdown page with small figures, for docs/studies.
+"""Write the summary of a finished study as one Markdown page with its figures, for docs/studies.
 
     python scripts/publish_study.py FOLDER docs/studies/NAME
 
@@ -13,15 +13,17 @@ import shutil
 import sys
 from pathlib import Path
 
+from bayescout.cli.experiments import finding_facts
 from bayescout.experiments import run_study, study_named
 from bayescout.plots import draw
+from bayescout.plots.style import svg_text
+from bayescout.plots.values import PointPanel, Points
 from bayescout.report.study import as_csv, escaped, markdown
-
-DOTS = 72
-"""An inch of a figure: small files."""
 
 MOST_ROWS = 40
 """Of a table on the page; its CSV file has all."""
+
+BEGIN, END = "<!-- agreement: written by scripts/publish_study.py -->", "<!-- end -->"
 
 
 def main(folder: str, target: str) -> None:
@@ -33,6 +35,9 @@ def main(folder: str, target: str) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     lines = [f"# {escaped(outcome.title)}", "", f"After {escaped(outcome.source)}.", ""]
+    lines += [f"**{escaped(outcome.summary)}**", ""]
+    if outcome.agreement is not None:
+        lines += pictured(outcome.agreement, out)
     lines += prose(outcome.introduction)
     lines += findings(outcome)
     for section in outcome.sections:
@@ -41,16 +46,64 @@ def main(folder: str, target: str) -> None:
             (out / f"{table.name}.csv").write_text(as_csv(table), encoding="utf-8")
             lines += [f"### {escaped(table.title)}", "", *shortened(markdown(table), f"{table.name}.csv"), ""]
         for figure in section.figures:
-            drawn = draw(figure)
-            drawn.savefig(out / f"{figure.name}.png", dpi=DOTS, metadata={"Software": None})
-            lines += [f"![{escaped(figure.title)}]({figure.name}.png)", ""]
-            lines += [escaped(figure.note), ""] if figure.note else []
+            lines += pictured(figure, out)
     lines += how(declared, ran)
     (out / "README.md").write_text("\n".join(lines), encoding="utf-8")
-    said = {finding.claim: finding.holds for finding in outcome.findings}
+    said = {
+        "summary": outcome.summary,
+        "findings": [finding_facts(finding) for finding in outcome.findings],
+        "agreement": agreement(outcome.agreement),
+    }
     (out / "findings.json").write_text(
         json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
+    overview(out.parent)
+
+
+def pictured(figure, out):
+    """The lines that show a figure, whose file is written."""
+    (out / f"{figure.name}.svg").write_text(svg_text(draw(figure)), encoding="utf-8")
+    note = [escaped(figure.note), ""] if figure.note else []
+    return [f"![{escaped(figure.title)}]({figure.name}.svg)", "", *note]
+
+
+def agreement(points):
+    """The points of the picture as plain values: panel, scale, group, printed, ours."""
+    return [
+        [panel.title, panel.scale, label, printed, ours]
+        for panel in (points.panels if points else ())
+        for label, own in panel.groups
+        for printed, ours in own
+    ]
+
+
+def overview(folder):
+    """Put the summary lines of all studies and one picture of agreement into the README of docs/studies."""
+    lines, panels = [], []
+    for path in sorted(folder.glob("*/findings.json")):
+        said = json.loads(path.read_text(encoding="utf-8"))
+        name = path.parent.name
+        if "summary" not in said:
+            lines.append(
+                f"- [`{name}`]({name}/README.md): published with earlier settings, not run again yet."
+            )
+            continue
+        lines.append(f"- [`{name}`]({name}/README.md): {said['summary']}")
+        groups = {}
+        for title, scale, label, printed, ours in said["agreement"]:
+            groups.setdefault((title, scale), {}).setdefault(label, []).append((printed, ours))
+        panels += [
+            PointPanel(f"{name}: {title}", tuple((one, tuple(own)) for one, own in labels.items()), scale)
+            for (title, scale), labels in groups.items()
+        ][:1]
+    title = "Ours against the values that the documents print, one point per cell"
+    picture = Points("agreement", title, tuple(panels))
+    (folder / "agreement.svg").write_text(svg_text(draw(picture)), encoding="utf-8")
+    readme = folder / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    shown = ["", "", f"![{title}](agreement.svg)", "", *lines, "", ""]
+    readme.write_text(text[:begin] + "\n".join(shown) + text[end:], encoding="utf-8")
 
 
 def prose(text):
@@ -59,19 +112,18 @@ def prose(text):
 
 
 def findings(outcome):
-    held = sum(finding.holds for finding in outcome.findings)
-    lines = [
-        "## What was found",
-        "",
-        f"Of {len(outcome.findings)} findings of the document, {held} hold here.",
-        "",
-    ]
-    lines += ["| the document | here | |", "|---|---|---|"]
-    for finding in outcome.findings:
-        verdict = "holds" if finding.holds else f"does not hold. {finding.why}"
-        lines.append(
-            "| " + " | ".join(x.replace("|", "\\|") for x in (finding.claim, finding.ours, verdict)) + " |"
-        )
+    lines = ["## What was found", "", *rows(outcome.counted)]
+    if outcome.apart:
+        lines += ["### Apart: on units and definitions, not counted", "", *rows(outcome.apart)]
+    return lines
+
+
+def rows(some):
+    lines = ["| the document | here | verdict | reasons |", "|---|---|---|---|"]
+    for one in some:
+        reasons = f"{one.reasons} Not counted: {one.apart}." if one.apart else one.reasons
+        cells = (one.claim, one.ours, f"**{one.judgement}**", reasons)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return [*lines, ""]
 
 

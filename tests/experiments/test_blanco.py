@@ -11,18 +11,21 @@ from scipy.stats import mannwhitneyu
 import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments import Records
-from bayescout.experiments.blanco import Blanco, figures, findings, printed, tables
+from bayescout.experiments.blanco import Blanco, definitions, figures, findings, genetic, printed, tables
 from bayescout.experiments.blanco.study import (
     ALGORITHMS,
-    BETTER,
+    APART,
+    CORRECTED,
+    CORRECTIONS,
     DOCUMENT,
+    FITTED,
     K2,
     ORDERS,
-    OURS,
     SCORES,
     UNBOUNDED,
+    VARIANTS,
     score_declared,
-)  # fmt: skip
+)
 from bayescout.experiments.blanco.view import View, reached, shown
 from bayescout.experiments.tools import data_of, score_of
 from bayescout.report.study import markdown
@@ -59,8 +62,16 @@ def test_the_grid_is_the_documents():
     assert {run["data"]["rows"] for run in runs} == {10_000}
     assert len({run["data"]["seed"] for run in runs}) == 1
     assert all((run["max_parents"] == 4) == (run["by"] == "entropy") for run in document)
-    better = [run for run in runs if run["settings"] == OURS]
-    assert all(BETTER[run["algorithm"]].items() <= run["search"].items() for run in better)
+    grid = [run for run in runs if run["settings"] == CORRECTED]
+    assert {run["search"]["correction"] for run in grid} == set(CORRECTIONS)
+    assert {run["algorithm"] for run in grid} == {"UMDA"}
+    fitted = [run for run in grid if run["search"]["correction"] == FITTED]
+    assert len(fitted) == 2 * 3 * 10
+    apart = [run for run in runs if run["settings"] == APART]
+    assert {run["by"] for run in apart} == {"k2"}
+    for run in apart:
+        own = {k: v for k, v in run["search"].items() if k not in ("name", "population")}
+        assert own == VARIANTS[run["algorithm"]][run["variant"]]
     assert len([run for run in runs if run["settings"] == UNBOUNDED]) == 1
 
 
@@ -87,7 +98,7 @@ def test_the_printed_bic_is_base_ten_with_a_charge_in_bits():
 
 def test_a_run_is_what_learn_gives(records):
     for order in ORDERS:
-        record = records.where(algorithm="UMDA", by="k2", order=order, settings=OURS)[1]
+        record = records.where(algorithm="UMDA", by="k2", order=order, settings=APART, variant="all")[1]
         truth = bs.load_network(record.run["data"]["network"]).dag
         knowledge = bs.Knowledge(order=truth.order()) if order == "given" else None
         search = bs.search.Umda(population=16, correction=0.1, distinct=True, patience=10)
@@ -144,9 +155,16 @@ def test_printed_cells_are_read():
 def test_the_outcome_is_whole(records):
     outcome = TINY.outcome(records)
     names = {item.name for section in outcome.sections for item in (*section.tables, *section.figures)}
-    assert {"references", "structures", "course-given-document", "course-none-document"} <= names
+    assert {
+        "references",
+        "structures",
+        "corrections",
+        "settings",
+        "course-given-k2",
+        "course-none-k2",
+    } <= names
     for network in TINY.networks:
-        assert {f"results-{network}", f"settings-{network}", f"drawn-{network}"} <= names
+        assert {f"results-{network}", f"drawn-{network}"} <= names
     for section in outcome.sections:
         for table in section.tables:
             assert all(len(row) == len(table.columns) for row in table.rows)
@@ -163,7 +181,10 @@ def test_a_row_of_the_results_is_computed_from_the_runs(view):
     assert row[3] == "-9684.36 ± 343.36"
     assert row[4].startswith(f"{sum(scores) / 2:,.1f} ± ")
     assert row[6] == f"{sum(scores) / 2 - reference:+,.1f}"
-    assert len(table.rows) == len(ORDERS) * len(SCORES) * (len(ALGORITHMS) + 1)
+    assert len(table.rows) == len(ORDERS) * (len(SCORES) * (len(ALGORITHMS) + 1) + 3)
+    (row,) = [row for row in table.rows if row[:3] == ("no order", "K2", "UMDA, corrected")]
+    fitted = [x / math.log(10) for x in view.corrected("asia", "k2", "none").numbers("score")]
+    assert row[6] == f"{sum(fitted) / 2 - reference:+,.1f}"
 
 
 def test_daggers_are_those_of_the_mann_whitney_test(records):
@@ -204,24 +225,29 @@ def test_findings_follow_the_records(records):
     def at(distance):
         return lambda record: {"score": record.measures["reference"] + distance}
 
-    low, high = (seen(records, at(d), settings=DOCUMENT) for d in (-5.0, 5.0))
-    assert not findings.always_reach(low).holds
+    low, high = (seen(records, at(d)) for d in (-5.0, 5.0))
+    assert findings.always_reach(low).verdict == "does not hold"
     assert findings.always_reach(high).holds
     assert "16 of 16 (100%)" in findings.always_reach(high).ours
-    assert not findings.better_settings(low).holds
-    assert findings.better_settings(high).holds
+    assert not findings.umda_ends_there(low).holds
+    assert findings.umda_ends_there(high).holds
+    mixed = seen(records, at(5.0), order="given")
+    assert findings.always_reach(mixed).verdict == "holds in part"
     slow = seen(records, lambda r: {"iterations": 500}, algorithm="PBIL", order="none")
     quick = seen(records, lambda r: {"iterations": 1}, algorithm="PBIL", order="none")
     assert not findings.pbil_is_fastest(slow).holds
     assert findings.pbil_is_fastest(quick).holds
     behind = seen(records, lambda r: {"iterations": 500}, algorithm="GA", order="given")
     assert findings.fewer_generations_with_order(behind).holds
-    better = seen(records, at(100.0), algorithm="GA", order="none")
-    assert findings.ga_prefers_no_order(better).holds
-    assert not findings.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="given")).holds
-    assert not findings.entropy_has_no_charge(View(TINY, records)).holds
+    better = genetic.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="none"))
+    assert better.verdict == "cannot be tested"
+    assert "So in 4 of 4 columns." in better.ours
+    worse = genetic.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="given"))
+    assert "So in 0 of 4 columns" in worse.ours
+    assert not definitions.entropy_has_no_charge(View(TINY, records)).holds
+    assert definitions.entropy_has_no_charge(View(TINY, records)).apart
     sparse = seen(records, lambda r: {"arcs": 3}, settings=UNBOUNDED)
-    assert findings.entropy_has_no_charge(sparse).holds
+    assert definitions.entropy_has_no_charge(sparse).holds
     near = seen(records, lambda r: {"hamming": 0 if r.run["order"] == "given" else 9})
     assert findings.closer_with_order(near).holds
     assert not findings.closer_with_order(seen(records, lambda r: {"hamming": 4})).holds
@@ -233,7 +259,7 @@ def test_a_best_network_is_the_closest_of_equals(records):
 
 
 def test_scores_of_the_document_are_not_held_against_other_rows(view):
-    assert findings.units_of_bic(view) is None
+    assert definitions.units_of_bic(view) is None
 
 
 def test_expected_time_is_finite_and_grows_with_the_population():

@@ -240,3 +240,24 @@ def test_temporary_files_that_a_kill_left_go_with_the_next_run(small, tmp_path):
         path.write_bytes(b"half")
     subprocess.run([*command, "--resume"], check=True, capture_output=True, timeout=120)
     assert not [path for path in left if path.exists()]
+
+
+def test_verdicts_are_shown_with_their_size_and_reasons(capsys, tiny_studies, tmp_path):
+    """What is said of a smaller study: its size, each verdict with it, the reason beside it; and as JSON."""
+    from bayescout.cli.experiments import _facts, _show
+
+    study, ran, _ = tiny_studies("lau")
+    outcome = study.outcome(ran.records)
+    _show(ran, outcome, tmp_path, tmp_path / "index.html")
+    said = capsys.readouterr().out
+    assert "These verdicts are of a smaller size than the document's, and may differ there: repeats 2" in said
+    for finding in outcome.findings:
+        assert f"  {finding.judgement} at this smaller size: {finding.claim}" in said
+        assert f"Here: {finding.ours}" in said
+        assert not finding.reasons or f"Why: {finding.reasons}" in said
+    facts = _facts(study, ran, outcome, tmp_path)
+    assert facts["summary"] == outcome.summary
+    for one, finding in zip(facts["findings"], outcome.findings, strict=True):
+        assert (one["verdict"], one["why"]) == (finding.verdict, finding.reasons)
+        if finding.cells is not None:
+            assert one["cells"] == {"passed": finding.cells.passed, "of": finding.cells.of}

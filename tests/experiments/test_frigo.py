@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
 
 import pytest
@@ -10,10 +12,12 @@ import bayescout as bs
 from bayescout.errors import SettingError
 from bayescout.experiments.frigo import FrigoDiscrete, FrigoGaussian
 from bayescout.experiments.frigo.printed import F_OF_GES, KLD_OF_GES
-from bayescout.experiments.frigo.runs import compared, drawn_arcs, random_data, rates_of
+from bayescout.experiments.frigo.runs import GES, compared, drawn_arcs, random_data, rates_of
+from bayescout.experiments.frigo.scores import CHICKERING, DISCRETE_SCORES, FORMULAS, formula_of
 from bayescout.experiments.frigo.view import gain, numbers, of
 from bayescout.experiments.records import Record, Records
 from bayescout.graph.separation import d_separated
+from bayescout.scores.dirichlet import BDeu
 
 
 def test_arcs_are_drawn_by_how_many_graphs_have_them():
@@ -51,7 +55,7 @@ def test_rates_of_nothing_found_are_left_open():
 def test_searches_are_measured_on_the_same_rows():
     truth = bs.random_network(5, arcs=6, seed=2)
     table = truth.sample(400, seed=2)
-    measures, results = compared(truth, table, ("ges", "imap"), "bic")
+    measures, results = compared(truth, table, {"ges": GES, "imap": "imap"}, "bic")
     for name, result in results.items():
         assert measures[name]["f"] == bs.compare(result, truth).adjacency_f1
         assert measures[name]["ratio"] == result.dag.n_arcs / 6
@@ -75,11 +79,37 @@ def test_the_printed_tables_are_whole():
 def test_the_document_s_sizes_are_the_full_ones():
     full = FrigoDiscrete()
     parts = Counter(run["part"] for run in full.runs())
-    assert parts["random"] == 7 * 8 * 30 * 2
-    assert (
-        sum(run["seeds"][1] - run["seeds"][0] for run in full.runs() if run["part"] == "collider") == 13_000
-    )
-    assert Counter(run["part"] for run in FrigoGaussian().runs())["random"] == 17 * 8 * 30
+    assert parts["random"] == 7 * 8 * 30 * len(DISCRETE_SCORES)
+    for score in ("bdeu", "bdeu-chickering"):
+        collider = [run for run in full.runs() if run["part"] == "collider" and run["score"] == score]
+        assert sum(run["seeds"][1] - run["seeds"][0] for run in collider) == 13_000
+    assert Counter(run["part"] for run in FrigoGaussian().runs())["random"] == 17 * 8 * 30 * 2
+    for study in (full, FrigoGaussian()):
+        searches = {json.dumps(run["searches"]["ges"]) for run in study.runs()}
+        assert searches == {json.dumps({"name": "ges", "turning": False, "repeat": False})}
     for wrong in ({"sets": 0}, {"graphs": True}, {"nodes": ()}, {"rows": (2,)}):
         with pytest.raises(SettingError):
             FrigoDiscrete(**wrong)
+
+
+def test_chickering_s_prior_costs_log_1000_per_parameter():
+    """BDeu of equivalent sample size 10 by rows in sequence, and the parameters counted by hand."""
+    truth = bs.random_network(4, arcs=4, states=[2, 3, 2, 4], seed=3)
+    table = truth.sample(300, seed=1)
+    sizes = dict(zip(table.names, table.cardinalities.tolist(), strict=True))
+    for dag in (truth.dag, bs.Dag.empty(truth.dag.nodes)):
+        plain = bs.score(dag, table, BDeu(ess=10))
+        parameters = sum(
+            (sizes[node] - 1) * math.prod(sizes[parent] for parent in dag.parents_of(node))
+            for node in dag.nodes
+        )
+        own = bs.score(dag, table, formula_of(FORMULAS[CHICKERING]))
+        assert own == pytest.approx(plain - parameters * math.log(1000))
+
+
+def test_chickering_s_score_is_equivalent():
+    table = bs.random_network(3, arcs=3, states=[2, 3, 4], seed=5).sample(200, seed=5)
+    a, b, _ = table.names
+    formula = formula_of(FORMULAS[CHICKERING])
+    one, two = (bs.Dag.from_arcs([arc], nodes=table.names) for arc in ((a, b), (b, a)))
+    assert bs.score(one, table, formula) == pytest.approx(bs.score(two, table, formula))

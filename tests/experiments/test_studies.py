@@ -86,7 +86,7 @@ EXPECTED["frigo-discrete"] = (
         "figure-4-1",
         *(
             f"figure-{n}-{axis}"
-            for n in ("4-2", "4-4", "4-5", "4-7", "4-9", "4-10")
+            for n in ("4-2-bdeu", "4-4-bdeu-chickering", "4-5-bic", "4-7-bic-double", "4-9", "4-10")
             for axis in ("rows", "nodes")
         ),
         "figure-kld-asia",
@@ -94,9 +94,13 @@ EXPECTED["frigo-discrete"] = (
     },
 )
 EXPECTED["frigo-gaussian"] = (
-    {"table-5-8", "f-gain-pruned", "f-gain-imap", "kld-gain-imap"},
+    {"table-5-8", "f-gain-pruned-bic", "f-gain-pruned-bic-quarter", "f-gain-imap", "kld-gain-imap"},
     {
-        *(f"figure-{n}-{axis}" for n in ("5-2", "5-3", "5-4", "5-6", "5-10") for axis in ("rows", "nodes")),
+        *(
+            f"figure-{n}-{axis}"
+            for n in ("5-2", "5-3", "5-4-bic", "5-6", "5-10")
+            for axis in ("rows", "nodes")
+        ),
         *(f"figure-5-{n}" for n in (9, 11, 12, 13, 14, 16, 18, 20)),
     },
 )

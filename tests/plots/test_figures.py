@@ -27,8 +27,19 @@ from bayescout.plots import (
     plot_trace,
     save,
 )
-from bayescout.plots.charts import bin_edges
-from bayescout.plots.values import Boxes, Drawings, Drawn, Histograms, Lines, Panel, Series, SummaryTable
+from bayescout.plots.distributions import bin_edges
+from bayescout.plots.values import (
+    Boxes,
+    Drawings,
+    Drawn,
+    Histograms,
+    Lines,
+    Panel,
+    PointPanel,
+    Points,
+    Series,
+    SummaryTable,
+)
 
 ARCS = Dag.from_arcs([("a", "b"), ("b", "c"), ("a", "$c_1$ & more")])
 TABLE = SummaryTable("t", "t", ("a", "yes", "no"), (("yes", 0.25, 0.75), ("no", None, None)))
@@ -61,6 +72,7 @@ def gaps(*x):
     return (Panel("", (Series("GES", x, (3.0, 2.0, 1.0)),)),)
 
 
+SIZES = range(4, 21)
 FIGURES = {
     "lines": Lines(
         "l", "All runs and their mean", "step", "BIC (nats)",
@@ -88,6 +100,22 @@ FIGURES = {
         "b", "", "F", tuple((f"alarm, {k}000 rows, I-map with BDeu", normal(20 + k)) for k in range(12))
     ),
     "no boxes": Boxes("b", "", "F", ()),
+    "pairs of boxes": Boxes(
+        "b", "Divergence", "KL", tuple((f"{m}\n{n:,} rows", normal(30, 10.0**k))
+        for k, n in enumerate((500, 1000, 5000)) for m in ("GES", "I-map")), per_panel=2,
+    ),
+    "thin lines": Lines(
+        "l", "By rows", "rows", "gain",
+        (Panel("", (*(Series(f"{n} nodes", (1.0, 2.0), (0.1 * n, 0.001 * n), faint=True) for n in SIZES),
+                    Series("mean over all sizes", (1.0, 2.0), (0.5, 0.01)))),), log_x=True,
+    ),
+    "points": Points(
+        "p", "Ours against printed",
+        (PointPanel("turns", (("GA", ((10.0, 12.0), (200.0, 180.0))), ("UMDA", ((30.0, 300.0),))), "log"),
+         PointPanel("distance", (("GA", ((-1000.0, -20.0), (5.0, 4.0), (0.0, 0.0))),), "symlog"),
+         PointPanel("F", (("GES", ((0.9, 0.8),)),))),
+    ),
+    "no points": Points("p", "None", (PointPanel("F", ()),)),
     "drawings": Drawings(
         "d", "Local maxima",
         (Drawn("found 31 times", ARCS), Drawn(LONG, ARCS, ARCS.reverse("a", "b")),
@@ -105,9 +133,8 @@ def rendered(figure):
 
 def ticks(axes):
     """The tick labels of x and of y that are drawn: matplotlib keeps more, beyond the ends of the axis."""
-    for k, (labels, (low, high)) in enumerate(
-        ((axes.get_xticklabels(), axes.get_xlim()), (axes.get_yticklabels(), axes.get_ylim()))
-    ):
+    for k, (axis, (low, high)) in enumerate(((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim()))):
+        labels = axis.get_ticklabels() if axis.get_visible() else []
         yield [tick for tick in labels if tick.get_text() and low <= tick.get_position()[k] <= high]
 
 
@@ -157,6 +184,66 @@ def test_bars_hold_every_value():
         assert all(a < b for a, b in pairwise(edges))
         assert np.histogram(values, edges)[0].sum() == len(values)
     assert bin_edges([3.0, 5.0]) == [2.5, 3.5, 4.5, 5.5]
+
+
+def test_no_edge_stands_at_a_value_with_mass():
+    """Arc ratios: many of exactly 1, the others spread; NumPy's edges would begin at the least value."""
+    rng = np.random.default_rng(0)
+    for least in (0.5, 1.0):
+        values = [1.0] * 200 + [least] * 50 + [float(x) for x in rng.uniform(least, 3.0, 400)]
+        edges = bin_edges(values)
+        width = edges[1] - edges[0]
+        for heavy in (1.0, least):
+            assert min(abs(edge - heavy) for edge in edges) > width / 8
+        assert np.histogram(values, edges)[0].sum() == len(values)
+
+
+def test_panels_share_their_axes_and_bars():
+    values = (floats([1.5, 2.5, 2.75, 9.25]), floats([30.5, 31.25]))
+    figure = draw(Histograms("h", "", "x", (("one", values[0]), ("two", values[1]))))
+    one, two = figure.axes
+    assert one.get_xlim() == two.get_xlim()
+    assert one.get_ylim() == two.get_ylim()
+    assert [bar.get_x() for bar in one.patches] == [bar.get_x() for bar in two.patches]
+    pair = (
+        Panel("a", (Series("s", (1.0, 2.0), (0.0, 1.0)),)),
+        Panel("b", (Series("s", (1.0, 2.0), (5.0, 9.0)),)),
+    )
+    low, high = draw(Lines("l", "", "x", "y", pair)).axes
+    assert low.get_ylim() == high.get_ylim()
+    low, high = draw(Lines("l", "", "x", "y", pair, shared="x")).axes
+    assert low.get_ylim() != high.get_ylim()
+
+
+def test_a_method_has_one_colour_everywhere_and_figures_one_legend():
+    series = tuple(Series(name, (1.0, 2.0), (0.0, 1.0)) for name in ("UMDA", "PBIL"))
+    figure = draw(Lines("l", "", "x", "y", (Panel("a", series), Panel("b", series[::-1]))))
+    colours = [{line.get_label(): line.get_color() for line in axes.get_lines()} for axes in figure.axes]
+    assert colours[0] == colours[1]
+    assert len(figure.legends) == 1
+    assert all(axes.get_legend() is None for axes in figure.axes)
+    alone = draw(Lines("l", "", "x", "y", (Panel("a", series[1:]),)))
+    assert alone.axes[0].get_lines()[0].get_color() == colours[0]["PBIL"]
+    boxes = draw(Boxes("b", "", "y", (("PBIL\n500", (1.0, 2.0)), ("UMDA\n500", (1.0, 3.0)))))
+    edges = [mpl.colors.to_hex(patch.get_edgecolor()).upper() for patch in boxes.axes[0].patches]
+    assert edges == [colours[0]["PBIL"], colours[0]["UMDA"]]
+
+
+def test_boxes_per_pair_have_scales_of_their_own():
+    axes = draw(FIGURES["pairs of boxes"]).axes
+    assert len(axes) == 3
+    assert len({one.get_ylim() for one in axes}) == 3
+
+
+def test_thin_lines_are_labelled():
+    (axes,) = draw(FIGURES["thin lines"]).axes
+    words = {text.get_text() for text in axes.texts}
+    assert {f"{n} nodes" for n in range(4, 21)} <= words
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_at_least_800_pixels_wide(name):
+    assert draw(FIGURES[name]).get_figwidth() * 96 >= 800
 
 
 # ---- the user's matplotlib
@@ -303,7 +390,7 @@ def test_strengths_are_bars():
 
 def test_histograms_and_boxes_from_mappings():
     assert len(plot_histogram({"a": [1, 2], "b": [3]}).axes) == 2
-    assert plot_boxes({"a": [1, 2], "b": [3]}, references=[("r", 2)]).axes[0].get_legend() is not None
+    assert len(plot_boxes({"a": [1, 2], "b": [3]}, references=[("r", 2)]).legends) == 1
 
 
 # ---- notebooks

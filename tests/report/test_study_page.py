@@ -15,8 +15,20 @@ from markdown_it import MarkdownIt
 
 import bayescout as bs
 from bayescout.errors import FormatError, MissingExtraError, SettingError
-from bayescout.experiments.summary import Finding, Outcome, Section
-from bayescout.plots.values import Boxes, Drawings, Drawn, Histograms, Lines, Panel, Series, SummaryTable
+from bayescout.experiments.summary import Outcome, Reason, Section
+from bayescout.experiments.verdicts import judged, set_apart, untested
+from bayescout.plots.values import (
+    Boxes,
+    Drawings,
+    Drawn,
+    Histograms,
+    Lines,
+    Panel,
+    PointPanel,
+    Points,
+    Series,
+    SummaryTable,
+)
 from bayescout.report.study import markdown, write_study
 from bayescout.report.wording import text as as_shown
 from tests.report.pages import NASTY, read
@@ -52,15 +64,35 @@ def outcome(word="plain"):
     dag = bs.Dag.from_arcs([("a", "b"), ("a", "c")])
     graphs = Drawings("graphs", "Graphs", (Drawn(f"Found {word}", dag, dag.reverse("a", "b")),))
     findings = (
-        Finding(f"They say {word}.", "We say so too.", True),
-        Finding("They say B.", "We say C.", False, "Because."),
+        judged(f"They say {word}.", "We say so too.", True),
+        judged(
+            "They say B.",
+            "We say C.",
+            {word: False, "x": True},
+            {"x": True},
+            "cases",
+            why=(Reason("Because."),),
+        ),
+        untested("They say D.", "We cannot say.", (Reason(f"No data {word}.", "run 7"),)),
+        set_apart(judged("They count in bits.", "We count in nats.", False), f"Units {word}"),
     )
     sections = (
         Section("First", f"Text {word}.", (table,), (lines, boxes)),
         Section("Second", "More.", (), (bins, graphs)),
     )
     introduction = f"First paragraph {word}.\n\nSecond paragraph."
-    return Outcome("demo", f"A study {word}", "Author (2004), Title", introduction, findings, sections)
+    panel = PointPanel("scores", ((word, ((1.0, 1.1), (2.0, 1.9))),))
+    agreement = Points("agreement", f"Agreement {word}", (panel,))
+    return Outcome(
+        "demo",
+        f"A study {word}",
+        "Author (2004), Title",
+        introduction,
+        findings,
+        sections,
+        agreement,
+        "Small.",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +105,9 @@ def folder(tmp_path_factory):
 def test_everything_is_in_the_folder_and_on_the_page(folder):
     made = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     figures = [
-        f"figures/{name}.{end}" for name in ("bins", "boxes", "curve", "graphs") for end in ("png", "svg")
+        f"figures/{name}.{end}"
+        for name in ("agreement", "bins", "boxes", "curve", "graphs")
+        for end in ("png", "svg")
     ]
     assert made == [*figures, "index.html", "tables/scores.csv", "tables/scores.md"]
     page = read(folder / "index.html")
@@ -83,15 +117,21 @@ def test_everything_is_in_the_folder_and_on_the_page(folder):
         "Author (2004)",
         "Second paragraph.",
         "They say B.",
-        "Because.",
+        "Conjecture: Because.",
+        "holds in part (in 1 of 2 cases; in the document's own tables 1 of 1)",
         "does not hold",
+        "cannot be tested",
+        "(Shown by: run 7.)",
+        "Units plain",
     ):
         assert said in words
-    assert "Of 2 findings of the document, 1 holds here." in words
+    summary = "Of 3 findings of the document, 1 holds, 1 holds in part, 1 cannot be tested. 1 more on units"
+    assert summary in words
+    assert words.index(summary) < words.index("First paragraph")
     assert "-1234.6" in words
     assert "-123,456.8" in words
     images = [a for a in page.attributes if "alt" in a]
-    assert [image["alt"] for image in images] == ["Curve plain", "Boxes", "Bins", "Graphs"]
+    assert [image["alt"] for image in images] == ["Agreement plain", "Curve plain", "Boxes", "Bins", "Graphs"]
     assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
     anchors = {a["href"][1:] for a in page.attributes if a.get("href", "").startswith("#")}
     assert anchors == {"findings", "section-1", "section-2", "run"}

@@ -20,7 +20,7 @@ from bayescout.errors import BayescoutError, SettingError
 if TYPE_CHECKING:
     from bayescout.experiments import Ran, Study
     from bayescout.experiments.runner import Advance
-    from bayescout.experiments.summary import Outcome
+    from bayescout.experiments.summary import Finding, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,10 +195,16 @@ def _outcome(study: Study, ran: Ran) -> Outcome:
 
 def _show(ran: Ran, outcome: Outcome, folder: Path, page: Path) -> None:
     line(outcome.title)
+    if outcome.summary:
+        line(f"  {outcome.summary}")
+    smaller = " at this smaller size" if "a smaller size" in outcome.size else " with these settings"
+    size = smaller if outcome.size else ""
     for finding in outcome.findings:
-        said = "holds: " if finding.holds else "differs:"
-        line(f"  {said} {finding.claim}")
-        line(f"           Here: {finding.ours}")
+        apart = " [apart, not counted]" if finding.apart else ""
+        line(f"  {finding.judgement}{size}{apart}: {finding.claim}")
+        line(f"      Here: {finding.ours}")
+        if finding.reasons:
+            line(f"      Why: {finding.reasons}")
     if ran.failures:
         first = ran.failures[0]
         say(
@@ -214,7 +220,23 @@ def _facts(study: Study, ran: Ran, outcome: Outcome, folder: Path) -> dict[str, 
         "runs": len(ran.records),
         "failed": len(ran.failures),
         "folder": str(folder),
-        "findings": [{"claim": f.claim, "ours": f.ours, "holds": f.holds} for f in outcome.findings],
+        "summary": outcome.summary,
+        "size": outcome.size,
+        "findings": [finding_facts(finding) for finding in outcome.findings],
+    }
+
+
+def finding_facts(finding: Finding) -> dict[str, Any]:
+    """A finding in plain values."""
+    cells = {"cells": finding.cells, "document": finding.printed}
+    return {
+        "claim": finding.claim,
+        "ours": finding.ours,
+        "holds": finding.holds,
+        "verdict": finding.verdict,
+        **{name: own and {"passed": own.passed, "of": own.of} for name, own in cells.items()},
+        "why": finding.reasons,
+        "apart": finding.apart,
     }
 
 

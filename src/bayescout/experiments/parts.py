@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayescout.experiments.records import deviation, mean
-from bayescout.experiments.summary import Finding
 from bayescout.graph.dag import Dag
 from bayescout.plots.values import Cell, Drawn, Series, SummaryTable
 
@@ -29,11 +28,6 @@ def plus_minus(numbers: Sequence[float], digits: int = 2, mark: str = "") -> str
 def share(count: int, of: int) -> str:
     """A count with its percentage."""
     return f"{count:,} of {of:,} ({100 * count / of:.0f}%)" if of else "none"
-
-
-def finding(claim: str, ours: str, holds: bool, why_not: str = "") -> Finding:
-    """A statement of the document beside ours, with the reason if it does not hold."""
-    return Finding(claim, ours, holds, "" if holds else why_not)
 
 
 def held(traces: Iterable[Sequence[float]]) -> list[list[float]]:

@@ -100,6 +100,22 @@ class Study:
         """The fields as plain values."""
         return {f.name: strict_json(getattr(self, f.name), f.name) for f in fields(self)}
 
+    def size(self) -> str:
+        """How the settings differ from the document's size; empty if they do not.
+
+        A verdict of fewer runs or smaller networks is not one on the document's findings.
+        """
+        changed = [
+            (f.name, own, f.default) for f in fields(self) if (own := getattr(self, f.name)) != f.default
+        ]
+        if not changed:
+            return ""
+        kind = (
+            "a smaller size" if all(_is_smaller(own, full) for _, own, full in changed) else "other settings"
+        )
+        listed = "; ".join(f"{name} {_listed(own)} instead of {_listed(full)}" for name, own, full in changed)
+        return f"These verdicts are of {kind} than the document's, and may differ there: {listed}."
+
     def seconds_allowed(self) -> float | None:
         """The time limit of a run; a study with a setting for it overrides this."""
         return self.limit
@@ -136,6 +152,17 @@ def _checked(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, str) and not isinstance(value, str):
         raise SettingError(f"{name} must be text, not {shown(value)}")
     return value
+
+
+def _is_smaller(own: Any, full: Any) -> bool:
+    """Return True for fewer of a list, or a lower number (0 stands for all)."""
+    if isinstance(full, tuple):
+        return set(own) < set(full)
+    return isinstance(full, int) and (own < full or full == 0)
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value) or "none"
 
 
 def _frozen(value: Any) -> Any:

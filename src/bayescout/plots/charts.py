@@ -1,4 +1,4 @@
-"""Lines, histograms, box plots and arc strengths on matplotlib axes."""
+"""Lines and arc strengths on matplotlib axes, and the parts that all charts share."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-import numpy as np
-
 from bayescout.errors import DataError
 from bayescout.plots import palette
 from bayescout.plots.strengths import Strengths, one_way
 from bayescout.plots.style import DPI, TITLE_STYLE
 from bayescout.plots.text import one_line, shortened, text_width, wrapped
-from bayescout.plots.values import Boxes, Histograms, Lines, Panel, Reference, Series
+from bayescout.plots.values import Lines, Panel, Reference, Series
 
 PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
+LEAST_WIDTH = 8.4
+"""Least width of a figure of a study in inches: more than 800 pixels at 96 per inch."""
+LABEL_GAP = 0.045
+"""Least distance between the labels of thin lines, as a share of the height of the axes."""
+SINGLE_RUNS = "run "
+"""How labels of single runs begin; they share one entry of the legend."""
 TITLE_SIZE, LEGEND_SIZE = 13.0, 9.0  # a little larger than drawn: bold letters are wider
 LEGEND_HANDLE = 50.0
 """Width of the line before a legend label, with the gaps, in points."""
 MAX_COLUMNS = 3
-MAX_BINS = 40
 MAX_ARCS = 40
 """Most arcs in the chart of strengths, which shows the strongest."""
 X_TICKS = 5
@@ -39,15 +42,19 @@ def new_figure(width: float, height: float, layout: Literal["constrained"] | Non
     return ShownFigure(figsize=(width, height), dpi=DPI, layout=layout, facecolor=palette.PAPER)
 
 
-def panels(count: int, title: str) -> tuple[Any, list[Any]]:
-    """A figure with this many axes, up to three side by side."""
+def panels(count: int, title: str, share_x: bool = False, share_y: bool = False) -> tuple[Any, list[Any]]:
+    """A figure with this many axes, up to three side by side, which may share their scales."""
     columns = max(1, min(MAX_COLUMNS, count))
     rows = max(1, -(-count // columns))
-    figure = new_figure(PANEL_WIDTH * columns + 0.3, PANEL_HEIGHT * rows + 0.4, layout="constrained")
+    width = max(LEAST_WIDTH, PANEL_WIDTH * columns + 0.3)
+    figure = new_figure(width, PANEL_HEIGHT * rows + 0.8, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    found = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
+    axes = found.ravel().tolist()
     for spare in axes[max(1, count) :]:
         spare.remove()
+    for one in axes[: max(1, count)]:
+        one.tick_params(labelbottom=True, labelleft=True)
     entitled(figure, title)
     return figure, axes[: max(1, count)]
 
@@ -70,7 +77,9 @@ def numbers(axis: Any) -> None:
 
 def empty(axes: Any) -> None:
     """Write that there is nothing to show, instead of empty axes with ticks."""
-    axes.set(xticks=[], yticks=[])
+    axes.set(xlabel="", ylabel="")
+    axes.xaxis.set_visible(False)  # and not without ticks: other axes may share them
+    axes.yaxis.set_visible(False)
     axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", va="center", color=palette.FAINT)
 
 
@@ -98,58 +107,96 @@ def references(axes: Any, lines: Sequence[Reference], upright: bool) -> None:
         draw(value, color=palette.BLACK, linewidth=1.2, linestyle=dashes, label=one_line(label), zorder=3)
 
 
-def legend(axes: Any, count: int) -> None:
-    """Put the legend below the axes, where it hides nothing, in as many columns as fit."""
-    if count:
-        labels = axes.get_legend_handles_labels()[1]
-        widest = max(text_width(label, LEGEND_SIZE) for label in labels) + LEGEND_HANDLE
-        room = 72 * PANEL_WIDTH - 40
-        columns = max(1, min(3, count, int(room // widest)))
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, handlelength=3.2)
+def legend(figure: Any) -> None:
+    """One legend below all panels, where it hides nothing, in as many columns as fit."""
+    found: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if not found:
+        return
+    widest = max(text_width(label, LEGEND_SIZE) for label in found) + LEGEND_HANDLE
+    room = 72 * figure.get_figwidth() - 40
+    columns = max(1, min(len(found), int(room // widest)))
+    figure.legend(
+        list(found.values()), list(found), loc="outside lower center", ncols=columns, handlelength=3.2
+    )
 
 
 # ---- lines
 
 
 def draw_lines(figure: Lines) -> Any:
-    """Draw every panel with its series, bands and references."""
-    drawn, axes = panels(len(figure.panels), figure.title)
+    """Draw every panel with its series, bands and references, under one legend."""
+    share_y = figure.shared == "both"
+    drawn, axes = panels(len(figure.panels), figure.title, figure.shared != "none", share_y)
+    bold = [s.label for panel in figure.panels for s in panel.series if not s.faint and s.x]
+    places = palette.places(bold)
     for panel, one in zip(figure.panels, axes, strict=False):
-        _draw_panel(figure, panel, one)
+        _draw_panel(figure, panel, one, places)
     if not figure.panels:
         empty(axes[0])
+    for panel, one in zip(figure.panels, axes, strict=False):
+        _label_thin(panel, one)
+    legend(drawn)
     return drawn
 
 
-def _draw_panel(figure: Lines, panel: Panel, axes: Any) -> None:
+def _draw_panel(figure: Lines, panel: Panel, axes: Any, places: dict[str, int]) -> None:
     lettered(axes, panel.title, figure.x_label, figure.y_label)
-    bold = 0
-    least = math.inf
+    thin = [series for series in panel.series if series.faint]
     for series in panel.series:
-        xs = finite(series.x, f"series {series.label!r} of figure {figure.name!r}")
-        ys = finite(series.y, f"series {series.label!r} of figure {figure.name!r}")
-        least = min([least, *xs])
+        where = f"series {series.label!r} of figure {figure.name!r}"
+        xs, ys = finite(series.x, where), finite(series.y, where)
         if series.faint:
-            axes.plot(xs, ys, color=palette.FAINT, linewidth=0.7, alpha=0.55, zorder=1.5)
+            _draw_thin(series, xs, ys, axes, thin.index(series) / max(1, len(thin) - 1))
         elif xs:
-            _draw_series(series, xs, ys, axes, bold)
-            bold += 1
-    if least is math.inf:
+            _draw_series(series, xs, ys, axes, places[series.label])
+    if not any(series.x for series in panel.series):
         empty(axes)
         return
     references(axes, panel.references, upright=False)
     numbers(axes.yaxis)
     numbers(axes.xaxis)
     if figure.log_x:
-        _logarithmic(axes, sorted({float(x) for series in panel.series for x in series.x}))
-    legend(axes, bold + len(panel.references))
+        _logarithmic(axes, sorted({float(x) for p in figure.panels for series in p.series for x in series.x}))
+
+
+def _draw_thin(series: Series, xs: list[float], ys: list[float], axes: Any, share: float) -> None:
+    """A thin line: single runs are grey with one entry in the legend, others get darker in their order."""
+    if series.label.startswith(SINGLE_RUNS):
+        known = axes.get_legend_handles_labels()[1]
+        label = None if "single runs" in known else "single runs"
+        axes.plot(xs, ys, color=palette.FAINT, linewidth=0.7, alpha=0.55, zorder=1.5, label=label)
+    else:
+        colour = palette.mixed(palette.SKY, palette.LINE, share)
+        axes.plot(xs, ys, color=colour, linewidth=0.9, zorder=1.5)
+
+
+def _label_thin(panel: Panel, axes: Any) -> None:
+    """Write the labels of thin lines to the right of their ends, one above the other where ends are near."""
+    thin = [s for s in panel.series if s.faint and s.x and not s.label.startswith(SINGLE_RUNS)]
+    if not thin:
+        return
+    low, high = axes.get_ylim()
+    ends = sorted(((s.y[-1] - low) / (high - low), k, s.label) for k, s in enumerate(thin))
+    places = [place for place, _, _ in ends]
+    for k in range(1, len(places)):
+        places[k] = max(places[k], places[k - 1] + LABEL_GAP)
+    over = max(0.0, places[-1] - 1.0)
+    for place, (_, k, label) in zip(places, ends, strict=True):
+        colour = palette.mixed(palette.SKY, palette.LINE, max(0.4, k / max(1, len(thin) - 1)))
+        axes.text(
+            1.01, place - over, one_line(label), transform=axes.transAxes, fontsize=7.0, va="center",
+            color=colour,
+        )  # fmt: skip
 
 
 def _logarithmic(axes: Any, values: list[float]) -> None:
     """Make the x axis logarithmic, with a tick at every value if they are few and far enough apart."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    if values[0] > 0:
+    if values and values[0] > 0:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         if len(values) <= 7 and all(b >= 1.5 * a for a, b in pairwise(values)):
@@ -176,92 +223,6 @@ def _draw_series(series: Series, xs: list[float], ys: list[float], axes: Any, k:
 def _dashed(k: int) -> Any:
     dashes = palette.DASHES[k % len(palette.DASHES)]
     return (0, dashes) if dashes else "solid"
-
-
-# ---- histograms
-
-
-def draw_histograms(figure: Histograms) -> Any:
-    """Draw one panel per set of values; whole numbers over a short range get one bar each."""
-    drawn, axes = panels(len(figure.panels), figure.title)
-    for k, ((label, values), one) in enumerate(zip(figure.panels, axes, strict=False)):
-        found = finite(values, f"panel {label!r} of figure {figure.name!r}")
-        lettered(one, label, figure.x_label, "count")
-        if found:
-            colour = palette.SERIES[k % len(palette.SERIES)]
-            shade = palette.mixed(colour, palette.PAPER, 0.45)
-            one.hist(found, bins=bin_edges(found), color=shade, edgecolor=colour, linewidth=0.9)
-        else:
-            empty(one)
-            continue
-        references(one, figure.references, upright=True)
-        one.yaxis.get_major_locator().set_params(integer=True)
-        one.locator_params(axis="x", nbins=5)
-        one.grid(axis="x", visible=False)
-        numbers(one.xaxis)
-        legend(one, len(figure.references))
-    if not figure.panels:
-        empty(axes[0])
-    return drawn
-
-
-def bin_edges(values: list[float]) -> list[float]:
-    """The edges of the bars: one bar per whole number over a short range, otherwise NumPy's rule."""
-    low, high = min(values), max(values)
-    if all(value.is_integer() for value in values) and high - low < MAX_BINS:
-        return [low - 0.5 + k for k in range(int(high - low) + 2)]
-    if not high > low:
-        margin = max(abs(low) * 1e-3, 0.5)
-        return [low - margin, low + margin]
-    edges = np.histogram_bin_edges(values, "auto")
-    if len(edges) - 1 > MAX_BINS:
-        edges = np.linspace(low, high, MAX_BINS + 1)
-    found = [float(edge) for edge in edges]
-    return found if all(a < b for a, b in pairwise(found)) else [low, math.nextafter(high, math.inf)]
-
-
-# ---- box plots
-
-
-def draw_boxes(figure: Boxes) -> Any:
-    """Draw quartiles with a line at the median, whiskers to 1.5 times their distance, the rest as points."""
-    labels = [one_line(label) for label, _ in figure.groups]
-    values = [finite(own, f"group {label!r} of figure {figure.name!r}") for label, own in figure.groups]
-    turned = sum(len(label) for label in labels) > 11 * max(5, len(labels)) or len(labels) > 8
-    drawn = new_figure(max(PANEL_WIDTH, 0.85 * len(labels) + 1.2), PANEL_HEIGHT + 0.5, layout="constrained")
-    drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
-    axes = drawn.subplots()
-    lettered(axes, y_label=figure.y_label)
-    entitled(drawn, figure.title)
-    if any(values):
-        _draw_groups(axes, values)
-    else:
-        empty(axes)
-    names = [label if own else f"{label} (none)" for label, own in zip(labels, values, strict=True)]
-    axes.set_xticks(range(1, len(labels) + 1), [shortened(name, 40) for name in names])
-    axes.set_xlim(0.4, max(1, len(labels)) + 0.6)
-    if turned:
-        axes.tick_params(axis="x", rotation=35)
-        for tick in axes.get_xticklabels():
-            tick.set(ha="right", rotation_mode="anchor")
-    references(axes, figure.references, upright=False)
-    axes.grid(axis="x", visible=False)
-    numbers(axes.yaxis)
-    if figure.references:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, handlelength=3.2)
-    return drawn
-
-
-def _draw_groups(axes: Any, values: list[list[float]]) -> None:
-    found = axes.boxplot(
-        values, widths=0.55, patch_artist=True,
-        medianprops={"color": palette.INK, "linewidth": 2.0},
-        whiskerprops={"color": palette.LINE}, capprops={"color": palette.LINE},
-        flierprops={"markersize": 3.5, "markeredgecolor": palette.LINE, "markerfacecolor": "none"},
-    )  # fmt: skip
-    for k, box in enumerate(found["boxes"]):
-        colour = palette.SERIES[k % len(palette.SERIES)]
-        box.set(facecolor=palette.mixed(colour, palette.PAPER, 0.6), edgecolor=colour, linewidth=1.2)
 
 
 # ---- arc strengths

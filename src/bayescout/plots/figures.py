@@ -15,13 +15,14 @@ from bayescout.errors import GraphError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.plots.canvas import Canvas
-from bayescout.plots.charts import draw_boxes, draw_histograms, draw_lines, draw_strengths, new_figure
+from bayescout.plots.charts import LEAST_WIDTH, draw_lines, draw_strengths, new_figure
+from bayescout.plots.distributions import draw_boxes, draw_histograms, draw_points
 from bayescout.plots.drawing import Drawing, draw_graph
 from bayescout.plots.strengths import as_strengths
 from bayescout.plots.style import TITLE_STYLE, house_style, save_files
 from bayescout.plots.tables import NodeTable, cpt_table
 from bayescout.plots.text import one_line, text_width, wrapped
-from bayescout.plots.values import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Series
+from bayescout.plots.values import Boxes, Drawings, Drawn, Figure, Histograms, Lines, Panel, Points, Series
 
 POINTS = 0.75
 """Points per unit of a drawing: 96 units per inch, as in browsers."""
@@ -146,10 +147,12 @@ def draw(figure: Figure) -> Any:
             return draw_histograms(figure)
         if isinstance(figure, Boxes):
             return draw_boxes(figure)
+        if isinstance(figure, Points):
+            return draw_points(figure)
         if isinstance(figure, Drawings):
             return _draw_drawings(figure)
     raise SettingError(
-        f"a {type(figure).__name__} is not a figure of a study: Lines, Histograms, Boxes, Drawings"
+        f"a {type(figure).__name__} is not a figure of a study: Lines, Histograms, Boxes, Points, Drawings"
     )
 
 
@@ -199,7 +202,7 @@ def _draw_drawings(figure: Drawings) -> Any:
             rows.append([])
         rows[-1].append(tile)
     heights = [max((tile.height for tile in row), default=0.3) for row in rows]
-    width = max([4.0, *(sum(tile.width for tile in row) for row in rows)])
+    width = max([LEAST_WIDTH, *(sum(tile.width for tile in row) for row in rows)])
     top = sum(heights)
     drawn = new_figure(width, top + TITLE)
     drawn.suptitle(one_line(figure.title), y=1 - 0.12 / (top + TITLE), va="top", **TITLE_STYLE)
@@ -232,5 +235,5 @@ def _leading(rows: Any) -> int:
 
 def save(figure: Any, stem: str | PathLike[str]) -> tuple[Path, Path]:
     """Write a figure of a study, or of matplotlib, as `stem.svg` and `stem.png`; always the same bytes."""
-    drawn = draw(figure) if isinstance(figure, Lines | Histograms | Boxes | Drawings) else figure
+    drawn = draw(figure) if isinstance(figure, Lines | Histograms | Boxes | Points | Drawings) else figure
     return save_files(drawn, Path(stem))

@@ -6,7 +6,9 @@ figure a marker and a dash.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import count
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -16,12 +18,30 @@ SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (6, 2, 1.5, 2), (8, 3), (3, 1, 1, 1), (2, 3))
 
+METHODS = {
+    "GES": 0, "I-map": 1, "I-map pruned": 2,
+    "GA": 0, "UMDA": 1, "UMDA, corrected": 4, "PBIL": 2, "K2": 3,
+    "unconnected": 0, "random": 1, "full": 2,
+    "order sampling": 0, "order climbing": 1, "restarts": 2, "insertion, ours": 3, "handcrafted, fitted": 4,
+    "precision": 0, "recall": 1, "precision, adjacencies": 2, "recall, adjacencies": 3,
+}  # fmt: skip
+"""Colours and markers of the methods of the studies, so that a method looks the same in every figure."""
+
 PAPER = "#FFFFFF"
 INK = "#1A1A1A"
 LINE = "#3C4654"
 FAINT = "#8A94A3"
 GRID = "#E3E7EC"
 BOX_FILL, BOX_EDGE = "#EDF2F9", "#4F6179"
+
+
+def places(labels: Iterable[str]) -> dict[str, int]:
+    """The place of each label in `SERIES` and `MARKERS`: its own if it is a method's, else the next free."""
+    distinct = list(dict.fromkeys(labels))
+    found = {label: METHODS[method] for label in distinct if (method := label.split("\n")[0]) in METHODS}
+    taken = set(found.values())
+    free = (place for place in count() if place not in taken)
+    return {label: found[label] if label in found else next(free) for label in distinct}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Literal
 
 from bayescout.graph.dag import Dag
 
@@ -59,11 +60,13 @@ class Lines:
     panels: tuple[Panel, ...]
     note: str = ""
     log_x: bool = False
+    shared: Literal["both", "x", "none"] = "both"
+    """The axes that panels share; panels of different scores share no vertical one."""
 
 
 @dataclass(frozen=True)
 class Histograms:
-    """Distributions of values, one panel each; panels of one figure share no axes."""
+    """Distributions of values, one panel each, all with the same bins and axes."""
 
     name: str
     title: str
@@ -75,13 +78,37 @@ class Histograms:
 
 @dataclass(frozen=True)
 class Boxes:
-    """Box plots side by side: (label, values) each."""
+    """Box plots side by side: (label, values) each.
+
+    With `per_panel`, as many boxes as that stand in a panel with a scale of its own, and the part of a label
+    after a line break is the panel's title. The first line of a label names the method, which has its colour.
+    """
 
     name: str
     title: str
     y_label: str
     groups: tuple[tuple[str, tuple[float, ...]], ...]
     references: tuple[Reference, ...] = ()
+    note: str = ""
+    per_panel: int = 0
+
+
+@dataclass(frozen=True)
+class PointPanel:
+    """Pairs (printed, ours) of one quantity, in labelled groups, on equal axes with the diagonal."""
+
+    title: str
+    groups: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+    scale: Literal["linear", "log", "symlog"] = "linear"
+
+
+@dataclass(frozen=True)
+class Points:
+    """Agreement at a glance: one point per cell, ours against printed; on the diagonal they are equal."""
+
+    name: str
+    title: str
+    panels: tuple[PointPanel, ...]
     note: str = ""
 
 
@@ -106,4 +133,4 @@ class Drawings:
     note: str = ""
 
 
-Figure = Lines | Histograms | Boxes | Drawings
+Figure = Lines | Histograms | Boxes | Points | Drawings

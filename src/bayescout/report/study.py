@@ -15,7 +15,6 @@ from typing import Any, Protocol
 from bayescout.errors import FormatError, SettingError
 from bayescout.experiments.summary import Finding, Outcome, Section
 from bayescout.formats.text import write_text
-from bayescout.graph.labels import counted
 from bayescout.plots.style import matplotlib
 from bayescout.plots.values import Cell, Figure, SummaryTable
 from bayescout.report.provenance import version
@@ -26,6 +25,9 @@ TABLES, FIGURES, PAGE = "tables", "figures", "index.html"
 ENDINGS = {"CSV": "csv", "Markdown": "md", "SVG": "svg", "PNG": "png"}
 MOST_ROWS = 500
 """The most rows of a table on the page; its CSV file has all."""
+
+KINDS = {"holds": "holds", "holds in part": "part", "does not hold": "differs", "cannot be tested": "open"}
+"""Classes of findings on the page, by verdict."""
 
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -50,7 +52,7 @@ def write_study(outcome: Outcome, folder: str | os.PathLike[str], records: Itera
     all, the page last.
     """
     _check_names(outcome)
-    if any(section.figures for section in outcome.sections):
+    if outcome.agreement is not None or any(section.figures for section in outcome.sections):
         matplotlib()
     target = Path(folder)
     _make_folders(target)
@@ -61,8 +63,10 @@ def write_study(outcome: Outcome, folder: str | os.PathLike[str], records: Itera
         "version": version("bayescout"),
         "script_source": "none",
         "introduction": _paragraphs(outcome.introduction),
-        "findings": [_finding(finding) for finding in outcome.findings],
-        "agreement": _agreement(outcome.findings),
+        "summary": outcome.summary,
+        "agreement": None if outcome.agreement is None else _figure(outcome.agreement, target),
+        "findings": [_finding(finding) for finding in outcome.counted],
+        "apart": [_finding(finding) for finding in outcome.apart],
         "sections": [_section(section, target) for section in outcome.sections],
         "run": _how(list(records)),
     }
@@ -79,6 +83,8 @@ def _make_folders(target: Path) -> None:
 
 
 def _items(outcome: Outcome) -> Iterator[SummaryTable | Figure]:
+    if outcome.agreement is not None:
+        yield outcome.agreement
     for section in outcome.sections:
         yield from section.tables
         yield from section.figures
@@ -105,15 +111,9 @@ def _paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
-def _agreement(findings: tuple[Finding, ...]) -> str:
-    agree = sum(finding.holds for finding in findings)
-    hold = "holds" if agree == 1 else "hold"
-    return f"Of {counted(len(findings), 'finding')} of the document, {agree} {hold} here."
-
-
 def _finding(finding: Finding) -> dict[str, Any]:
-    sides = {name: _paragraphs(getattr(finding, name)) for name in ("claim", "ours", "why")}
-    return {"holds": finding.holds, **sides}
+    sides = {name: _paragraphs(getattr(finding, name)) for name in ("claim", "ours", "reasons", "apart")}
+    return {"kind": KINDS[finding.verdict], "judgement": finding.judgement, **sides}
 
 
 def _section(section: Section, folder: Path) -> dict[str, Any]:

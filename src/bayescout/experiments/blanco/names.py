@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 LN10 = math.log(10)
 SCORES = ("bic-printed", "bic", "k2", "entropy")
 ORDERS = ("given", "none")
 ALGORITHMS = {"GA": "elitist-ga", "UMDA": "umda", "PBIL": "pbil"}
 K2 = "K2"
-DOCUMENT, OURS, UNBOUNDED = "document", "ours", "unbounded"
+DOCUMENT, CORRECTED, APART, UNBOUNDED = "document", "corrected", "apart", "unbounded"
+HALF = "half"
+"""Settings of runs: as the document describes, UMDA corrected, single settings changed, no limit;
+and a first generation in which every arc is as likely as not."""
+
+COUNTED = ("bic-printed", "k2")
+"""Scores whose columns count; the limit on parents under entropy is ours, so its columns stand apart."""
+
+CORRECTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
+FITTED = 0.1
+"""Corrections of UMDA that are tried, and the one of them that fits the document's tables best."""
+
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "GA": {
+        "distinct": {"distinct": True},
+        "patience": {"patience": 3},
+        "all": {"distinct": True, "patience": 3},
+    },
+    "UMDA": {
+        "distinct": {"distinct": True},
+        "patience": {"patience": 10},
+        "all": {"correction": 0.1, "distinct": True, "patience": 10},
+    },
+    "PBIL": {
+        "correction": {"correction": 0.1},
+        "all": {"correction": 0.1, "distinct": True, "patience": 10},
+    },
+}
+"""Settings that may make the difference, one at a time and together; run with K2."""

@@ -11,7 +11,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.checks import require_count
 from bayescout.errors import SettingError
-from bayescout.experiments.blanco.names import ALGORITHMS, DOCUMENT, K2, LN10, ORDERS, OURS, SCORES, UNBOUNDED
+from bayescout.experiments.blanco.names import (
+    ALGORITHMS,
+    APART,
+    CORRECTED,
+    CORRECTIONS,
+    COUNTED,
+    DOCUMENT,
+    FITTED,
+    HALF,
+    K2,
+    LN10,
+    ORDERS,
+    SCORES,
+    UNBOUNDED,
+    VARIANTS,
+)
+from bayescout.experiments.blanco.printed import SCORES as PRINTED
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import data_of, facts_of, learned, network_of, scored
 from bayescout.graph.compare import compare
@@ -21,21 +37,18 @@ if TYPE_CHECKING:
     from bayescout.experiments.summary import Outcome
     from bayescout.result import Result
 
-BETTER: dict[str, dict[str, Any]] = {
-    "GA": {"distinct": True, "patience": 3},
-    "UMDA": {"correction": 0.1, "distinct": True, "patience": 10},
-    "PBIL": {"correction": 0.1, "distinct": True, "patience": 10},
-}
-"""Our own settings: no arc is lost permanently, populations have no copies, and stopping is patient."""
-
 COSTS = {
-    (DOCUMENT, "given"): {"GA": 3.7, "UMDA": 2.7, "PBIL": 5.0},
-    (DOCUMENT, "none"): {"GA": 3.7, "UMDA": 2.3, "PBIL": 4.5},
-    (OURS, "given"): {"GA": 5.5, "UMDA": 4.7, "PBIL": 7.0},
-    (OURS, "none"): {"GA": 10.0, "UMDA": 10.0, "PBIL": 13.0},
+    "given": {"GA": 3.7, "UMDA": 2.7, "PBIL": 5.0},
+    "none": {"GA": 3.7, "UMDA": 2.3, "PBIL": 4.5},
 }
 COST_OF_SCORE = {"bic-printed": 0.8, "bic": 1.0, "k2": 1.4, "entropy": 1.2}
 """CPU seconds of a run on alarm with 10,000 rows and ten individuals per variable."""
+
+SLOWER = {0.0: 1.0, 0.05: 1.8, 0.1: 2.2, 0.25: 3.0, 0.5: 4.0, 1.0: 8.0}
+"""How many times longer a run takes with a correction."""
+
+GRID_RUNS, APART_RUNS = 3, 3
+"""The most runs of each correction that is tried, and of each setting that is changed by itself."""
 
 SEED = 0
 """Seed of the rows: one data set per network, as in the document."""
@@ -75,28 +88,64 @@ class Blanco(Study):
         return chain.from_iterable(self._on(network) for network in self.networks)
 
     def _on(self, network: str) -> Iterator[Declared]:
-        data = {"network": network, "rows": self.rows, "seed": SEED}
-        nodes, most = shape_of(network)
-        for settings, by, order in product((DOCUMENT, OURS), SCORES, ORDERS):
-            common = {"data": data, "nodes": nodes, "settings": settings, "order": order, "by": by}
-            common |= {
-                "score": score_declared(by, self.rows),
-                "max_parents": most if by == "entropy" else None,
-            }
-            if settings == OURS and by == "entropy":
-                continue
-            for algorithm, name in ALGORITHMS.items():
-                own = BETTER[algorithm] if settings == OURS else {}
-                search = {"name": name, "population": self.individuals * nodes, **own}
-                yield from grid(
-                    **_single(common), algorithm=[algorithm], search=[search], seed=range(self.repeats)
-                )
-            if settings == DOCUMENT:
-                yield {**common, "algorithm": K2, "search": self._k2(order, nodes), "seed": 0}
+        yield from self._as_described(network)
+        yield from self._corrected(network)
+        yield from self._apart(network)
+        yield from self._half(network)
         yield {
-            "data": data, "nodes": nodes, "settings": UNBOUNDED, "order": "given", "by": "entropy",
+            **self._common(network, UNBOUNDED, "entropy", "given"),
             "score": "entropy", "max_parents": None, "algorithm": K2, "search": "k2", "seed": 0,
         }  # fmt: skip
+
+    def _common(self, network: str, settings: str, by: str, order: str) -> dict[str, Any]:
+        nodes, most = shape_of(network)
+        return {
+            "data": {"network": network, "rows": self.rows, "seed": SEED},
+            "nodes": nodes,
+            "settings": settings,
+            "order": order,
+            "by": by,
+            "score": score_declared(by, self.rows),
+            "max_parents": most if by == "entropy" else None,
+        }
+
+    def _searches(self, common: Declared, algorithm: str, runs: int, **own: Any) -> Iterator[Declared]:
+        """Runs of a population search with some settings changed."""
+        population = self.individuals * common["nodes"]
+        search = {"name": ALGORITHMS[algorithm], "population": population, **own}
+        yield from grid(**_single(common), algorithm=[algorithm], search=[search], seed=range(runs))
+
+    def _as_described(self, network: str) -> Iterator[Declared]:
+        """The document's tables, with its settings."""
+        for by, order in product(SCORES, ORDERS):
+            common = self._common(network, DOCUMENT, by, order)
+            for algorithm in ALGORITHMS:
+                yield from self._searches(common, algorithm, self.repeats)
+            yield {**common, "algorithm": K2, "search": self._k2(order, common["nodes"]), "seed": 0}
+
+    def _corrected(self, network: str) -> Iterator[Declared]:
+        """UMDA with a correction: a small grid, and the one that fits for the whole of the tables."""
+        for by, order in product(PRINTED, ORDERS):
+            common = self._common(network, CORRECTED, by, order)
+            for correction in CORRECTIONS:
+                runs = min(GRID_RUNS, self.repeats) if by in COUNTED else 0
+                runs = self.repeats if correction == FITTED else runs
+                yield from self._searches(common, "UMDA", runs, correction=correction)
+
+    def _apart(self, network: str) -> Iterator[Declared]:
+        """Settings changed one at a time, and together, with K2."""
+        for order in ORDERS:
+            for algorithm, variants in VARIANTS.items():
+                for variant, own in variants.items():
+                    common = {**self._common(network, APART, "k2", order), "variant": variant}
+                    yield from self._searches(common, algorithm, min(APART_RUNS, self.repeats), **own)
+
+    def _half(self, network: str) -> Iterator[Declared]:
+        """First generations of the GA with the order when every arc is drawn with probability one half."""
+        common = self._common(network, HALF, "k2", "given")
+        half = (common["nodes"] - 1) / 4
+        runs = min(GRID_RUNS, self.repeats)
+        yield from self._searches(common, "GA", runs, mean_parents=half, max_generations=1)
 
     def _k2(self, order: str, nodes: int) -> str | dict[str, Any]:
         return "k2" if order == "given" else {"name": "k2-random", "orders": self.individuals * nodes}
@@ -126,8 +175,12 @@ class Blanco(Study):
         if run["algorithm"] == K2:
             orders = 1 if run["order"] == "given" else self.individuals * run["nodes"]
             return float(0.01 + 0.005 * orders * size**2 + (run["settings"] == UNBOUNDED) * size**3)
-        grown = (self.individuals / 10) ** (1.1 if run["settings"] == DOCUMENT else 0.7)
-        work = COSTS[run["settings"], run["order"]][run["algorithm"]] * COST_OF_SCORE[run["by"]]
+        grown = (self.individuals / 10) ** 1.1
+        if run["settings"] == HALF:
+            return float(0.01 + 20.0 * grown * size**3)
+        work = COSTS[run["order"]][run["algorithm"]] * COST_OF_SCORE[run["by"]]
+        own = run["search"]
+        work *= SLOWER[own.get("correction", 0.0)] * (1.0 + 0.15 * own.get("patience", 0))
         return float(0.01 + work * grown * size**2.8)
 
     def outcome(self, records: Records) -> Outcome:

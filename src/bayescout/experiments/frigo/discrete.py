@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, ClassVar
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.experiments.frigo.runs import (
     COLLIDER,
-    DISCRETE_SCORES,
+    COLLIDER_SCORES,
     DISCRETE_SEARCHES,
     KNOWN,
     NETWORK_ROWS,
@@ -21,8 +21,9 @@ from bayescout.experiments.frigo.runs import (
     rates_of,
     require_sizes,
 )
-from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
-from bayescout.experiments.tools import data_of, network_of
+from bayescout.experiments.frigo.scores import DISCRETE_SCORES, FORMULAS, formula_of
+from bayescout.experiments.study import Declared, Measures, Settings, Study
+from bayescout.experiments.tools import data_of, network_of, search_of
 from bayescout.graph.dag import Dag
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 BLOCK = 50
 """Data sets of the collider in one run."""
+
+
+def _learning(score: str) -> dict[str, Any]:
+    """How a run learns, as it declares it: the name of the score, its formula, and the searches."""
+    return {"score": score, "formula": FORMULAS[score], "searches": DISCRETE_SEARCHES}
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,9 @@ class FrigoDiscrete(Study):
 
     name: ClassVar[str] = "frigo-discrete"
     title: ClassVar[str] = "I-map against GES on discrete data"
-    source: ClassVar[str] = "Frigo (2009), I-map learning of Bayesian networks, chapter 4"
+    source: ClassVar[str] = (
+        "Frigo (2009), A Hybrid Approach to Learning Bayesian Networks with Dependency Constraints, chapter 4"
+    )
     quick: ClassVar[Settings] = {"sets": 200, "graphs": 6, "samples": 4}
     tiny: ClassVar[Settings] = {
         "sets": 6,
@@ -77,25 +85,30 @@ class FrigoDiscrete(Study):
         for rows in self.collider_rows:
             for first in range(0, self.sets, BLOCK):
                 seeds = [first, min(first + BLOCK, self.sets)]
-                yield {"part": COLLIDER, "rows": rows, "score": "bdeu", "seeds": seeds}
+                for score in COLLIDER_SCORES:
+                    yield {"part": COLLIDER, "rows": rows, **_learning(score), "seeds": seeds}
 
     def _random(self) -> Iterator[Declared]:
         for nodes in self.nodes:
             for rows in self.rows:
                 data = [random_data("discrete", nodes, rows, seed) for seed in range(self.graphs)]
-                yield from grid(part=[RANDOM], nodes=[nodes], rows=[rows], score=DISCRETE_SCORES, data=data)
+                for score, one in product(DISCRETE_SCORES, data):
+                    yield {"part": RANDOM, "nodes": nodes, "rows": rows, **_learning(score), "data": one}
 
     def _known(self) -> Iterator[Declared]:
         for network in self.networks:
             for rows in self.network_rows:
                 data = [{"network": network, "rows": rows, "seed": seed} for seed in range(self.samples)]
-                yield from grid(part=[KNOWN], network=[network], rows=[rows], score=["bdeu"], data=data)
+                for score, one in product(COLLIDER_SCORES, data):
+                    yield {
+                        "part": KNOWN, "network": network, "rows": rows, **_learning(score), "data": one,
+                    }  # fmt: skip
 
     def measure(self, run: Declared) -> Measures:
         if run["part"] == COLLIDER:
             return _colliders(run)
         truth, table = network_of(run["data"]), data_of(run["data"])
-        found, results = compared(truth, table, DISCRETE_SEARCHES, run["score"])
+        found, results = compared(truth, table, run["searches"], run["formula"])
         if run["part"] == RANDOM:
             from bayescout.evaluate import missed_by_graph
 
@@ -122,10 +135,11 @@ def _colliders(run: Declared) -> Measures:
     from bayescout.network import random_network
 
     dag = Dag.from_arcs([("x", "z"), ("y", "z")], nodes=["x", "y", "z"])
-    right = dict.fromkeys(DISCRETE_SEARCHES, 0)
+    right = dict.fromkeys(run["searches"], 0)
+    formula = formula_of(run["formula"])
     for seed in range(*run["seeds"]):
         table = random_network(dag=dag, states=3, seed=seed).sample(run["rows"], seed=seed)
-        for name in DISCRETE_SEARCHES:
-            found = learn(table, name, run["score"], workers=1).dag
+        for name, search in run["searches"].items():
+            found = learn(table, search_of(search), formula, workers=1).dag
             right[name] += set(found.skeleton()) == set(dag.skeleton())
     return {"right": right, "sets": run["seeds"][1] - run["seeds"][0]}

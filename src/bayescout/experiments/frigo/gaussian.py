@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.experiments.frigo.runs import (
@@ -19,12 +19,18 @@ from bayescout.experiments.frigo.runs import (
     rates_of,
     require_sizes,
 )
-from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
+from bayescout.experiments.frigo.scores import BIC, FORMULAS, GAUSSIAN_SCORES
+from bayescout.experiments.study import Declared, Measures, Settings, Study
 from bayescout.experiments.tools import data_of, network_of
 
 if TYPE_CHECKING:
     from bayescout.experiments.records import Records
     from bayescout.experiments.summary import Outcome
+
+
+def _learning(score: str) -> dict[str, Any]:
+    """How a run learns, as it declares it: the name of the score, its formula, and the searches."""
+    return {"score": score, "formula": FORMULAS[score], "searches": GAUSSIAN_SEARCHES}
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,9 @@ class FrigoGaussian(Study):
 
     name: ClassVar[str] = "frigo-gaussian"
     title: ClassVar[str] = "I-map against GES on linear-Gaussian data"
-    source: ClassVar[str] = "Frigo (2009), I-map learning of Bayesian networks, chapter 5"
+    source: ClassVar[str] = (
+        "Frigo (2009), A Hybrid Approach to Learning Bayesian Networks with Dependency Constraints, chapter 5"
+    )
     quick: ClassVar[Settings] = {"graphs": 4, "nodes": (4, 5, 6, 7, 8, 9, 12, 16, 20), "samples": 4}
     tiny: ClassVar[Settings] = {
         "graphs": 2,
@@ -66,17 +74,20 @@ class FrigoGaussian(Study):
         for nodes in self.nodes:
             for rows in self.rows:
                 data = [random_data("gaussian", nodes, rows, seed) for seed in range(self.graphs)]
-                yield from grid(part=[RANDOM], nodes=[nodes], rows=[rows], score=["bic"], data=data)
+                for score, one in product(GAUSSIAN_SCORES, data):
+                    yield {"part": RANDOM, "nodes": nodes, "rows": rows, **_learning(score), "data": one}
 
     def _known(self) -> Iterator[Declared]:
         for network in self.networks:
             for rows in self.network_rows:
-                seeds = range(self.samples)
-                yield from grid(part=[KNOWN], network=[network], rows=[rows], score=["bic"], seed=seeds)
+                for seed in range(self.samples):
+                    yield {
+                        "part": KNOWN, "network": network, "rows": rows, **_learning(BIC), "seed": seed,
+                    }  # fmt: skip
 
     def measure(self, run: Declared) -> Measures:
         truth, table = _drawn(run)
-        found, results = compared(truth, table, GAUSSIAN_SEARCHES, run["score"])
+        found, results = compared(truth, table, run["searches"], run["formula"])
         return {**found, **rates_of(results["imap"], truth)}
 
     def cost(self, run: Declared) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bayescout.checks import generator, require_count
 from bayescout.errors import SettingError
+from bayescout.experiments.frigo.scores import BDEU, CHICKERING
 from bayescout.experiments.study import Declared, Measures
 
 if TYPE_CHECKING:
@@ -20,8 +21,16 @@ ROWS = (100, 200, 400, 800, 1000, 2000, 4000, 8000)
 NETWORKS = ("alarm", "insurance")
 NETWORK_ROWS = (500, 1000, 5000)
 COLLIDER, RANDOM, KNOWN = "collider", "random", "known"
-DISCRETE_SEARCHES, DISCRETE_SCORES = ("ges", "imap"), ("bdeu", "bic")
-GAUSSIAN_SEARCHES = (*DISCRETE_SEARCHES, "imap-pruned")
+GES: dict[str, Any] = {"name": "ges", "turning": False, "repeat": False}
+"""The document's GES: one growth and one shrink phase, without turning arcs."""
+
+DISCRETE_SEARCHES: dict[str, Any] = {"ges": GES, "imap": "imap"}
+GAUSSIAN_SEARCHES: dict[str, Any] = {**DISCRETE_SEARCHES, "imap-pruned": "imap-pruned"}
+"""Searches by the names of their measures."""
+
+SEARCH_TITLES = {"ges": "GES", "imap": "I-map", "imap-pruned": "I-map pruned"}
+COLLIDER_SCORES = (BDEU, CHICKERING)
+"""The document learns the collider, alarm and insurance with BDeu only."""
 
 
 def random_data(kind: str, nodes: int, rows: int, seed: int) -> dict[str, Any]:
@@ -58,11 +67,12 @@ def require_sizes(study: Any, counts: Iterable[str], lists: Iterable[str]) -> No
 
 
 def compared(
-    truth: Network, table: Table, searches: Sequence[str], score: Declared | str
+    truth: Network, table: Table, searches: Mapping[str, Any], score: Declared | str
 ) -> tuple[Measures, dict[str, Result]]:
     """Run each search on the same table: adjacency F, arc ratio, divergence, score; and the results."""
     from bayescout.evaluate import divergence
-    from bayescout.experiments.tools import score_of, search_of
+    from bayescout.experiments.frigo.scores import formula_of
+    from bayescout.experiments.tools import search_of
     from bayescout.graph.compare import compare
     from bayescout.learn import learn
     from bayescout.network import fit
@@ -70,8 +80,9 @@ def compared(
     found: Measures = {}
     results = {}
     prior = "laplace" if truth.is_discrete else "mle"
-    for name in searches:
-        result = learn(table, search_of(name), score_of(score), workers=1)
+    formula = formula_of(score)
+    for name, search in searches.items():
+        result = learn(table, search_of(search), formula, workers=1)
         how = compare(result.dag, truth.dag)
         apart = float(divergence(truth, fit(result.dag, table, prior=prior)))
         found[name] = {

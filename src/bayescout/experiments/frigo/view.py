@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from bayescout.experiments.frigo.runs import KNOWN, RANDOM
+from bayescout.experiments.frigo.runs import COLLIDER, KNOWN, RANDOM
+from bayescout.experiments.frigo.scores import TITLES
 from bayescout.experiments.records import Record, Records, mean
 from bayescout.plots.values import Boxes, Cell, Lines, Panel, Series, SummaryTable
 
@@ -36,22 +39,36 @@ def gain(search: str, name: str, over: str = "ges", smaller: bool = False) -> Me
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Records of random and of known networks, with the sizes that were run."""
+    """Records of random and of known networks, with the sizes that were run; `score` if none is named."""
 
     records: Records
     nodes: tuple[int, ...]
     rows: tuple[int, ...]
     network_rows: tuple[int, ...]
+    score: str
 
-    def random(self, score: str | None = None, **chosen: int) -> Records:
-        some = self.records.where(part=RANDOM, **chosen)
-        return some if score is None else some.where(score=score)
+    @cached_property
+    def _random(self) -> dict[tuple[str, int, int], Records]:
+        some = self.records.where(part=RANDOM)
+        return {(s, n, r): own for (s, n, r), own in some.groups("score", "nodes", "rows")}
 
-    def known(self, network: str, rows: int) -> Records:
-        return self.records.where(part=KNOWN, network=network, rows=rows)
+    def random(self, score: str | None = None, nodes: int | None = None, rows: int | None = None) -> Records:
+        """Records of random networks of a score; of one size, or of all."""
+        chosen = (score or self.score, nodes, rows)
+        groups = (
+            own
+            for key, own in self._random.items()
+            if all(want in (None, have) for want, have in zip(chosen, key, strict=True))
+        )
+        return Records(record for own in groups for record in own)
 
-    def mean(self, measure: Measure, score: str | None = None, **chosen: int) -> float | None:
-        return mean(numbers(self.random(score, **chosen), measure))
+    def known(self, network: str, rows: int, score: str | None = None) -> Records:
+        return self.records.where(part=KNOWN, network=network, rows=rows, score=score or self.score)
+
+    def mean(
+        self, measure: Measure, score: str | None = None, nodes: int | None = None, rows: int | None = None
+    ) -> float | None:
+        return mean(numbers(self.random(score, nodes, rows), measure))
 
     # ---- figures
 
@@ -67,7 +84,7 @@ class View:
         ]
         middle = [self.mean(measure, score, rows=r) for r in self.rows]
         series.append(line("mean over all sizes", self.rows, middle))
-        note = "Thin: one line for each number of nodes."
+        note = "Thin: one line for each number of nodes, named at its end."
         return Lines(name, title, "rows", y_label, (Panel("", tuple(series)),), note, log_x=True)
 
     def by_nodes(
@@ -85,7 +102,7 @@ class View:
         ]
         middle = [self.mean(measure, score, nodes=n) for n in self.nodes]
         series.append(line("mean over all samples", self.nodes, middle))
-        note = "Thin: one line for each number of rows."
+        note = "Thin: one line for each number of rows, named at its end."
         return Lines(name, title, "nodes", y_label, (Panel("", tuple(series)),), note)
 
     def both(
@@ -102,11 +119,12 @@ class View:
     ) -> Boxes:
         """A box for each search at each number of rows."""
         groups = tuple(
-            (f"{label}\n{rows:,}", numbers(self.known(network, rows), measure))
+            (f"{label}\n{rows:,} rows", numbers(self.known(network, rows), measure))
             for rows in self.network_rows
             for label, measure in searches.items()
         )
-        return Boxes(name, title, y_label, groups, note="Under each box the search and the rows of data.")
+        note = "Every pair has a scale of its own, as in the document."
+        return Boxes(name, title, y_label, groups, note=note, per_panel=len(searches))
 
     # ---- tables
 
@@ -132,34 +150,48 @@ class View:
         title: str,
         printed: Mapping[int, Mapping[int, float]],
         measure: Measure,
-        score: str,
+        scores: Sequence[str],
         digits: int,
     ) -> SummaryTable:
-        """Our means beside the document's printed ones, for the sizes that both have."""
+        """Our means beside the document's printed ones, for the sizes that both have, by score."""
         body: list[tuple[Cell, ...]] = []
         columns = [n for n in self.nodes if any(n in row for row in printed.values())]
         for rows in self.rows:
             if rows in printed:
-                own = [self.mean(measure, score, nodes=n, rows=rows) for n in columns]
-                cells = [
-                    f"{shown(value, digits)} / {printed[rows][n]:.{digits}f}"
-                    for n, value in zip(columns, own, strict=True)
-                ]
-                body.append((f"{rows:,}", *cells))
-        heads = ("rows", *(f"{n} nodes" for n in columns))
-        return SummaryTable(name, title, heads, tuple(body), "Ours / printed in the document.")
+                body.append((f"{rows:,}", "printed", *(f"{printed[rows][n]:.{digits}f}" for n in columns)))
+                for score in scores:
+                    own = [self.mean(measure, score, nodes=n, rows=rows) for n in columns]
+                    body.append((f"{rows:,}", TITLES[score], *(shown(value, digits) for value in own)))
+        heads = ("rows", "", *(f"{n} nodes" for n in columns))
+        return SummaryTable(name, title, heads, tuple(body))
 
     def pairs(
         self, printed: Mapping[int, Mapping[int, float]], measure: Measure, score: str
-    ) -> list[tuple[float, float]]:
-        """The pair (ours, printed) for every cell that both have."""
-        found = []
+    ) -> dict[str, tuple[float, float]]:
+        """The pair (printed, ours) of every cell that both have, by its title."""
+        found = {}
         for rows in self.rows:
             for nodes in self.nodes:
                 own = self.mean(measure, score, nodes=nodes, rows=rows)
                 if own is not None and nodes in printed.get(rows, {}):
-                    found.append((own, printed[rows][nodes]))
+                    found[cell(nodes, rows)] = (printed[rows][nodes], own)
         return found
+
+    def gains_at(self, rows: int, score: str, search: str = "imap") -> dict[int, float]:
+        """The mean gain in adjacency F of a search at a number of rows, by nodes."""
+        found = {n: self.mean(gain(search, "f"), score, nodes=n, rows=rows) for n in self.nodes}
+        return {nodes: value for nodes, value in found.items() if value is not None}
+
+    def cells(self, measure: Measure, score: str | None = None) -> dict[str, float]:
+        """The mean of every size, by its title."""
+        means = {
+            cell(n, r): self.mean(measure, score, nodes=n, rows=r) for n in self.nodes for r in self.rows
+        }
+        return {title: value for title, value in means.items() if value is not None}
+
+
+def cell(nodes: int, rows: int) -> str:
+    return f"{nodes} nodes, {rows:,} rows"
 
 
 def numbers(records: Records, measure: Measure) -> tuple[float, ...]:
@@ -174,3 +206,29 @@ def line(label: str, places: Sequence[int], values: Sequence[float | None], fain
 
 def shown(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+# ---- the collider
+
+
+def shares(sizes: Sequence[int], records: Records, search: str, score: str) -> dict[int, float]:
+    """The share of data sets with the right adjacencies, by rows."""
+    found = {}
+    for rows in sizes:
+        some = records.where(part=COLLIDER, rows=rows, score=score)
+        sets = sum(some.numbers("sets"))
+        right = sum(record.measures["right"][search] for record in some)
+        if sets:
+            found[rows] = right / sets
+    return found
+
+
+def collider_gains(sizes: Sequence[int], records: Records, score: str) -> dict[int, float]:
+    """The gain of I-map in that share, by rows."""
+    ges, imap = (shares(sizes, records, search, score) for search in ("ges", "imap"))
+    return {rows: imap[rows] - ges[rows] for rows in ges}
+
+
+def spread(pairs: Mapping[str, tuple[float, float]]) -> float | None:
+    """The mean of |ln ours - ln printed|; 0.69 is a factor of 2."""
+    return mean([abs(math.log(own / said)) for said, own in pairs.values() if own > 0])

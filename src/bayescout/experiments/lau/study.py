@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.checks import require_count
 from bayescout.experiments.lau import data as sets
-from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, EQUAL_WORK, GENETIC, SCORES, STARTS
+from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, EQUAL_WORK, FULL, GENETIC, SCORES, STARTS
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import facts_of, learned, parameters_of, scored
 
@@ -56,7 +56,7 @@ class Lau(Study):
             sets.declared("B", self.rows_b, self.data_b, self.truth_b),
         ]
         seeds = range(self.repeats)
-        climbs = grid(data=data, method=[CLIMB], start=STARTS, score=SCORES, seed=seeds)
+        climbs = grid(data=data, method=[CLIMB], start=[*STARTS, FULL], score=SCORES, seed=seeds)
         many = grid(data=data, method=[BEST_OF_16, EQUAL_WORK], score=SCORES, seed=seeds)
         bred = (
             {**run, "method": method, "search": search}
@@ -68,7 +68,10 @@ class Lau(Study):
     def measure(self, run: Declared) -> Measures:
         table = sets.table_of(run["data"])
         if run["method"] == CLIMB:
-            result = learned({**run, "search": CLIMB}, data=table)
+            own = {**run, "search": CLIMB}
+            if run["start"] == FULL:
+                own["start"] = sets.full_graph(table.names, run["seed"])
+            result = learned(own, data=table)
             found = facts_of(result, trace=("score", "operations"))
         elif run["method"] in GENETIC:
             result = learned(run, data=table)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bayescout.experiments.lau import data as sets
-from bayescout.experiments.lau.names import CLIMB
+from bayescout.experiments.lau.names import CLIMB, STARTS
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.study import Declared
 from bayescout.graph.dag import Dag
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAMES = ("A", "B")
 CORRECTED, PLAIN, BD = "bic-laplace", "bic", "k2"
 SCORE_TITLES = {CORRECTED: "BIC, corrected", PLAIN: "BIC", BD: "BD"}
-START_TITLES = {"empty": "unconnected", "random": "random"}
+START_TITLES = {"empty": "unconnected", "random": "random", "full": "full"}
 EQUAL = 1e-6
 """Scores closer than this, in nats, are the same."""
 
@@ -29,10 +29,14 @@ OPERATIONS = {("A", "empty"): 75, ("A", "random"): 89, ("B", "empty"): 698, ("B"
 PER_ITERATION = {
     ("A", "empty"): 13.57, ("A", "random"): 14.83, ("B", "empty"): 33.19, ("B", "random"): 29.38,
 }  # fmt: skip
+BIC_ITERATIONS = {("A", "empty"): 5, ("A", "random"): 5, ("B", "empty"): 21, ("B", "random"): 24}
 BD_ITERATIONS = {("A", "empty"): 7, ("A", "random"): 7.5, ("B", "empty"): 21, ("B", "random"): 25}
 PARAMETERS = {
     ("A", "empty"): ("7", "8 or 9"), ("A", "random"): ("7", "8 or 9"),
     ("B", "empty"): ("20", "22"), ("B", "random"): ("21", "21"),
+}  # fmt: skip
+MEDIANS = {
+    ("A", "empty"): (7, 8), ("A", "random"): (7, 8), ("B", "empty"): (20, 22), ("B", "random"): (21, 21),
 }  # fmt: skip
 """The document's figures: means with corrected BIC, with BD, and the parameters found with each."""
 
@@ -52,9 +56,10 @@ class View:
         return self.records.where(data=self.data[name], **declared)
 
     def climbs(self, name: str, score: str = CORRECTED, start: str | None = None) -> Records:
-        """Single first ascents."""
-        chosen = {} if start is None else {"start": start}
-        return self.of(name, method=CLIMB, score=score, **chosen)
+        """Single first ascents from one kind of start, or from the document's two."""
+        some = self.of(name, method=CLIMB, score=score)
+        starts = STARTS if start is None else (start,)
+        return Records(record for record in some if record.run["start"] in starts)
 
     def table(self, name: str) -> Table:
         return sets.table_of(self.data[name])

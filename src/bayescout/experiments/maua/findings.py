@@ -8,9 +8,10 @@ from statistics import mean
 from bayescout.experiments.comparisons import LEVEL, mann_whitney
 from bayescout.experiments.maua.names import APPROACHES, CLIMBING, INSERTION, RESTARTS, SAMPLING
 from bayescout.experiments.maua.view import View, bests, pooled, title
-from bayescout.experiments.parts import finding, share
+from bayescout.experiments.parts import share
 from bayescout.experiments.study import Declared
-from bayescout.experiments.summary import Finding
+from bayescout.experiments.summary import Finding, Reason
+from bayescout.experiments.verdicts import judged, set_apart
 
 CORRELATED = 0.8
 """Rank correlation from which on training and test are said to rank networks alike."""
@@ -18,7 +19,7 @@ CORRELATED = 0.8
 ENOUGH = 0.01
 """Most nats per row that estimated parameters lose against the true ones if the data are enough."""
 
-BETTER = "Better means: higher in both on every data set, and beyond chance (Mann-Whitney, 5%)."
+BETTER = "higher in BIC and in test log-likelihood, and beyond chance (Mann-Whitney, 5%)."
 THEIRS = (SAMPLING, CLIMBING, RESTARTS)
 
 
@@ -40,96 +41,92 @@ def findings(view: View) -> tuple[Finding, ...]:
 
 def is_correct(view: View) -> Finding | None:
     """On simulated data the generating network should be found."""
-    parts, holds = [], True
+    parts, cells = [], {}
     for data in view.largest():
         own = view.reference(data, "train")
         if own is None:
             return None
         best = {a: max(bests(view.of(data, a), "train")) for a in APPROACHES}
         theirs = max(best[a] for a in THEIRS)
-        holds = holds and theirs >= own
+        cells[title(data)] = theirs >= own
         parts.append(f"{title(data)}: {theirs - own:+,.1f}, with insertions {best[INSERTION] - own:+,.1f}")
-    return finding(
+    return judged(
         "On simulated data the outcome should indicate that the implementation is correct: the generating "
         "network's BIC should be reached.",
         f"The best BIC that sampling, climbing or restarts found less the generating network's, in nats: "
         f"{'; '.join(parts)}.",
-        holds,
-        "Climbs by swaps of neighbours end after a handful of moves, and parents are chosen greedily. Moving "
-        "a node to any place in the order repairs most of it.",
-    )
+        cells,
+        unit="data sets",
+        why=(Reason("Climbs by swaps of neighbours end after a handful of moves; moving a node to any place "
+                    "in the order repairs most of it.", "the runs with insertions"),),
+    )  # fmt: skip
 
 
-def _duel(view: View, one: str, other: str) -> tuple[str, bool]:
-    """The best networks of two approaches on training and test, and True if the first is ahead in both."""
-    parts, holds = [], True
+def _duel(view: View, claim: str, one: str, other: str, why: tuple[Reason, ...] = ()) -> Finding:
+    """The best networks of two approaches on training and test, data set by data set."""
+    parts, cells = [], {}
     for data in view.sets():
-        cells = []
+        gains, sure = [], []
         for measure in ("train", "test"):
             values = [bests(view.of(data, approach), measure) for approach in (one, other)]
-            gain = mean(values[0]) - mean(values[1])
-            sure = mann_whitney(*values) < LEVEL
-            holds = holds and gain > 0 and sure
-            cells.append(f"{gain:+,.1f}{'' if sure else ' (not significant)'}")
-        parts.append(f"{title(data)}: {cells[0]} and {cells[1]}")
+            gains.append(mean(values[0]) - mean(values[1]))
+            sure.append(mann_whitney(*values) < LEVEL)
+        cells[title(data)] = min(gains) > 0 and all(sure)
+        shown = [f"{g:+,.1f}{'' if s else ' (not significant)'}" for g, s in zip(gains, sure, strict=True)]
+        parts.append(f"{title(data)}: {shown[0]} and {shown[1]}")
     work = [mean([view.of(d, a).mean("evaluations") or 0.0 for d in view.sets()]) for a in (one, other)]
-    return (
+    text = (
         f"Mean gain in BIC and in test log-likelihood, in nats: {'; '.join(parts)}. Families asked for: "
-        f"{work[0]:,.0f} and {work[1]:,.0f}.",
-        holds,
+        f"{work[0]:,.0f} and {work[1]:,.0f}."
     )
+    return judged(claim, text, cells, unit="data sets", rule=f"better is {BETTER}", why=why)
 
 
 def climbing_beats_sampling(view: View) -> Finding:
-    text, holds = _duel(view, CLIMBING, SAMPLING)
-    return finding(
+    claim = (
         f"Greedy search over orders is better than sampling them: a single climb than "
-        f"{view.study.orders:,} sampled orders.",
-        text,
-        holds,
-        f"A climb by swaps of neighbours soon ends; the best of many random orders is further up. {BETTER}",
+        f"{view.study.orders:,} sampled orders."
     )
+    why = Reason(
+        "A climb by swaps of neighbours ends after few families; the best of many random orders is further "
+        "up.",
+        "order climbing and order sampling",
+    )
+    return _duel(view, claim, CLIMBING, SAMPLING, (why,))
 
 
 def restarts_beat_sampling(view: View) -> Finding:
-    text, holds = _duel(view, RESTARTS, SAMPLING)
-    return finding(
+    claim = (
         f"Greedy search with {view.study.restarts:,} restarts is better than {view.study.orders:,} sampled "
-        f"orders.",
-        text,
-        holds,
-        BETTER,
+        f"orders."
     )
+    return _duel(view, claim, RESTARTS, SAMPLING)
 
 
 def restarts_help(view: View) -> Finding:
-    text, holds = _duel(view, RESTARTS, CLIMBING)
-    return finding("Multiple restarts improve on a single climb.", text, holds, BETTER)
+    return _duel(view, "Multiple restarts improve on a single climb.", RESTARTS, CLIMBING)
 
 
 def insertion_helps(view: View) -> Finding:
-    text, holds = _duel(view, INSERTION, RESTARTS)
-    return finding(
+    claim = (
         f"Results can be improved: letting a node move to any place of the order ({view.study.insertions} "
-        f"restarts) is better than swaps of neighbours ({view.study.restarts:,} restarts).",
-        text,
-        holds,
-        BETTER,
+        f"restarts) is better than swaps of neighbours ({view.study.restarts:,} restarts)."
     )
+    return _duel(view, claim, INSERTION, RESTARTS)
 
 
 def training_predicts(view: View) -> Finding:
-    parts, least = [], 1.0
-    for data in view.sets():
-        train, test = (_all(view, data, measure) for measure in ("train", "test"))
-        rho = rank_correlation(train, test)
-        least = min(least, rho)
-        parts.append(f"{title(data)}: {rho:.2f}")
-    return finding(
+    found = {
+        title(data): rank_correlation(*(_all(view, data, measure) for measure in ("train", "test")))
+        for data in view.sets()
+    }
+    listed = "; ".join(f"{name}: {rho:.2f}" for name, rho in found.items())
+    return judged(
         "Networks with a better training score generalise better: the score is a guide to unseen data.",
-        f"Rank correlation of BIC and test log-likelihood over all networks kept: {'; '.join(parts)}.",
-        least >= CORRELATED,
-        f"Asked for: {CORRELATED:g} on every data set.",
+        f"Rank correlation of BIC and test log-likelihood over all networks kept: {listed}.",
+        {name: rho >= CORRELATED for name, rho in found.items()},
+        unit="data sets",
+        rule=f"a rank correlation of at least {CORRELATED:g}.",
     )
 
 
@@ -147,23 +144,24 @@ def rank_correlation(one: Sequence[float], two: Sequence[float]) -> float:
 
 
 def learned_reach_handcrafted(view: View) -> Finding | None:
-    parts, holds = [], True
+    parts, cells = [], {}
     for data in view.sets():
         own = view.reference(data, "test")
         if own is None:
             return None
         rates = {a: _share_above(pooled(view.of(data, a), "test"), own) for a in APPROACHES}
-        holds = holds and min(rates.values()) > 0.5
+        cells[title(data)] = min(rates.values()) > 0.5
         most = max(rates, key=lambda approach: rates[approach])
         parts.append(f"{title(data)}: {100 * rates[most]:.0f}% of {most}, the most of any approach")
-    return finding(
-        "The learned networks are as good as the handcrafted one on unseen data (more than half of those "
-        "kept, of every approach).",
+    return judged(
+        "The learned networks are as good as the handcrafted one on unseen data.",
         f"At least as good are {'; '.join(parts)}.",
-        holds,
-        "The handcrafted network is here the one that the rows come from, which is hard to beat; a network "
-        "of one's own making need not be.",
-    )
+        cells,
+        unit="data sets",
+        rule="more than half of the networks kept, of every approach.",
+        why=(Reason("The handcrafted network is here the one that the rows come from; a network of one's own "
+                    "making may be easier to beat."),),
+    )  # fmt: skip
 
 
 def _share_above(values: Sequence[float], bound: float) -> float:
@@ -180,13 +178,16 @@ def enough_data(view: View) -> Finding | None:
         losses[title(data)] = (own["own"] - own["test"][0]) / own["test_rows"]
         parts.append(f"{title(data)}: {losses[title(data)]:.4f}, {own['unseen'][0]} unseen rows")
     largest = [title(data) for data in view.largest()]
-    return finding(
+    return judged(
         "There are enough data: with parameters from the largest training set the handcrafted network loses "
-        f"at most {ENOUGH:g} nats a test row against its own.",
-        f"Loss in nats a row: {'; '.join(parts)}.",
-        max(losses[name] for name in largest) <= ENOUGH,
-        "Large tables of probabilities still have configurations with few rows or none.",
-    )
+        "little against its own.",
+        f"Loss in nats per test row: {'; '.join(parts)}.",
+        {name: losses[name] <= ENOUGH for name in largest},
+        unit="data sets",
+        rule=f"little is at most {ENOUGH:g} nats per test row.",
+        why=(Reason("Large tables of probabilities still have configurations with few rows or none.",
+                    "unseen configurations, in the last table"),),
+    )  # fmt: skip
 
 
 def always_finite(view: View) -> Finding:
@@ -194,11 +195,12 @@ def always_finite(view: View) -> Finding:
     for data in view.sets():
         impossible = _all(view, data, "impossible")
         infinite, total = infinite + sum(x > 0 for x in impossible), total + len(impossible)
-    return finding(
+    found = judged(
         "The test log-likelihood with N_ijk / N_ij from the training rows compares networks.",
         f"It is −∞ for {share(infinite, total)} networks kept, so it does not rank them; with Laplace's "
         f"correction it is finite for all.",
         infinite == 0,
-        "A value that training never showed with its parents' values has probability zero by maximum "
-        "likelihood.",
-    )
+        why=(Reason("A value that training never showed with its parents' values has probability zero by "
+                    "maximum likelihood.", "unseen configurations, in the last table"),),
+    )  # fmt: skip
+    return set_apart(found, "a matter of definition")

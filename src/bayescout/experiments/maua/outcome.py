@@ -41,7 +41,9 @@ def outcome(study: Maua, records: Records) -> Outcome:
         **{name: getattr(study, name) for name in ("orders", "restarts", "insertions", "repeats")},
     )
     sections = (*(_data(view, data) for data in view.sets()), _unseen(view))
-    return Outcome(study.name, study.title, study.source, introduction, findings(view), sections)
+    return Outcome(
+        study.name, study.title, study.source, introduction, findings(view), sections, None, study.size()
+    )
 
 
 def _data(view: View, data: Declared) -> Section:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bayescout.experiments.parts import drawn, mean_series
 from bayescout.experiments.records import Records
 from bayescout.experiments.suhas.names import ALPHA, EXTENSIONS, FORMS
-from bayescout.experiments.suhas.view import FORM_TITLES, View
+from bayescout.experiments.suhas.view import FORM_TITLES, ORDERS, View
 from bayescout.experiments.tools import network_of
 from bayescout.plots.values import Boxes, Drawings, Lines, Panel, Series
 
@@ -27,9 +27,11 @@ def by_generation(view: View, column: str, form: str) -> Lines:
     title, label = CURVES[column]
     panels = []
     for nodes in view.nodes:
-        some = view.first_network(view.fitness(nodes, form))
-        reference = (("reference network", float(some[0].measures["reference"])),)
-        series = (mean_series(f"mean of {len(some)} runs", _traces(some, column), band=True),)
+        groups = {order: view.first_network(view.fitness(nodes, form, order=order)) for order in ORDERS}
+        reference = (("reference network", float(groups["known"][0].measures["reference"])),)
+        series = tuple(
+            mean_series(f"order {order}", _traces(some, column), band=True) for order, some in groups.items()
+        )
         panels.append(Panel(f"{nodes} nodes", series, reference))
     name = f"{'mean' if column == 'mean' else 'maximum'}-fitness-{form}"
     return Lines(
@@ -39,6 +41,7 @@ def by_generation(view: View, column: str, form: str) -> Lines:
         label,
         tuple(panels),
         ONE_NETWORK,
+        shared="x",
     )
 
 
@@ -48,7 +51,7 @@ def precision_and_recall(view: View) -> Lines:
     panels = tuple(
         Panel(f"{FORM_TITLES[form]}, order {order}", _rate_series(view, nodes, form, order))
         for form in FORMS
-        for order in ("unknown", "known")
+        for order in ORDERS
     )
     return Lines(
         "precision-recall",
@@ -56,7 +59,9 @@ def precision_and_recall(view: View) -> Lines:
         "α",
         "mean over the last generation",
         panels,
+        "With the order known arcs can only go forward, as in the document's gene of n(n-1)/2 bits.",
         log_x=True,
+        shared="none",
     )
 
 
@@ -110,12 +115,17 @@ def extensions(view: View, column: str, form: str) -> Lines:
         "individuals" if column == "size" else "fitness of the fittest",
         tuple(panels),
         "Mean of the runs on the first network.",
+        shared="both" if column == "size" else "x",
     )
 
 
 def rates_by_nodes(view: View, measure: str) -> Boxes:
     """Precision or recall of the best networks by size."""
-    groups = tuple((f"{nodes} nodes", view.fitness(nodes, FORMS[0]).numbers(measure)) for nodes in view.nodes)
+    groups = tuple(
+        (f"order {order}\n{nodes} nodes", view.fitness(nodes, FORMS[0], order=order).numbers(measure))
+        for nodes in view.nodes
+        for order in ORDERS
+    )
     return Boxes(
         f"{measure}-nodes",
         f"{measure.capitalize()} of the best network",
@@ -127,7 +137,7 @@ def rates_by_nodes(view: View, measure: str) -> Boxes:
 
 def sample(view: View) -> Drawings:
     """The network that the rows come from, and a learned one."""
-    record = view.first_network(view.fitness(view.nodes[0], FORMS[0]))[0]
+    record = view.first_network(view.fitness(view.nodes[0], FORMS[0], order="known"))[0]
     truth = network_of(record.run["data"]).dag
     rates = ", ".join(
         f"{name} {'-' if record.measures[name] is None else format(record.measures[name], '.2f')}"

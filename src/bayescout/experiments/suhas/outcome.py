@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 INTRODUCTION = """\
 The document breeds networks, as adjacency matrices, by Holland's genetic algorithm: the fittest share is \
-kept, the rest is bred from it row by row, genes are flipped at random, cycles are repaired. The fitness \
-is the mutual information of each variable with its parents less a charge for the size of the network, in \
-two forms. Rows: {rows:,} of random networks of {nodes} nodes with 1.6 arcs a node (the document has 5 \
-nodes and 8 arcs). Every combination is run {repeats} times on each of {networks} networks with \
-{population} individuals for {generations} generations. The document gives neither its α nor the shares \
-kept and mutated; those here are the defaults of the search."""
+kept, the rest is bred from it row by row, genes are flipped at random, cycles are repaired. The fitness is \
+the mutual information of each variable with its parents less a charge for the size of the network, in two \
+forms. Rows: {rows:,} of random networks of {nodes} nodes with 1.6 arcs per node (the document has 5 nodes \
+and 8 arcs). Every combination is run {repeats} times on each of {networks} networks with {population} \
+individuals for {generations} generations. The document gives neither its α nor the shares kept and \
+mutated; those here are the defaults of the search. Its crossover works on a gene of n(n-1)/2 bits, which \
+is a known order, so everything is run and judged with the order known as well as unknown. The document \
+prints no table; what it says is read from its text and figures, so there is no picture of agreement."""
 
 
 def outcome(study: Suhas, records: Records) -> Outcome:
@@ -30,7 +32,9 @@ def outcome(study: Suhas, records: Records) -> Outcome:
     settings = study.settings()
     introduction = INTRODUCTION.format(**settings | {"nodes": ", ".join(map(str, study.nodes))})
     sections = (_fitness(view), _alpha(view), _nodes(view), _rows(view), _extensions(view))
-    return Outcome(study.name, study.title, study.source, introduction, findings(view), sections)
+    return Outcome(
+        study.name, study.title, study.source, introduction, findings(view), sections, None, study.size()
+    )
 
 
 def _fitness(view: View) -> Section:

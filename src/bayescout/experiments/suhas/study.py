@@ -89,7 +89,7 @@ class Suhas(Study):
                     extension=[extension],
                     search=[self._search(**settings)],
                     score=[{"name": form, "alpha": ALPHA[form]} for form in FORMS],
-                    order=["unknown"],
+                    order=["unknown", "known"] if extension == "none" else ["unknown"],
                     seed=range(self.repeats),
                 )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from bayescout.experiments.comparisons import daggers
 from bayescout.experiments.parts import plus_minus, share
 from bayescout.experiments.records import Records
 from bayescout.experiments.suhas.names import ALPHA, EXTENSIONS, FORMS
-from bayescout.experiments.suhas.view import FORM_TITLES, View, beats, reached
+from bayescout.experiments.suhas.view import FORM_TITLES, ORDERS, View, beats, reached
 from bayescout.plots.values import Cell, SummaryTable
 
 
@@ -21,12 +23,11 @@ def _percent(numbers: tuple[float, ...], mark: str = "") -> str:
 def fitness(view: View) -> SummaryTable:
     """Fitness and correctness of the best networks, by the size of the networks."""
     rows: list[tuple[Cell, ...]] = []
-    for nodes in view.nodes:
-        for form in FORMS:
-            some = view.fitness(nodes, form)
-            rows.append(
+    for nodes, form, order in product(view.nodes, FORMS, ORDERS):
+        some = view.fitness(nodes, form, order=order)
+        rows.append(
                 (
-                    nodes, FORM_TITLES[form], ALPHA[form], _percent(_reached(some)),
+                    nodes, FORM_TITLES[form], ALPHA[form], order, _percent(_reached(some)),
                     share(sum(map(beats, some)), len(some)),
                     plus_minus(some.numbers("precision")), plus_minus(some.numbers("recall")),
                     plus_minus(some.numbers("adjacency_precision")),
@@ -38,7 +39,8 @@ def fitness(view: View) -> SummaryTable:
         "fitness",
         "The best network of a run against the reference",
         (
-            "nodes", "fitness", "α", "reached (%)", "at least as fit as the reference", "precision", "recall",
+            "nodes", "fitness", "α", "order", "reached (%)", "at least as fit as the reference",
+            "precision", "recall",
             "precision, adjacencies", "recall, adjacencies", "arcs",
         ),
         tuple(rows),
@@ -52,7 +54,7 @@ def by_alpha(view: View) -> SummaryTable:
     rows: list[tuple[Cell, ...]] = []
     for nodes in view.nodes:
         for form in FORMS:
-            for order in ("unknown", "known"):
+            for order in ORDERS:
                 for alpha in view.study.chosen_alphas(form):
                     some = view.alpha(nodes, form, alpha, order)
                     if some:

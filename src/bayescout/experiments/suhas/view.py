@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 FORM_TITLES = {"mi-bic": "N·MI − α·ln N·size", "mi-normalised": "MI − α·size / 2ⁿ"}
 
+ORDERS = ("known", "unknown")
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -25,10 +27,10 @@ class View:
     def nodes(self) -> tuple[int, ...]:
         return self.study.nodes
 
-    def fitness(self, nodes: int, form: str, extension: str = "none") -> Records:
+    def fitness(self, nodes: int, form: str, extension: str = "none", order: str = "unknown") -> Records:
         """Runs that are followed by generation."""
         score = {"name": form, "alpha": ALPHA[form]}
-        return self.records.where(part=FITNESS, nodes=nodes, extension=extension, score=score)
+        return self.records.where(part=FITNESS, nodes=nodes, extension=extension, score=score, order=order)
 
     def first_network(self, records: Records) -> Records:
         """The records on the first random network, which a figure can show with one reference."""

@@ -1,0 +1,194 @@
+"""The statements of the chapter on continuous networks, compared with the records."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import TYPE_CHECKING
+
+from bayescout.experiments.frigo.printed import F_OF_GES
+from bayescout.experiments.frigo.scores import BIC, GAUSSIAN_SCORES, QUARTER, TITLES
+from bayescout.experiments.frigo.view import View, gain, numbers, of, overall
+from bayescout.experiments.records import mean
+from bayescout.experiments.summary import Finding, Reason
+from bayescout.experiments.verdicts import judged, so_in, tally
+
+if TYPE_CHECKING:
+    from bayescout.experiments.frigo.gaussian import FrigoGaussian
+
+LARGE = 9
+"""Number of nodes from which on, according to the document, pruning pays."""
+
+CLOSE, RIGHT, LEVEL = 0.05, 0.2, 0.05
+FEW_ROWS = 200
+RUN = "random models with both charges"
+
+
+def findings(study: FrigoGaussian, view: View) -> tuple[Finding, ...]:
+    """The statements of the chapter."""
+    return (
+        overfits(view),
+        as_printed(view),
+        pruned_gains(view),
+        pruned_ratio(view),
+        imap_near(view),
+        imap_sparser(view),
+        rates(view),
+        on_known(study, view),
+    )
+
+
+def _beside(cells: dict[str, bool]) -> str:
+    return f" With {TITLES[BIC]}: {tally(cells)}."
+
+
+def overfits(view: View) -> Finding:
+    """Figures 5.4 and 5.5."""
+    text, cells = [], {}
+    few, many = min(view.nodes), max(view.nodes)
+    for score in GAUSSIAN_SCORES:
+        small, large = (view.mean(of("ges", "ratio"), score, nodes=n) or 0.0 for n in (few, many))
+        most = max(view.cells(of("ges", "ratio"), score).values())
+        cells[score] = {"too many arcs": large > 1, "more on larger graphs": large > small, "twice": most > 2}
+        text.append(
+            f"{TITLES[score]}: {small:.2f} arcs for each true one with {few} nodes, {large:.2f} with {many}, "
+            f"at most {most:.2f}"
+        )
+    return judged(
+        "GES gives too many arcs, the more the larger the graph, at places more than twice as many.",
+        f"{'; '.join(text)}.{_beside(cells[BIC])}",
+        cells[QUARTER],
+        unit="parts of the statement",
+    )
+
+
+def as_printed(view: View) -> Finding:
+    """Table 5.8."""
+    pairs = {score: view.pairs(F_OF_GES, of("ges", "f"), score) for score in GAUSSIAN_SCORES}
+
+    def off(score: str) -> float:
+        return mean([abs(own - said) for said, own in pairs[score].values()]) or math.inf
+
+    best = min(GAUSSIAN_SCORES, key=off)
+    listed = "; ".join(
+        f"{TITLES[score]} differs by {off(score):.3f} on average "
+        f"({mean([own - said for said, own in pairs[score].values()]) or 0.0:+.3f} with sign)"
+        for score in GAUSSIAN_SCORES
+        if pairs[score]
+    )
+    return judged(
+        "Adjacency F of GES as printed in table 5.8.",
+        f"{listed or 'No cell of the table was run'}; judged with {TITLES[best]}.",
+        {title: abs(own - said) <= CLOSE for title, (said, own) in pairs[best].items()},
+        rule=f"within {CLOSE:g} of the printed value.",
+        why=(Reason("The document does not say how many arcs its random graphs have below the limit."),),
+    )
+
+
+def pruned_gains(view: View) -> Finding:
+    """Figures 5.6 and 5.7."""
+    cells: dict[str, dict[str, bool]] = {}
+    text = []
+    for score in GAUSSIAN_SCORES:
+        large = {
+            n: view.mean(gain("imap-pruned", "f"), score, nodes=n) or 0.0 for n in view.nodes if n >= LARGE
+        }
+        single = {
+            title: value
+            for title, value in view.cells(gain("imap-pruned", "f"), score).items()
+            if int(title.split()[0]) >= LARGE
+        }
+        cells[score] = {f"{n} nodes": value > 0 for n, value in large.items()}
+        if large:
+            most, best = max(large), max(single, key=single.__getitem__)
+            text.append(
+                f"{TITLES[score]}: {large[most]:+.3f} on average with {most} nodes, at best "
+                f"{single[best]:+.3f} "
+                f"({best})"
+            )
+    return judged(
+        f"I-map pruned has the better adjacency F on graphs of {LARGE} nodes and more, by up to 0.18.",
+        f"{'; '.join(text) or 'No such graphs were run'}.{_beside(cells[BIC])}",
+        cells[QUARTER],
+        unit="numbers of nodes",
+        why=(Reason("With few needless arcs in GES there is little to prune, and pruning removes true arcs "
+                    "too.", RUN),),
+    )  # fmt: skip
+
+
+def pruned_ratio(view: View) -> Finding:
+    """Figure 5.10."""
+    means = {r: view.mean(of("imap-pruned", "ratio"), rows=r) or 0.0 for r in view.rows}
+    cells = {
+        f"{rows:,} rows": value < 1 if rows <= FEW_ROWS else abs(value - 1) <= RIGHT
+        for rows, value in means.items()
+    }
+    listed = ", ".join(f"{rows:,}: {value:.2f}" for rows, value in means.items())
+    return judged(
+        "I-map pruned gives about the right number of arcs, too few at 100 and 200 rows.",
+        f"Arcs for each true one by rows: {listed}.",
+        cells,
+        unit="sample sizes",
+        rule=f"about right is within {RIGHT:g} of 1.",
+    )
+
+
+def imap_near(view: View) -> Finding:
+    """Figure 5.11."""
+    means = {score: view.mean(gain("imap", "f"), score) or 0.0 for score in GAUSSIAN_SCORES}
+    listed = "; ".join(f"{TITLES[score]}: {value:+.3f}" for score, value in means.items())
+    return judged(
+        "I-map's adjacency F is little different from that of GES.",
+        f"The mean difference over all runs: {listed}.",
+        abs(means[QUARTER]) < CLOSE,
+        rule=f"the mean differs by less than {CLOSE:g}.",
+    )
+
+
+def imap_sparser(view: View) -> Finding:
+    """Figure 5.13."""
+    text, cells = [], {}
+    for score in GAUSSIAN_SCORES:
+        own = {search: view.mean(of(search, "ratio"), score) or 0.0 for search in ("imap", "ges")}
+        text.append(f"{own['imap']:.2f} arcs for each true one against {own['ges']:.2f} ({TITLES[score]})")
+        by_nodes = {
+            n: [view.mean(of(search, "ratio"), score, nodes=n) or 0.0 for search in ("imap", "ges")]
+            for n in view.nodes
+        }
+        cells[score] = {f"{n} nodes": imap < ges for n, (imap, ges) in by_nodes.items()}
+    return judged(
+        "I-map's graphs have fewer arcs than those of GES.",
+        f"{'; '.join(text)}. {so_in(cells[QUARTER], 'numbers of nodes')}{_beside(cells[BIC])}",
+        cells[QUARTER],
+        unit="numbers of nodes",
+    )
+
+
+def rates(view: View) -> Finding:
+    """Figures 5.2 and 5.3."""
+    far = {r: view.mean(overall("far"), rows=r) or 0.0 for r in view.rows}
+    first, last = min(far), max(far)
+    fdr = view.mean(overall("fdr")) or 0.0
+    return judged(
+        "False acceptance falls as rows grow; false discovery stays low.",
+        f"False acceptance {far[first]:.3f} at {first:,} rows and {far[last]:.3f} at {last:,}; false "
+        f"discovery {fdr:.3f} on average.",
+        {"false acceptance falls": far[last] < far[first], "false discovery is low": fdr < LEVEL},
+        unit="parts of the statement",
+        rule=f"low is less than the level of the tests, {LEVEL:g}.",
+    )
+
+
+def on_known(study: FrigoGaussian, view: View) -> Finding:
+    """Figures 5.14 and 5.15."""
+    apart = {
+        f"{network} {rows:,}": mean(numbers(view.known(network, rows, BIC), gain("imap-pruned", "f"))) or 0.0
+        for network, rows in product(study.networks, study.network_rows)
+    }
+    listed = "; ".join(f"{title}: {value:+.3f}" for title, value in apart.items())
+    return judged(
+        "On the graphs of alarm and insurance I-map pruned has the better adjacency F at every size.",
+        f"Mean difference to GES with {TITLES[BIC]}: {listed}.",
+        {title: value > 0 for title, value in apart.items()},
+        unit="samples",
+    )

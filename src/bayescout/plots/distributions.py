@@ -1,0 +1,232 @@
+"""Histograms, box plots, and points against printed values on matplotlib axes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayescout.plots import palette
+from bayescout.plots.charts import (
+    LEAST_WIDTH,
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    empty,
+    entitled,
+    finite,
+    legend,
+    lettered,
+    new_figure,
+    numbers,
+    panels,
+    references,
+)
+from bayescout.plots.text import one_line, shortened
+from bayescout.plots.values import Boxes, Histograms, PointPanel, Points
+
+MAX_BINS = 40
+SHIFTS = 16
+"""Places that are tried for the first edge of a histogram, within a bar's width."""
+HEAVY = 0.01
+"""Share of the values from which on a single value has mass, and no edge may stand at it."""
+
+FEW_DECADES = 1.5
+"""Range in decades up to which a logarithmic axis has ticks at 1, 2 and 5 of each."""
+
+Group = tuple[str, list[float]]
+
+
+# ---- histograms
+
+
+def draw_histograms(figure: Histograms) -> Any:
+    """Draw one panel per set of values, all with the same bars and axes."""
+    drawn, axes = panels(len(figure.panels), figure.title, share_x=True, share_y=True)
+    sets = [finite(values, f"panel {label!r} of figure {figure.name!r}") for label, values in figure.panels]
+    pooled = [value for values in sets for value in values]
+    edges = bin_edges(pooled) if pooled else []
+    places = palette.places(label.split(",")[0] for label, _ in figure.panels)
+    for (label, _), found, one in zip(figure.panels, sets, axes, strict=False):
+        lettered(one, label, figure.x_label, "count")
+        if not found:
+            empty(one)
+            continue
+        colour = palette.SERIES[places[label.split(",")[0]] % len(palette.SERIES)]
+        shade = palette.mixed(colour, palette.PAPER, 0.45)
+        one.hist(found, bins=edges, color=shade, edgecolor=colour, linewidth=0.9)
+        references(one, figure.references, upright=True)
+        one.yaxis.get_major_locator().set_params(integer=True)
+        one.locator_params(axis="x", nbins=5)
+        one.grid(axis="x", visible=False)
+        numbers(one.xaxis)
+    if not figure.panels:
+        empty(axes[0])
+    legend(drawn)
+    return drawn
+
+
+def bin_edges(values: list[float]) -> list[float]:
+    """The edges of the bars: one bar per whole number over a short range, otherwise NumPy's rule.
+
+    Edges keep away from values that occur often, such as a ratio of exactly 1: a bar's share of such a
+    value must not be a matter of rounding.
+    """
+    low, high = min(values), max(values)
+    if all(value.is_integer() for value in values) and high - low < MAX_BINS:
+        return [low - 0.5 + k for k in range(int(high - low) + 2)]
+    if not high > low:
+        margin = max(abs(low) * 1e-3, 0.5)
+        return [low - margin, low + margin]
+    edges = np.histogram_bin_edges(values, "auto")
+    if len(edges) - 1 > MAX_BINS:
+        edges = np.linspace(low, high, MAX_BINS + 1)
+    found = off_mass(values, [float(edge) for edge in edges])
+    return found if all(a < b for a, b in pairwise(found)) else [low, math.nextafter(high, math.inf)]
+
+
+def off_mass(values: list[float], edges: list[float]) -> list[float]:
+    """The edges, moved together so that they stand as far as can be from values that occur often."""
+    often = max(2, HEAVY * len(values))
+    heavy = np.array([value for value, times in Counter(values).items() if times >= often])
+    width = edges[1] - edges[0]
+    if not len(heavy) or not width > 0:
+        return edges
+    shares = np.mod((heavy - edges[0])[:, None] / width - np.arange(SHIFTS) / SHIFTS, 1.0)
+    nearest = (0.5 - np.abs(shares - 0.5)).min(axis=0)
+    first = edges[0] + width * (int(nearest.argmax()) / SHIFTS - 1)
+    count = math.ceil((max(values) - first) / width)
+    return [first + k * width for k in range(count + 1 + (first + count * width < max(values)))]
+
+
+# ---- box plots
+
+
+def draw_boxes(figure: Boxes) -> Any:
+    """Draw quartiles with a line at the median, whiskers to 1.5 times their distance, the rest as points."""
+    groups = [
+        (label, finite(own, f"group {label!r} of figure {figure.name!r}")) for label, own in figure.groups
+    ]
+    places = palette.places(label.split("\n")[0] for label, _ in groups)
+    if figure.per_panel:
+        drawn = _draw_pairs(figure, groups, places)
+    else:
+        width = max(LEAST_WIDTH, 0.85 * len(groups) + 1.2)
+        drawn = new_figure(width, PANEL_HEIGHT + 0.5, layout="constrained")
+        drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
+        entitled(drawn, figure.title)
+        axes = drawn.subplots()
+        lettered(axes, y_label=figure.y_label)
+        _draw_groups(axes, groups, [one_line(label) for label, _ in groups], places)
+        references(axes, figure.references, upright=False)
+    legend(drawn)
+    return drawn
+
+
+def _draw_pairs(figure: Boxes, groups: list[Group], places: dict[str, int]) -> Any:
+    """Boxes in panels with scales of their own, as few boxes would be squashed on a common one."""
+    size = figure.per_panel
+    parts = [groups[k : k + size] for k in range(0, len(groups), size)]
+    drawn, axes = panels(len(parts), figure.title)
+    for part, one in zip(parts, axes, strict=True):
+        titles = [label.partition("\n")[2] for label, _ in part]
+        lettered(one, titles[0], y_label=figure.y_label)
+        _draw_groups(one, part, [one_line(label.split("\n")[0]) for label, _ in part], places)
+        references(one, figure.references, upright=False)
+    return drawn
+
+
+def _draw_groups(axes: Any, groups: list[Group], labels: list[str], places: dict[str, int]) -> None:
+    """The boxes of one panel, each in the colour of its method."""
+    if any(own for _, own in groups):
+        _draw_boxes(axes, groups, places)
+    else:
+        empty(axes)
+    names = [label if own else f"{label} (none)" for label, (_, own) in zip(labels, groups, strict=True)]
+    axes.set_xticks(range(1, len(labels) + 1), [shortened(name, 40) for name in names])
+    axes.set_xlim(0.4, max(1, len(labels)) + 0.6)
+    axes.grid(axis="x", visible=False)
+    numbers(axes.yaxis)
+    if sum(len(label) for label in labels) > 11 * max(5, len(labels)) or len(labels) > 8:
+        axes.tick_params(axis="x", rotation=35)
+        for tick in axes.get_xticklabels():
+            tick.set(ha="right", rotation_mode="anchor")
+
+
+def _draw_boxes(axes: Any, groups: list[Group], places: dict[str, int]) -> None:
+    found = axes.boxplot(
+        [own for _, own in groups], widths=0.55, patch_artist=True,
+        medianprops={"color": palette.INK, "linewidth": 2.0},
+        whiskerprops={"color": palette.LINE}, capprops={"color": palette.LINE},
+        flierprops={"markersize": 3.5, "markeredgecolor": palette.LINE, "markerfacecolor": "none"},
+    )  # fmt: skip
+    for (label, _), box in zip(groups, found["boxes"], strict=True):
+        colour = palette.SERIES[places[label.split("\n")[0]] % len(palette.SERIES)]
+        box.set(facecolor=palette.mixed(colour, palette.PAPER, 0.6), edgecolor=colour, linewidth=1.2)
+
+
+# ---- agreement
+
+
+def draw_points(figure: Points) -> Any:
+    """Draw ours against printed values on equal axes, with the line on which they are the same."""
+    count = max(1, len(figure.panels))
+    width = max(LEAST_WIDTH, 0.75 * PANEL_WIDTH * count)
+    drawn = new_figure(width, 0.75 * PANEL_WIDTH + 0.7, layout="constrained")
+    drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
+    entitled(drawn, figure.title)
+    axes = drawn.subplots(1, count, squeeze=False).ravel().tolist()
+    places = palette.places(label for panel in figure.panels for label, _ in panel.groups)
+    for panel, one in zip(figure.panels, axes, strict=False):
+        _draw_point_panel(figure, panel, one, places)
+    if not figure.panels:
+        empty(axes[0])
+    legend(drawn)
+    return drawn
+
+
+def _draw_point_panel(figure: Points, panel: PointPanel, axes: Any, places: dict[str, int]) -> None:
+    lettered(axes, panel.title, "printed in the document", "ours")
+    where = f"panel {panel.title!r} of figure {figure.name!r}"
+    values = finite([value for _, own in panel.groups for pair in own for value in pair], where)
+    if not values:
+        empty(axes)
+        return
+    for label, own in panel.groups:
+        k = places[label]
+        colour, marker = palette.SERIES[k % len(palette.SERIES)], palette.MARKERS[k % len(palette.MARKERS)]
+        xs, ys = [said for said, _ in own], [ours for _, ours in own]
+        axes.plot(
+            xs, ys, linestyle="none", marker=marker, markersize=5.0, color=colour, alpha=0.85,
+            markeredgecolor=palette.PAPER, markeredgewidth=0.5, label=one_line(label), zorder=2.5,
+        )  # fmt: skip
+    _scale(axes, panel, values)
+    low = min(axes.get_xlim()[0], axes.get_ylim()[0])
+    high = max(axes.get_xlim()[1], axes.get_ylim()[1])
+    axes.plot([low, high], [low, high], color=palette.FAINT, linewidth=1.0, zorder=1.5)
+    axes.set(xlim=(low, high), ylim=(low, high), box_aspect=1)
+
+
+def _scale(axes: Any, panel: PointPanel, values: list[float]) -> None:
+    """The scale that a panel asks for, on both axes, with ticks that do not overlap."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    if panel.scale == "log" and min(values) > 0:
+        axes.set(xscale="log", yscale="log")
+        decades = math.log10(max(values) / min(values))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < FEW_DECADES else (1,)))
+            axis.set_minor_formatter(NullFormatter())
+            numbers(axis)
+    elif panel.scale == "symlog" and any(values):
+        sizes = sorted(abs(value) for value in values if value)
+        top = 10.0 ** math.floor(math.log10(sizes[-1]))
+        for axis in ("x", "y"):
+            getattr(axes, f"set_{axis}scale")("symlog", linthresh=sizes[len(sizes) // 4])
+            getattr(axes, f"set_{axis}ticks")([tick for tick in (-top, 0.0, top) if tick <= max(values)])
+            numbers(getattr(axes, f"{axis}axis"))
+    else:
+        numbers(axes.xaxis)
+        numbers(axes.yaxis)
