@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from bayescout.checks import generator, require_choice
+from bayescout.choosing import choose
 from bayescout.completion import Completion, completed
 from bayescout.data import as_table
 from bayescout.data.absent import require_complete
@@ -30,7 +31,7 @@ from bayescout.scores import (
     ScoreLike,
     Scorer,
     bind,
-    default_score,
+    default_scores,
     family_prior,
     formula_named,
     is_auto,
@@ -66,6 +67,7 @@ class Task:
     listed      the scored parent sets that replace data, if they do
     begin       when the task was given, by `time.perf_counter`, less the time spent compiling by then
     clock       when learning began, likewise
+    interrupted  True if Ctrl-C was pressed before the search: there is no time for it
     """
 
     search: Search
@@ -80,6 +82,7 @@ class Task:
     completion: Completion | None
     begin: float
     clock: float
+    interrupted: bool = False
 
     @classmethod
     def of(
@@ -119,7 +122,8 @@ class Task:
         if isinstance(score, str) and not automatic:
             score = formula_named(score)  # a wrong name is told before any work
         given = _table_of(data, missing, discretise) if listed is None else without_rows(listed)
-        chosen = _score_for(score, given, listed)
+        candidates = _scores_for(score, given, listed)
+        chosen = candidates[0]
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
         clock = time.perf_counter() - watch.compiling_seconds()
@@ -130,16 +134,25 @@ class Task:
             rules = rules.within(conditional_arcs(table), table.names)
         if table.has_missing and not _is_own(chosen):
             _warn_apart(given)
-            until = None if resumable else _until(clock, max_time)
+            until = None if resumable else _until(clock, max_time, 0.5)
             completion = completed(table, rules, seed, workers, until)
         scored = table if completion is None else completion.table
-        scorer = bind(chosen, scored, workers, engine, family_prior(prior, table.names, knowledge))
-        if scorer.legal is not None:
-            rules = _rules(knowledge, table, listed, scorer)
-        begun = _start(start, table, rules)
-        if completion is not None and completion.interrupted and start is None:
-            begun = begun if rules.broken_by(completion.graph) else completion.graph
-        problem = Problem(scorer, rules, begun)
+        weighed = family_prior(prior, table.names, knowledge)
+        cut_short = completion is not None and completion.interrupted
+
+        def problem_of(formula: Any) -> Problem:
+            scorer = bind(formula, scored, workers, engine, weighed)
+            legal = rules if scorer.legal is None else _rules(knowledge, table, listed, scorer)
+            begun = _start(start, table, legal)
+            if cut_short and completion is not None and start is None:
+                begun = begun if legal.broken_by(completion.graph) else completion.graph
+            return Problem(scorer, legal, begun)
+
+        if len(candidates) > 1 and not cut_short:
+            choice = choose(candidates, problem_of, None if resumable else _until(clock, max_time, 0.25))
+            chosen, problem, cut_short = choice.score, choice.problem, choice.interrupted
+        else:
+            problem = problem_of(chosen)
         searching = Named.of(method, SEARCHES)
         scoring = Named(LISTED, None) if listed is not None else Named.of(chosen, SCORES)
         weighing = Named.of(prior, PRIORS)
@@ -169,12 +182,8 @@ class Task:
             completion,
             begin,
             clock,
+            cut_short,
         )
-
-    @property
-    def interrupted(self) -> bool:
-        """True if Ctrl-C was pressed while missing cells were drawn: there is no time for the search."""
-        return self.completion is not None and self.completion.interrupted
 
     def rules(self, knowledge: Knowledge) -> Rules:
         """Other knowledge as rules of this task's problem."""
@@ -221,11 +230,11 @@ def _scored_sets(data: Any, score: ScoreLike | None) -> ScoredSets | None:
     return data
 
 
-def _score_for(score: Any, table: Table, listed: ScoredSets | None) -> Any:
-    """The score of listed sets, the default for the kinds of the columns, or the one that was given."""
+def _scores_for(score: Any, table: Table, listed: ScoredSets | None) -> Sequence[Any]:
+    """The score of listed sets, the one that was given, or those that the data are to choose from."""
     if listed is not None:
-        return ListedScore(listed)
-    return default_score(table) if is_auto(score) else score
+        return (ListedScore(listed),)
+    return default_scores(table) if is_auto(score) else (score,)
 
 
 def _table_of(data: Any, missing: str, discretise: Choice | None = None) -> Table:
@@ -257,9 +266,9 @@ def _is_own(score: ScoreLike) -> bool:
     return not isinstance(score, Formula) and hasattr(score, "local")
 
 
-def _until(clock: float, max_time: float | None) -> float | None:
-    """When to stop drawing and begin to search: half of the time is for the search."""
-    return None if max_time is None else clock + watch.compiling_seconds() + max_time / 2
+def _until(clock: float, max_time: float | None, share: float) -> float | None:
+    """When this share of the time is over, by `time.perf_counter`; the rest is for the search."""
+    return None if max_time is None else clock + watch.compiling_seconds() + share * max_time
 
 
 def _rules(

@@ -43,6 +43,8 @@ JOBS = (
     Job("few discrete", "bic", ("optimal", "pc", "imap")),
     Job("discrete", "bic", ("optimal", "first-ascent", "annealing", "order-climb", "umda", "genetic-greedy")),
     Job("incomplete", "bic", ("hill-climb",)),
+    Job("discrete", "qnml", ("hill-climb", "ges", "boss", "memetic")),
+    Job("few discrete", "qnml", ("optimal",)),
 )
 """Runs that compile every kernel of learning; those with much in common are far apart: few compile twice."""
 

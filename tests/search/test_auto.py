@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import bayescout as bs
+from bayescout import choosing
 from bayescout.errors import SettingError
-from bayescout.scores import BDeu
+from bayescout.scores import BDeu, Qnml
 from bayescout.search import auto
 from bayescout.search.auto import BOSS, GES, HILL_CLIMB, MEMETIC, OPTIMAL, PARTS, TABU, Auto
 from bayescout.search.optimal import Optimal
@@ -29,7 +30,7 @@ def test_few_variables_are_proven():
     table = bs.load_network("sachs").sample(200, seed=3)
     result = bs.learn(table)
     assert result.optimality == "proven optimal"
-    best = bs.learn(table, Optimal(), BDeu(ess=3.0), structure_prior="sparse")
+    best = bs.learn(table, Optimal(), result.settings.made_score(), structure_prior="sparse")
     assert result.score == pytest.approx(best.score, abs=1e-9)
 
 
@@ -48,8 +49,8 @@ def test_the_trace_says_which_part_found_what(child):
 
 
 def test_it_begins_with_hill_climbing_to_its_end(child):
-    climb = bs.learn(child, "hill-climb", BDeu(ess=3.0), structure_prior="sparse")
-    trace = bs.learn(child).trace
+    climb = bs.learn(child, "hill-climb", "bdeu", structure_prior="sparse")
+    trace = bs.learn(child, "auto", "bdeu", structure_prior="sparse").trace
     ended = [step for step in trace if step.facts["part"] == HILL_CLIMB][-1]
     assert ended.best == climb.score
 
@@ -93,14 +94,63 @@ def test_a_run_resumes_in_every_part(monkeypatch, tmp_path):
 def test_scores_and_priors_by_the_kinds_of_columns(child):
     numbers = bs.load_network("ecoli70").sample(100, seed=1).select(("aceB", "asnA", "b1191"))
     mixed = bs.random_network(nodes=5, arcs=5, states=2, kind="mixed", seed=3).sample(100, seed=1)
+    insurance = bs.load_network("insurance").sample(300, seed=1)
     for table, name, settings in (
-        (child, "bdeu", {"ess": 3.0}),
+        (child, "qnml", {}),
+        (insurance, "bdeu", {"ess": 3.0}),
         (numbers, "bic", {"penalty": 1.0}),
         (mixed, "bic", {"penalty": 1.0}),
     ):
         for score in (None, "auto"):
             found = bs.learn(table, "hill-climb", score).settings
             assert (found.score_name, found.score_settings, found.prior_name) == (name, settings, "sparse")
+
+
+CANDIDATES = (BDeu(ess=3.0), Qnml())
+
+
+def climbed(table, score, **options):
+    return bs.learn(table, "hill-climb", score, structure_prior="sparse", **options).score
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "insurance", "sachs"])
+def test_the_score_of_categories_is_that_of_the_highest_climb(name):
+    known = bs.Knowledge(max_parents=2)
+    for rows in (60, 600):
+        table = bs.load_network(name).sample(rows, seed=rows)
+        best = max(CANDIDATES, key=lambda score: climbed(table, score, knowledge=known))
+        found = bs.learn(table, "hill-climb", knowledge=known)
+        assert found.settings.made_score() == best
+        assert found.score == climbed(table, best, knowledge=known)
+
+
+def test_what_rules_the_choice_out(child, monkeypatch):
+    halves = bs.as_table(child, weights=np.full(300, 0.5))
+    assert bs.learn(halves, "hill-climb").settings.score_name == "bdeu"
+    twice = bs.as_table(child, weights=np.full(300, 2.0))
+    assert bs.learn(twice, "hill-climb").settings.score_name == "qnml"
+    assert bs.learn(child, "hill-climb", max_time=1e-6).settings.score_name == "bdeu"
+    monkeypatch.setattr(choosing, "MOST_VARIABLES", 19)
+    assert bs.learn(child, "hill-climb").settings.score_name == "bdeu"
+
+
+def test_a_resumable_run_chooses_whatever_the_time(child, tmp_path):
+    bs.learn(child, "hill-climb", max_time=1e-6, checkpoint=tmp_path / "run")
+    whole = bs.learn(child, "hill-climb")
+    assert untimed(bs.learn(child, "hill-climb", checkpoint=tmp_path / "run")) == untimed(whole)
+
+
+def test_ctrl_c_while_the_score_is_chosen_gives_an_answer(child, monkeypatch):
+    from dataclasses import replace
+
+    real = choosing.drive
+
+    def interrupted(*arguments):
+        return replace(real(*arguments), stop_reason="interrupted")
+
+    monkeypatch.setattr(choosing, "drive", interrupted)
+    result = bs.learn(child, "hill-climb")
+    assert (result.stop_reason, result.settings.score_name) == ("interrupted", "bdeu")
 
 
 def test_a_score_by_name_has_no_prior_and_a_prior_by_name_stays(child):

@@ -10,7 +10,7 @@ from bayescout.errors import SettingError
 from bayescout.scores.bge import Bge
 from bayescout.scores.checks import require_rows, require_weight
 from bayescout.scores.custom import CustomScorer
-from bayescout.scores.defaults import AUTO, AUTO_PRIOR, default_score, is_auto
+from bayescout.scores.defaults import AUTO, AUTO_PRIOR, default_scores, is_auto
 from bayescout.scores.dirichlet import K2, Bd, BDeu, BDs
 from bayescout.scores.family_prior import FamilyPrior, family_prior
 from bayescout.scores.formula import Formula, FunctionFormula
@@ -172,7 +172,7 @@ __all__ = [
     "TableScorer",
     "Uniform",
     "bind",
-    "default_score",
+    "default_scores",
     "family_prior",
     "formula_named",
     "is_auto",
