@@ -13,6 +13,8 @@ from bayescout.kernels.jit import kernel, part
 from bayescout.kernels.limits import MASK_WORDS, MASKED_CELLS
 from bayescout.kernels.popcount import popcount
 
+ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+
 
 @kernel
 def fill_bitmaps(codes, first, bitmaps):
@@ -326,58 +328,72 @@ def bits_pay(cards, first, family):
 
 @part
 def _count_family_bits(bitmaps, first, cards, family, table):
-    """count_bits for one family: its last parent is the candidate of the rest.
+    """The table of one family from the bitmaps of its child and last parent within masks of the rest.
 
-    Copies are explicit loops: slice assignment makes numba compile its error messages, which takes seconds.
+    Not by count_bits, which would be compiled into this kernel once more.
     """
-    k = family.shape[0]
-    if k > 2 and cards[family[k - 1]] == 2 and cards[family[k - 2]] == 2:
-        _count_binary_pair(bitmaps, first, cards, family, table)
-        return
-    starts = np.zeros(min(k, 2), dtype=np.int64)
-    if k == 1:
-        count_bits(bitmaps, first, cards, family, family[:0], starts, table)
-        return
-    base = np.empty(k - 1, dtype=np.int64)
-    cells = cards[family[k - 1]]
-    for i in range(k - 2):
-        base[i] = family[i]
-        cells *= cards[family[i]]
-    base[k - 2] = family[k - 1]
-    starts[1] = table.shape[0]
-    room = np.empty(table.shape[0] + cells, dtype=table.dtype)
-    count_bits(bitmaps, first, cards, base, family[k - 2 : k - 1], starts, room)
+    k, words = family.shape[0], bitmaps.shape[1]
+    child, r = first[family[k - 1]], cards[family[k - 1]]
+    parent, states = (first[family[k - 2]], cards[family[k - 2]]) if k > 1 else (child, r)
+    within = table.shape[0] // r // states if k > 1 else 1
+    width = min(words, max(32, MASK_WORDS // within))
+    masks = np.empty((within, width), dtype=np.uint64)
     for cell in range(table.shape[0]):
-        table[cell] = room[cell]
+        table[cell] = 0
+    for begin in range(0, words, width):
+        end = min(words, begin + width)
+        if k > 2:
+            _block_masks(bitmaps, first, cards, family[: k - 2], begin, end, masks)
+        for w in range(end - begin if k <= 2 else 0):
+            masks[0, w] = ALL_BITS
+        if k > 2 and states == 2 and r == 2:  # otherwise the mask has bits that are no rows
+            _add_binary_cells(masks, bitmaps[parent, begin:end], bitmaps[child, begin:end], table)
+            continue
+        for cell in range(within * states):
+            a = bitmaps[parent + cell % states, begin:end]
+            if k == 1:  # the parent is the child itself
+                for w in range(end - begin):
+                    table[cell] += np.int64(popcount(a[w]))
+            else:
+                some = table[cell * r : (cell + 1) * r]
+                _add_cells(masks[cell // states], a, bitmaps, child, begin, end, some)
 
 
 @part
-def _count_binary_pair(bitmaps, first, cards, family, table):
-    """Count a family with binary child and last parent: four sums per mask of the rest give four cells."""
-    k = family.shape[0]
-    others = family[: k - 2]
-    parent = bitmaps[first[family[k - 2]]]
-    child = bitmaps[first[family[k - 1]]]
-    cells = table.shape[0] // 4
-    words = bitmaps.shape[1]
-    width = min(words, max(32, MASK_WORDS // cells))
-    masks = np.empty((cells, width), dtype=np.uint64)
-    table[:] = 0
-    for begin in range(0, words, width):
-        end = min(words, begin + width)
-        _block_masks(bitmaps, first, cards, others, begin, end, masks)
-        a, b = parent[begin:end], child[begin:end]
-        for cell in range(cells):
-            mask = masks[cell, : end - begin]
-            total = only_a = only_b = both = np.uint64(0)
+def _add_cells(mask, a, bitmaps, child, begin, end, table):
+    """Add the cells of all states of the child, whose first bitmap is `child`, within a mask and a."""
+    left = ones = np.uint64(0)
+    b = bitmaps[child, begin:end]
+    for w in range(end - begin):
+        left += popcount(mask[w] & a[w])
+        ones += popcount(mask[w] & a[w] & b[w])
+    for state in range(table.shape[0]):
+        if state == table.shape[0] - 1:
+            ones = left
+        elif state > 0:
+            b = bitmaps[child + state, begin:end]
+            ones = np.uint64(0)
             for w in range(end - begin):
-                word = mask[w]
-                total += popcount(word)
-                only_a += popcount(word & a[w])
-                only_b += popcount(word & b[w])
-                both += popcount(word & a[w] & b[w])
-            # The bitmaps used are those of the first states.
-            table[4 * cell] += np.int64(both)
-            table[4 * cell + 1] += np.int64(only_a) - np.int64(both)
-            table[4 * cell + 2] += np.int64(only_b) - np.int64(both)
-            table[4 * cell + 3] += np.int64(total) - np.int64(only_a) - np.int64(only_b) + np.int64(both)
+                ones += popcount(mask[w] & a[w] & b[w])
+        table[state] += np.int64(ones)
+        left -= ones
+        if left == 0:
+            break
+
+
+@part
+def _add_binary_cells(masks, a, b, table):
+    """Add the cells of a binary parent and child from the bitmaps of their first states: four sums."""
+    for cell in range(table.shape[0] // 4):
+        mask = masks[cell]
+        total = only_a = only_b = both = np.uint64(0)
+        for w in range(a.shape[0]):
+            word = mask[w]
+            total += popcount(word)
+            only_a += popcount(word & a[w])
+            only_b += popcount(word & b[w])
+            both += popcount(word & a[w] & b[w])
+        table[4 * cell] += np.int64(both)
+        table[4 * cell + 1] += np.int64(only_a) - np.int64(both)
+        table[4 * cell + 2] += np.int64(only_b) - np.int64(both)
+        table[4 * cell + 3] += np.int64(total) - np.int64(only_a) - np.int64(only_b) + np.int64(both)
