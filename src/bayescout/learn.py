@@ -46,7 +46,8 @@ def learn(
     search      a name of `bayescout.search.SEARCHES`, or an instance with settings; "auto" runs several in
                 turn, as many as the numbers of variables and rows allow
     score       a name of `bayescout.scores.SCORES`, an instance, a function of counts, or your own object;
-                None or "auto" is bdeu with an ess of 3 for categories and bic for all other tables
+                None or "auto" is for categories bdeu with an ess of 3, or qnml if it makes the data more
+                probable, and bic for all other tables
     knowledge   required and forbidden arcs, tiers, an order, limits on parents; always obeyed
     start       None or "empty" (the required arcs), "random", or a graph to begin with
     seed        of everything random: same inputs, same answer, to the bit
