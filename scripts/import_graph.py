@@ -21,7 +21,7 @@ LAYERS = (
     "errors", "wording", "arrays", "checks", "settings", "kernels", "graph", "data", "plots", "statistics",
     "scores", "network", "formats", "search", "explain", "result_document", "result_settings", "result",
     "completion", "evidence", "choosing", "task", "session", "learn", "optimality", "evaluate", "causal",
-    "warming", "__init__", "experiments", "report", "cli", "__main__",
+    "dynamic", "warming", "__init__", "experiments", "report", "cli", "__main__",
 )  # fmt: skip
 """From the lowest: a module may import its own package and those before it."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bayescout.data import discretise as discretise
     from bayescout.data import read_table as read_table
     from bayescout.data import write_table as write_table
+    from bayescout.dynamic import lag as lag
     from bayescout.errors import BayescoutError as BayescoutError
     from bayescout.errors import BayescoutWarning as BayescoutWarning
     from bayescout.evaluate import bootstrap as bootstrap
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "bayescout.causal": ("adjustment_sets", "effect"),
     "bayescout.data": ("Discretiser", "Table", "as_table", "discretise", "read_table", "write_table"),
+    "bayescout.dynamic": ("lag",),
     "bayescout.errors": ("BayescoutError", "BayescoutWarning"),
     "bayescout.evaluate": (
         "bootstrap", "cross_validate", "divergence", "held_out", "independence_test",
