@@ -383,8 +383,14 @@ def test_the_numbers_of_frigo_discrete(tiny_studies):
     expected = [
         x for score in ("bdeu", "bdeu-chickering") for rows in low for x in (100 * points(score, rows), rows)
     ]
-    inside = [0.2 <= points("bdeu", rows) <= 0.3 for rows in low]
+    inside = [0.2 <= points("bdeu-chickering", rows) <= 0.3 for rows in low]
     check(told(findings, "From 100 to 500"), [*expected, sum(inside), len(inside)])
+    late = [rows for rows in study.collider_rows if rows >= 1800]
+    expected = [
+        x for score in ("bdeu", "bdeu-chickering") for rows in late for x in (100 * points(score, rows), rows)
+    ]
+    level = [abs(points("bdeu-chickering", rows)) < 0.05 for rows in late]
+    check(told(findings, "On the collider the difference"), [*expected, sum(level), len(level)])
     for claim, scores, (least, most) in (
         ("With BDeu I-map raises", ("bdeu-chickering", "bdeu"), (0.25, 0.45)),
         ("With BIC I-map raises", ("bic-double", "bic"), (0.1000001, 9.0)),
