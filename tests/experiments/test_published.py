@@ -33,7 +33,6 @@ HELD = {
         "The genetic algorithm takes much longer than a first ascent.",
     ],
     "suhas": [
-        "The average fitness rises with the generations",
         "The maximum fitness never falls.",
         "The networks approach the fitness of the reference network",
         "In some runs the fittest network is at least as fit as the reference.",

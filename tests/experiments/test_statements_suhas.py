@@ -63,19 +63,20 @@ def test_the_numbers_of_suhas(tiny_studies):
         claim = [one for one in findings if one.claim.startswith("Increasing α")][list(forms).index(form)]
         alphas, expected = study.chosen_alphas(form), []
         for order in ("known", "unknown"):
-            points = []
-            for alpha in alphas:
-                some = runs(
-                    records, part="alpha", nodes=least, order=order, score__name=form, score__alpha=alpha
-                )
-                rates = [
-                    [x for x in of(some, f"population_{name}") if x is not None]
-                    for name in ("recall", "precision")
-                ]
-                if all(rates):
-                    points.append((alpha, *map(mean, rates)))
-            top = max(points, key=lambda point: point[2])
-            (a, r0, p0), (b, r1, p1) = points[0], points[-1]
-            expected += [a, b, r0, r1, p0, p1, top[2], top[0]]
+            for prefix in ("population_", ""):
+                points = []
+                for alpha in alphas:
+                    some = runs(
+                        records, part="alpha", nodes=least, order=order, score__name=form, score__alpha=alpha
+                    )
+                    rates = [
+                        [x for x in of(some, f"{prefix}{name}") if x is not None]
+                        for name in ("recall", "precision")
+                    ]
+                    if all(rates):
+                        points.append((alpha, *map(mean, rates)))
+                top = max(points, key=lambda point: point[2])
+                (a, r0, p0), (b, r1, p1) = points[0], points[-1]
+                expected += [a, b, r0, r1, p0, p1, top[2], top[0]]
         check(claim, expected)
     assert_all_checked(findings)
