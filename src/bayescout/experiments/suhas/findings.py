@@ -138,8 +138,8 @@ def alpha_trades(view: View, form: str) -> Finding:
         cells[f"precision of the {whose}, order {order}"] = p_high > p_low
         parts.append(
             f"{whose}, order {order}: from α = {low:g} to {high:g} recall goes from {r_low:.2f} to "
-            f"{r_high:.2f} and precision from {p_low:.2f} to {p_high:.2f}, with the highest, {top[1]:.2f}, at "
-            f"{top[0]:g}"
+            f"{r_high:.2f} and precision from {p_low:.2f} to {p_high:.2f}, with the highest, "
+            f"{top[1]:.2f}, at {top[0]:g}"
         )
     return judged(
         f"Increasing α lowers recall and raises precision ({FORM_TITLES[form]}).",
