@@ -119,8 +119,9 @@ def test_the_effect_of_alpha_is_what_the_records_say(records):
             alpha = record.run["score"]["alpha"]
             up, down = (0.9, 0.1) if alpha > 1 else (0.1, 0.9)
             return {
-                "population_precision": up if rising else down,
-                "population_recall": down if rising else up,
+                f"{whose}{name}": up if rising is (name == "precision") else down
+                for whose in ("population_", "")
+                for name in ("precision", "recall")
             }
 
         return changed(records, change, part=BY_ALPHA)

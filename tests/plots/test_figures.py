@@ -213,6 +213,10 @@ def test_panels_share_their_axes_and_bars():
     assert low.get_ylim() == high.get_ylim()
     low, high = draw(Lines("l", "", "x", "y", pair, shared="x")).axes
     assert low.get_ylim() != high.get_ylim()
+    far = (pair[0], Panel("b", (Series("s", (100.0, 200.0), (5.0, 9.0)),)))
+    low, high = draw(Lines("l", "", "x", "y", far, shared="y", log_x=True)).axes
+    assert low.get_ylim() == high.get_ylim()
+    assert low.get_xlim() != high.get_xlim()
 
 
 def test_a_method_has_one_colour_everywhere_and_figures_one_legend():

@@ -128,8 +128,8 @@ def legend(figure: Any) -> None:
 
 def draw_lines(figure: Lines) -> Any:
     """Draw every panel with its series, bands and references, under one legend."""
-    share_y = figure.shared == "both"
-    drawn, axes = panels(len(figure.panels), figure.title, figure.shared != "none", share_y)
+    share_x, share_y = figure.shared in ("both", "x"), figure.shared in ("both", "y")
+    drawn, axes = panels(len(figure.panels), figure.title, share_x, share_y)
     bold = [s.label for panel in figure.panels for s in panel.series if not s.faint and s.x]
     places = palette.places(bold)
     for panel, one in zip(figure.panels, axes, strict=False):
@@ -159,7 +159,8 @@ def _draw_panel(figure: Lines, panel: Panel, axes: Any, places: dict[str, int]) 
     numbers(axes.yaxis)
     numbers(axes.xaxis)
     if figure.log_x:
-        _logarithmic(axes, sorted({float(x) for p in figure.panels for series in p.series for x in series.x}))
+        shown = (panel,) if figure.shared == "y" else figure.panels
+        _logarithmic(axes, sorted({float(x) for p in shown for series in p.series for x in series.x}))
 
 
 def _draw_thin(series: Series, xs: list[float], ys: list[float], axes: Any, share: float) -> None:

@@ -60,7 +60,7 @@ class Lines:
     panels: tuple[Panel, ...]
     note: str = ""
     log_x: bool = False
-    shared: Literal["both", "x", "none"] = "both"
+    shared: Literal["both", "x", "y"] = "both"
     """The axes that panels share; panels of different scores share no vertical one."""
 
 

@@ -34,6 +34,7 @@ def findings(study: FrigoDiscrete, view: View) -> tuple[Finding, ...]:
     return (
         collider_ahead(study, view),
         collider_gain(study, view),
+        collider_level(study, view),
         gain_of_bdeu(view),
         converges(view, CHICKERING, BDEU),
         gain_of_bic(view),
@@ -64,9 +65,26 @@ def collider_ahead(study: FrigoDiscrete, view: View) -> Finding:
     }
     return judged(
         f"On the collider I-map is ahead of GES (BDeu) while there are fewer than {ENOUGH:,} rows.",
-        so_in(own[CHICKERING], "sample sizes") + _beside(BDEU, own[BDEU]),
-        own[CHICKERING],
+        f"With {TITLES[BDEU]}: {so_in(own[BDEU], 'sample sizes')}{_beside(CHICKERING, own[CHICKERING])}",
+        own[BDEU],
         unit="sample sizes",
+    )
+
+
+def collider_level(study: FrigoDiscrete, view: View) -> Finding:
+    own, listed = {}, []
+    for score in COLLIDER_SCORES:
+        gains = collider_gains(study.collider_rows, view.records, score)
+        late = {rows: value for rows, value in gains.items() if rows >= ENOUGH}
+        own[score] = {f"{rows:,} rows": abs(value) < CLOSE for rows, value in late.items()}
+        points = ", ".join(f"{100 * value:+.0f} at {rows:,} rows" for rows, value in late.items())
+        listed.append(f"{TITLES[score]}: {points}")
+    return judged(
+        f"On the collider the difference is very small from {ENOUGH:,} rows on.",
+        f"Points by {'; '.join(listed)}.{_beside(CHICKERING, own[CHICKERING])}",
+        own[BDEU],
+        unit="sample sizes",
+        rule=f"less than {100 * CLOSE:.0f} points.",
     )
 
 
@@ -89,8 +107,8 @@ def collider_gain(study: FrigoDiscrete, view: View) -> Finding:
     )
     return judged(
         "From 100 to 500 rows the gain is 20 to 30 points.",
-        f"Points by {listed}.{_beside(BDEU, cells[BDEU])}",
-        cells[CHICKERING],
+        f"Points by {listed}.{_beside(CHICKERING, cells[CHICKERING])}",
+        cells[BDEU],
         unit="sample sizes",
     )
 

@@ -30,10 +30,11 @@ most two arcs per node for each number of nodes ({nodes}) and rows ({rows}); {sa
 document estimates divergence from samples; here it is exact, of networks fitted with Laplace's correction.
 
 The document gives no parameter of its scores. "Following [7]" for BDeu is Chickering's: an equivalent \
-sample size of 10 and a structure prior of 0.001 per free parameter; findings on BDeu are judged with it, \
-and plain BDeu (equivalent sample size 1, no structure prior) stands beside it. BIC is run with its charge \
-of ½ log N per parameter and, as some programs have it, with log N; findings are judged with the latter, \
-which fits the printed gains better, and plain BIC stands beside it."""
+sample size of 10 and a structure prior of 0.001 per free parameter; findings on random and known networks \
+are judged with it, and plain BDeu (equivalent sample size 1, no structure prior) stands beside it. The \
+collider is judged with plain BDeu, which fits it better, and Chickering's stands beside it. BIC is run \
+with its charge of ½ log N per parameter and, as some programs have it, with log N; findings are judged \
+with the latter, which fits the printed gains better, and plain BIC stands beside it."""
 
 
 def outcome(study: FrigoDiscrete, records: Records) -> Outcome:

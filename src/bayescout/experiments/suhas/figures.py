@@ -61,7 +61,7 @@ def precision_and_recall(view: View) -> Lines:
         panels,
         "With the order known arcs can only go forward, as in the document's gene of n(n-1)/2 bits.",
         log_x=True,
-        shared="none",
+        shared="y",
     )
 
 

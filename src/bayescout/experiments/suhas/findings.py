@@ -6,7 +6,7 @@ only find arcs up to the direction that the data do not tell.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from statistics import mean
 
 from bayescout.experiments.comparisons import LEVEL, mann_whitney
@@ -25,6 +25,9 @@ GOOD_PRECISION = 0.8
 
 FULL = 0.95
 """Share of all arcs from which on a network counts as full."""
+
+RATES = {"last generation": "population_", "best network": ""}
+"""Networks whose precision and recall are followed by α, and how their measures begin."""
 
 
 def findings(view: View) -> tuple[Finding, ...]:
@@ -122,20 +125,21 @@ def alpha_trades(view: View, form: str) -> Finding:
     """Figure 6."""
     alphas = view.study.chosen_alphas(form)
     cells, parts = {}, []
-    for order in ORDERS:
+    for order, (whose, prefix) in product(ORDERS, RATES.items()):
         groups = [view.alpha(_smallest(view), form, alpha, order) for alpha in alphas]
         rates = [
-            (a, g.mean("population_precision"), g.mean("population_recall"))
+            (a, g.mean(f"{prefix}precision"), g.mean(f"{prefix}recall"))
             for a, g in zip(alphas, groups, strict=True)
         ]
         points = [(a, p, r) for a, p, r in rates if p is not None and r is not None]
         top = max(points, key=lambda point: point[1])
         (low, p_low, r_low), (high, p_high, r_high) = points[0], points[-1]
-        cells[f"recall, order {order}"] = r_high < r_low
-        cells[f"precision, order {order}"] = p_high > p_low
+        cells[f"recall of the {whose}, order {order}"] = r_high < r_low
+        cells[f"precision of the {whose}, order {order}"] = p_high > p_low
         parts.append(
-            f"order {order}: from α = {low:g} to {high:g} recall goes from {r_low:.2f} to {r_high:.2f} and "
-            f"precision from {p_low:.2f} to {p_high:.2f}, with the highest, {top[1]:.2f}, at {top[0]:g}"
+            f"{whose}, order {order}: from α = {low:g} to {high:g} recall goes from {r_low:.2f} to "
+            f"{r_high:.2f} and precision from {p_low:.2f} to {p_high:.2f}, with the highest, "
+            f"{top[1]:.2f}, at {top[0]:g}"
         )
     return judged(
         f"Increasing α lowers recall and raises precision ({FORM_TITLES[form]}).",
@@ -152,8 +156,9 @@ def _turned(cells: dict[str, bool]) -> Reason:
         "Without an order only the strongest dependencies are left at a large α, whose direction the data do "
         "not tell, and precision counts a reversed arc as wrong"
     )
-    if all(passed for name, passed in cells.items() if name.endswith("order known")):
-        return Reason(f"{text}; with the order known both parts hold.", "the same runs with the order known")
+    if all(passed for name, passed in cells.items() if name.endswith("best network, order known")):
+        run = "the best networks with the order known"
+        return Reason(f"{text}; of the best networks with the order known both parts hold.", run)
     return Reason(f"{text}.")
 
 

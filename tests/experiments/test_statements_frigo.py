@@ -1,0 +1,166 @@
+"""The statements of both frigo studies, computed a second time from their records."""
+
+from __future__ import annotations
+
+import math
+from statistics import mean
+
+from bayescout.experiments.frigo.printed import F_OF_GES, KLD_OF_GES
+from tests.experiments.statement_checks import assert_all_checked, check, findings_of, of, runs, told
+
+
+def test_the_numbers_of_frigo_discrete(tiny_studies):
+    study, records, findings = findings_of(tiny_studies, "frigo-discrete")
+    first, last = min(study.rows), max(study.rows)
+
+    def random(score, **size):
+        return runs(records, part="random", score=score, **size)
+
+    def gained(some):
+        return mean(one["imap"]["f"] - one["ges"]["f"] for one in some)
+
+    def points(score, rows):
+        some = runs(records, part="collider", score=score, rows=rows)
+        right = {s: sum(one["right"][s] for one in some) for s in ("ges", "imap")}
+        return (right["imap"] - right["ges"]) / sum(of(some, "sets"))
+
+    low = [rows for rows in study.collider_rows if rows <= 500]
+    expected = [
+        x for score in ("bdeu", "bdeu-chickering") for rows in low for x in (100 * points(score, rows), rows)
+    ]
+    inside = [0.2 <= points("bdeu-chickering", rows) <= 0.3 for rows in low]
+    check(told(findings, "From 100 to 500"), [*expected, sum(inside), len(inside)])
+    late = [rows for rows in study.collider_rows if rows >= 1800]
+    expected = [
+        x for score in ("bdeu", "bdeu-chickering") for rows in late for x in (100 * points(score, rows), rows)
+    ]
+    level = [abs(points("bdeu-chickering", rows)) < 0.05 for rows in late]
+    check(told(findings, "On the collider the difference"), [*expected, sum(level), len(level)])
+    for claim, scores, (least, most) in (
+        ("With BDeu I-map raises", ("bdeu-chickering", "bdeu"), (0.25, 0.45)),
+        ("With BIC I-map raises", ("bic-double", "bic"), (0.1000001, 9.0)),
+    ):
+        gains = [[gained(random(s, nodes=n, rows=first)) for n in study.nodes] for s in scores]
+        listed = [x for own in gains for pair in zip(own, study.nodes, strict=True) for x in pair]
+        passed = [least <= x < most for x in gains[1]]
+        check(told(findings, claim), [first, *listed, sum(passed), len(passed)])
+    for claim, score, plain in (
+        ("With BDeu the two converge", "bdeu-chickering", "bdeu"),
+        ("With BIC the two converge", "bic-double", "bic"),
+    ):
+        passed = [
+            sum(abs(gained(random(s, nodes=n, rows=last))) < 0.05 for n in study.nodes)
+            for s in (score, plain)
+        ]
+        size = len(study.nodes)
+        expected = [gained(random(score, rows=last)), passed[0], size, passed[1], size]
+        check(told(findings, claim), expected)
+    expected = []
+    for nodes in study.nodes:
+        for rows in (first, last):
+            means = [one["missed"]["mean"] for one in random("bdeu-chickering", nodes=nodes, rows=rows)]
+            expected.append(mean(x for x in means if x is not None))
+        expected.append(nodes)
+    check(told(findings, "The more data, the weaker"), [first, last, *expected])
+    expected = []
+    for network in study.networks:
+        for rows in study.network_rows:
+            some = runs(records, part="known", network=network, rows=rows, score="bdeu-chickering")
+            expected += [rows, gained(some)]
+    check(told(findings, "On alarm and insurance the two"), expected)
+    rates = {
+        (n, r): mean(x for x in of(random("bdeu-chickering", nodes=n, rows=r), "fdr") if x is not None)
+        for n in study.nodes
+        for r in study.rows
+    }
+    worst = max(rates, key=rates.__getitem__)
+    small = [rate < 0.05 for (n, _), rate in rates.items() if n == min(study.nodes)]
+    every = [rate < 0.05 for rate in rates.values()]
+    expected = [rates[worst], *worst, sum(small), len(small), min(study.nodes), sum(every), len(every)]
+    check(told(findings, "The false discovery rate always"), expected)
+    early = [rows for rows in study.collider_rows if rows < 1800]
+    ahead = {s: [points(s, rows) > 0 for rows in early] for s in ("bdeu", "bdeu-chickering")}
+    expected = [x for own in ahead.values() for x in (sum(own), len(own))]
+    check(told(findings, "On the collider I-map is ahead"), expected)
+    ratios = {}
+    for score in ("bic", "bic-double"):
+        ratios[score] = [
+            mean(one["ges"]["kld"] for one in random(score, nodes=n, rows=r)) / KLD_OF_GES[r][n]
+            for r in study.rows
+            for n in study.nodes
+            if n in KLD_OF_GES.get(r, {})
+        ]
+    off = {score: mean(abs(math.log(x)) for x in own) for score, own in ratios.items()}
+    best = min(off, key=off.__getitem__)
+    own = ratios[best]
+    expected = [off[best], max(off.values()), mean(own), min(own), max(own)]
+    check(told(findings, "GES with BIC has the divergences"), expected)
+    assert_all_checked(findings)
+
+
+def test_the_numbers_of_frigo_gaussian(tiny_studies):
+    study, records, findings = findings_of(tiny_studies, "frigo-gaussian")
+
+    def random(score, **size):
+        return runs(records, part="random", score=score, **size)
+
+    def ratio(some, search="ges"):
+        return mean(one[search]["ratio"] for one in some)
+
+    few, many = min(study.nodes), max(study.nodes)
+    expected, tests = [], []
+    for score in ("bic", "bic-quarter"):
+        cells = [ratio(random(score, nodes=n, rows=r)) for n in study.nodes for r in study.rows]
+        small, large = (ratio(random(score, nodes=n)) for n in (few, many))
+        expected += [small, few, large, many, max(cells)]
+        tests.append([large > 1, large > small, max(cells) > 2])
+    check(told(findings, "GES gives too many"), [*expected, sum(tests[0]), 3])
+    by_rows = [x for r in study.rows for x in (r, ratio(random("bic-quarter", rows=r), "imap-pruned"))]
+    check(told(findings, "I-map pruned gives about"), by_rows)
+    means = [
+        mean(one["imap"]["f"] - one["ges"]["f"] for one in random(score)) for score in ("bic", "bic-quarter")
+    ]
+    check(told(findings, "I-map's adjacency F"), means)
+    far = {r: mean(x for x in of(random("bic-quarter", rows=r), "far") if x is not None) for r in study.rows}
+    fdr = mean(x for x in of(random("bic-quarter"), "fdr") if x is not None)
+    first, last = min(study.rows), max(study.rows)
+    check(told(findings, "False acceptance falls"), [far[first], first, far[last], last, fdr])
+    expected = []
+    for network in study.networks:
+        for rows in study.network_rows:
+            some = runs(records, part="known", network=network, rows=rows, score="bic")
+            expected += [rows, mean(one["imap-pruned"]["f"] - one["ges"]["f"] for one in some)]
+    check(told(findings, "On the graphs of alarm"), expected)
+    expected = []
+    for score in ("bic", "bic-quarter"):
+        off = [
+            mean(one["ges"]["f"] for one in random(score, nodes=n, rows=r)) - F_OF_GES[r][n]
+            for r in study.rows
+            for n in study.nodes
+            if n in F_OF_GES.get(r, {})
+        ]
+        expected += [mean(map(abs, off)), mean(off)]
+    check(told(findings, "Adjacency F of GES as printed"), expected)
+    expected, better = [], []
+    for score in ("bic", "bic-quarter"):
+        gains = {
+            (n, r): mean(one["imap-pruned"]["f"] - one["ges"]["f"] for one in random(score, nodes=n, rows=r))
+            for n in study.nodes
+            for r in study.rows
+            if n >= 9
+        }
+        top = max(gains, key=gains.__getitem__)
+        average = mean(one["imap-pruned"]["f"] - one["ges"]["f"] for one in random(score, nodes=many))
+        expected += [average, many, gains[top], *top]
+        better.append(average > 0)
+    check(told(findings, "I-map pruned has the better"), [*expected, int(better[0]), 1])
+    expected, fewer = [], []
+    for score in ("bic", "bic-quarter"):
+        expected += [ratio(random(score), "imap"), ratio(random(score))]
+        fewer.append(
+            [ratio(random(score, nodes=n), "imap") < ratio(random(score, nodes=n)) for n in study.nodes]
+        )
+    for own in reversed(fewer):
+        expected += [sum(own), len(own)]
+    check(told(findings, "I-map's graphs have fewer"), expected)
+    assert_all_checked(findings)

@@ -1,0 +1,107 @@
+"""The statements of the lau study, computed a second time from its records."""
+
+from __future__ import annotations
+
+import math
+from statistics import mean, median, stdev
+
+import bayescout as bs
+from bayescout.experiments.lau import data as lau_data
+from tests.experiments.statement_checks import assert_all_checked, check, counted, findings_of, of, runs, told
+
+LN2 = math.log(2)
+
+
+def lau_climbs(records, data, start=None, score="bic-laplace"):
+    starts = ("empty", "random") if start is None else (start,)
+    return [
+        one
+        for own in starts
+        for one in runs(records, data__name=data, method="first-ascent", start=own, score=score)
+    ]
+
+
+def test_the_numbers_of_lau(tiny_studies):
+    _, records, findings = findings_of(tiny_studies, "lau")
+    both, starts = ("A", "B"), ("empty", "random")
+
+    def best(data):
+        return max(of(runs(records, data__name=data, score="bic-laplace"), "score"))
+
+    def at_best(data, some):
+        return [score > best(data) - 1e-6 for score in of(some, "score")]
+
+    def method(data, name):
+        return runs(records, data__name=data, score="bic-laplace", method=name)
+
+    robot = lau_data.robot()
+    own = bs.score(robot.dag, robot.sample(100, seed=lau_data.SEED_A), "bic-laplace") / LN2
+    check(told(findings, "The search finds networks of A"), [best("A") / LN2, own, 2780, 8])
+    graphs = {data: {str(one["parents"]) for one in lau_climbs(records, data)} for data in both}
+    check(told(findings, "On A all 100"), [len(lau_climbs(records, "A")), len(graphs["A"])])
+    check(told(findings, "B has substantially"), [len(graphs["A"]), len(graphs["B"])])
+    for data, claim in (("A", "On A the unconnected start tends"), ("B", "On B the random start tends")):
+        means = [mean(of(lau_climbs(records, data, s), "score")) / LN2 for s in ("empty", "random", "full")]
+        check(told(findings, claim), means)
+    spread = [stdev(of(lau_climbs(records, data, s), "iterations")) for data in both for s in starts]
+    check(told(findings, "The number of iterations varies"), spread)
+    for data in both:
+        its = {s: mean(of(lau_climbs(records, data, s), "iterations")) for s in (*starts, "full")}
+        ops = {s: mean(of(lau_climbs(records, data, s), "operations")) for s in (*starts, "full")}
+        check(
+            told(findings, f"On {data} random starts need"),
+            [its["random"], its["empty"], ops["random"], ops["empty"], its["full"], ops["full"]],
+        )
+    quotients = [
+        sum(of(lau_climbs(records, data, s), "operations"))
+        / sum(of(lau_climbs(records, data, s), "iterations"))
+        for data in both
+        for s in ("random", "empty")
+    ]
+    check(told(findings, "Operations per iteration"), quotients)
+    shares = []
+    for data in both:
+        empty = lau_climbs(records, data, "empty")[0]["trace"]["score"][0]
+        for start in ("random", "full"):
+            some = lau_climbs(records, data, start)
+            shares += counted(one["trace"]["score"][0] > empty for one in some)
+    check(told(findings, "Every random start scores"), shares)
+    cases = [(data, start) for data in both for start in starts]
+    for claim, measure, how in (
+        ("With BIC the search ends", "iterations", mean),
+        ("BIC finds networks with fewer", "parameters", median),
+        ("BD finds networks with a higher", "log_likelihood", lambda x: mean(x) / LN2),
+    ):
+        expected = [
+            how(of(lau_climbs(records, *case, score), measure))
+            for case in cases
+            for score in ("bic-laplace", "k2")
+        ]
+        check(told(findings, claim), expected)
+    alone = counted(at_best("B", lau_climbs(records, "B")))
+    tried = [
+        ("genetic-greedy", []), ("genetic-greedy, shaken", []), ("genetic-greedy, patience 1", [1]),
+        ("genetic-greedy, patience 10", [10]), ("genetic", []),
+    ]  # fmt: skip
+    expected = [x for data in both for x in counted(at_best(data, method(data, "genetic-greedy")))] + alone
+    for name, digits in tried:
+        expected += [*digits, *counted(at_best("B", method("B", name)))[:2]]
+    most = max(sum(at_best("B", method("B", name))) for name, _ in tried)
+    check(told(findings, "The genetic algorithm finds"), [*expected, most, len(method("B", "genetic"))])
+    times = [
+        mean(of(method(data, "genetic-greedy"), "operations"))
+        / mean(of(method(data, "first-ascent"), "operations"))
+        for data in both
+    ]
+    check(told(findings, "The genetic algorithm takes"), times)
+    sixteen, gene = (counted(at_best("B", method("B", m))) for m in ("best of 16", "genetic-greedy"))
+    check(told(findings, "The best of 16"), [16, *sixteen, *gene, *alone])
+    for data in both:
+        held = []
+        for start in starts:
+            traces = [one["trace"]["score"] for one in lau_climbs(records, data, start)]
+            steps = range(max(map(len, traces)))
+            held.append([mean(trace[min(i, len(trace) - 1)] for trace in traces) for i in steps])
+        caught = [i for i, (empty, random) in enumerate(zip(*held, strict=False)) if empty >= random]
+        check(told(findings, f"On {data} the mean score"), caught[:1])
+    assert_all_checked(findings)
