@@ -24,8 +24,6 @@ Some = TypeVar("Some", bound=Answer)
 
 def mutilated(network: Network, values: Mapping[int, Any]) -> Network:
     """The network in which the nodes have these values (codes or numbers), whatever their parents are."""
-    from bayescout.network.network import Network as Plain
-
     parents = tuple(() if i in values else own for i, own in enumerate(network.dag.parents))
     distributions = tuple(
         _fixed(network.nodes[i], one, values[i]) if i in values else one
@@ -33,7 +31,7 @@ def mutilated(network: Network, values: Mapping[int, Any]) -> Network:
     )
     fresh = {network.nodes[i]: _shown(network.distributions[i], value) for i, value in values.items()}
     done = tuple({**dict(network.done), **fresh}.items())
-    return Plain(Dag(network.nodes, parents), distributions, network.name, done)
+    return network.changed(Dag(network.nodes, parents), distributions, done)
 
 
 def actions(values: Mapping[Label, Any] | None, by_name: Mapping[str, Any]) -> dict[Label, Any]:

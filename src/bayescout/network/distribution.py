@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -12,31 +12,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, States
+from bayescout.display import Grid, Shown, own_name, probability_text
 from bayescout.errors import NetworkError, SettingError, UnknownNameError, printable
 
 Evidence = tuple[tuple[Label, Any], ...]
 
 
+@dataclass(frozen=True)
+class SoftFinding:
+    """The value of a variable with soft evidence: likelihoods of its states, or by Jeffrey's rule their
+    probabilities; of a continuous one the mean and variance of a measurement."""
+
+    weights: tuple[tuple[Label, float], ...]
+    is_posterior: bool = False
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{state}: {weight:g}" for state, weight in self.weights)
+        return f"{'P' if self.is_posterior else ''}({inside})"
+
+
 def heading(variables: tuple[Label, ...], evidence: Evidence, done: Evidence = ()) -> str:
-    """`P(lung, bronc | do(smoke=yes), age=old)`."""
+    """`P(lung, bronc | do(smoke=yes), age=old)`; soft evidence is shown as `age~(old: 0.8, young: 0.3)`."""
     acted = [f"do({', '.join(f'{label}={value}' for label, value in done)})"] if done else []
-    given = ", ".join([*acted, *(f"{label}={value}" for label, value in evidence)])
+    pairs = [f"{label}{'~' if isinstance(value, SoftFinding) else '='}{value}" for label, value in evidence]
+    given = ", ".join([*acted, *pairs])
     return printable(f"P({', '.join(str(v) for v in variables)}{' | ' + given if given else ''})")
 
 
-def _estimate(error: float) -> list[str]:
+def _estimate(error: float) -> tuple[str, ...]:
     """A line for an answer that is an estimate."""
-    return [f"  estimated from samples, standard error at most {error:.2g}"] if error else []
+    return (f"estimated from samples, standard error at most {error:.2g}",) if error else ()
 
 
-@dataclass(frozen=True, eq=False)
-class Distribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Distribution(Shown):
     """P(variables | evidence): `probabilities` has one axis per variable and sums to one.
 
     `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability. `done`
     says what was set by `Network.do`.
-    With one variable `answer["yes"]` is the probability of a state; with several,
-    `answer["yes", "no"]` takes one state per variable, in the order of `variables`.
+    It reads like a dict from states to probabilities: with one variable `answer["yes"]` is the probability
+    of a state and `list(answer)` the states; with several, `answer["yes", "no"]` takes one state per
+    variable, in the order of `variables`, and `list(answer)` has such tuples. `answer.at(0)` is by position.
     """
 
     variables: tuple[Label, ...]
@@ -56,44 +72,86 @@ class Distribution:
         wanted = (key,) if len(self.variables) == 1 else key
         if not isinstance(wanted, tuple) or len(wanted) != len(self.variables):
             names = ", ".join(str(v) for v in self.variables)
-            raise UnknownNameError("assignment", key, (), f"{self} (give one state for each of {names})")
+            head = heading(self.variables, self.evidence, self.done)
+            raise UnknownNameError("assignment", key, (), f"{head} (give one state for each of {names})")
         where = []
         for variable, states, state in zip(self.variables, self.states, wanted, strict=True):
             if state not in states:
-                raise UnknownNameError("state", state, states, f"variable {variable!r}")
+                hint = " (at() is by position)" if type(state) is int else ""
+                raise UnknownNameError("state", state, states, f"variable {variable!r}{hint}")
             where.append(states.index(state))
         return tuple(where)
 
-    def _keys(self) -> list[Any]:
+    def at(self, *positions: int) -> float:
+        """The probability at a position, one per variable: `answer.at(0)` is that of the first state."""
+        if len(positions) != len(self.variables):
+            raise SettingError(
+                f"at() takes one position for each of {len(self.variables)} variables, not {len(positions)}"
+            )
+        for variable, states, position in zip(self.variables, self.states, positions, strict=True):
+            if not isinstance(position, int | np.integer) or not -len(states) <= position < len(states):
+                raise SettingError(
+                    f"variable {variable!r} has {len(states)} states, at positions 0 to {len(states) - 1}; "
+                    f"{position!r} is none of these"
+                )
+        return float(self.probabilities[positions])
+
+    def keys(self) -> list[Any]:
+        """The states, or the tuples of states, the last variable varying fastest."""
         return list(self.states[0]) if len(self.variables) == 1 else list(product(*self.states))
+
+    def values(self) -> list[float]:
+        """The probabilities, in the order of `keys()`."""
+        return list(self.probabilities.ravel().tolist())
+
+    def items(self) -> list[tuple[Any, float]]:
+        """(state or tuple of states, probability)."""
+        return list(zip(self.keys(), self.values(), strict=True))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return int(self.probabilities.size)
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self._where(key)
+        except (UnknownNameError, TypeError):
+            return False
+        return True
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.probabilities, dtype=dtype)
 
     def to_dict(self) -> dict[Any, float]:
         """The probability of each state, or of each tuple of states."""
-        return dict(zip(self._keys(), self.probabilities.ravel().tolist(), strict=True))
+        return dict(self.items())
 
     def most_probable(self) -> Any:
         """The state (or tuple of states) with the largest probability, the first of equals."""
-        return self._keys()[int(np.argmax(self.probabilities))]
+        return self.keys()[int(np.argmax(self.probabilities))]
 
     def rows(self) -> list[tuple[States, float]]:
         """(one state per variable, probability), the last variable varying fastest."""
         return list(zip(product(*self.states), self.probabilities.ravel().tolist(), strict=True))
 
-    def __str__(self) -> str:
-        lines = [(" ".join(map(printable, states)), p) for states, p in self.rows()]
-        width = max((len(name) for name, _ in lines), default=0)
+    def _grid(self) -> Grid:
+        rows = [(*map(str, states), probability_text(p)) for states, p in self.rows()]
+        names = (*map(str, self.variables), "") if len(self.variables) > 1 else ("", "")
         head = heading(self.variables, self.evidence, self.done)
-        return "\n".join(
-            [head, *(f"  {name:<{width}}  {p:.6f}" for name, p in lines), *_estimate(self.error)]
-        )
+        bars = tuple((0.0, p) for p in self.values())
+        return Grid(head, names, tuple(rows), 1, bars, _estimate(self.error))
 
-    def __repr__(self) -> str:
-        shape = " x ".join(str(size) for size in self.probabilities.shape)
-        return f"<Distribution {heading(self.variables, self.evidence, self.done)}: {shape} states>"
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        found: dict[Hashable, Sequence[Any]] = {
+            label: [states[i] for states, _ in self.rows()] for i, label in enumerate(self.variables)
+        }
+        return {**found, own_name("probability", self.variables): self.values()}
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianDistribution(Shown):
     """The normal distribution of the variables given the evidence.
 
     means       (k,)    in the order of `variables`
@@ -133,24 +191,19 @@ class GaussianDistribution:
             for label, mean, variance in zip(self.variables, self.means.tolist(), variances, strict=True)
         }
 
-    def __str__(self) -> str:
-        width = max((len(printable(v)) for v in self.variables), default=0)
-        lines = [
-            f"  {printable(label):<{width}}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
-            for label, cell in self.to_dict().items()
-        ]
-        return "\n".join([heading(self.variables, self.evidence, self.done), *lines])
+    def _grid(self) -> Grid:
+        return _moments(heading(self.variables, self.evidence, self.done), self.to_dict())
 
-    def __repr__(self) -> str:
-        return f"<GaussianDistribution {heading(self.variables, self.evidence, self.done)}>"
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        return _moment_columns(self.to_dict())
 
 
 MOST_SHOWN = 8
 """The most normal distributions of a mixture that are shown as text; `components` gives all."""
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianMixture:
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianMixture(Shown):
     """The distribution of continuous variables of a mixed network: a mixture of normal distributions.
 
     weights      (m,)      above zero, with sum one
@@ -255,28 +308,24 @@ class GaussianMixture:
             for label, mean, variance in zip(self.variables, means, variances, strict=True)
         }
 
-    def __str__(self) -> str:
-        width = max((len(printable(v)) for v in self.variables), default=0)
-        lines = [
-            f"  {printable(label):<{width}}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
-            for label, cell in self.to_dict().items()
-        ]
+    def _grid(self) -> Grid:
+        lines: list[str] = []
         parts = self.components
         if len(self.variables) == 1 and len(parts) > 1:
-            lines += [f"  {w:.4f} of N({one.mean:.6g}, {one.variance:.6g})" for w, one in parts[:MOST_SHOWN]]
+            lines += [f"{w:.4f} of N({one.mean:.6g}, {one.variance:.6g})" for w, one in parts[:MOST_SHOWN]]
             rest = len(parts) - MOST_SHOWN
-            lines += [f"  and {rest:,} more normal distributions"] if rest > 0 else []
+            lines += [f"and {rest:,} more normal distributions"] if rest > 0 else []
         elif len(parts) > 1:
-            lines.append(f"  a mixture of {len(parts):,} normal distributions")
-        return "\n".join([heading(self.variables, self.evidence, self.done), *lines, *_estimate(self.error)])
+            lines.append(f"a mixture of {len(parts):,} normal distributions")
+        head = heading(self.variables, self.evidence, self.done)
+        return _moments(head, self.to_dict(), (*lines, *_estimate(self.error)))
 
-    def __repr__(self) -> str:
-        what = heading(self.variables, self.evidence, self.done)
-        return f"<GaussianMixture {what}: {len(self.weights):,} components>"
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        return _moment_columns(self.to_dict())
 
 
-@dataclass(frozen=True, eq=False)
-class MixedDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class MixedDistribution(Shown):
     """The joint distribution of discrete and continuous variables.
 
     discrete    P(the discrete variables | evidence)
@@ -322,19 +371,37 @@ class MixedDistribution:
             for (key, p), one in pairs
         }
 
-    def __str__(self) -> str:
-        lines = [heading(self.variables, self.evidence, self.done)]
+    def _lines(self) -> list[tuple[States, float, Label, float | None, float | None]]:
+        """(states, probability, continuous variable, mean, variance), None where it is impossible."""
+        others = self.variables[len(self.discrete.variables) :]
+        found = []
         for states, p, one in self.rows():
-            lines.append(f"  {' '.join(map(printable, states))}  {p:.6f}")
-            cells = {} if one is None else one.to_dict()
-            lines += [
-                f"    {printable(label)}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
-                for label, cell in cells.items()
-            ]
-        return "\n".join([*lines, *_estimate(self.error)])
+            for label in others:
+                cell = {"mean": None, "variance": None} if one is None else one.to_dict()[label]
+                found.append((states, p, label, cell["mean"], cell["variance"]))
+        return found
 
-    def __repr__(self) -> str:
-        return f"<MixedDistribution {heading(self.variables, self.evidence, self.done)}>"
+    def _grid(self) -> Grid:
+        rows, bars = [], []
+        before: States | None = None
+        for states, p, label, mean, variance in self._lines():
+            first = states != before
+            shown = (*map(str, states), probability_text(p)) if first else ("",) * (len(states) + 1)
+            rows.append((*shown, str(label), *("---" if m is None else f"{m:.6g}" for m in (mean, variance))))
+            bars.append((0.0, p if first else 0.0))
+            before = states
+        columns = (*map(str, self.discrete.variables), "probability", "", "mean", "variance")
+        head = heading(self.variables, self.evidence, self.done)
+        return Grid(head, columns, tuple(rows), 4, tuple(bars), _estimate(self.error))
+
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        lines, names = self._lines(), self.discrete.variables
+        found: dict[Hashable, Sequence[Any]] = {
+            label: [line[0][i] for line in lines] for i, label in enumerate(names)
+        }
+        for i, name in enumerate(("probability", "variable", "mean", "variance")):
+            found[own_name(name, names)] = [line[i + 1] for line in lines]
+        return found
 
 
 Answer = Distribution | GaussianDistribution | GaussianMixture | MixedDistribution
@@ -344,3 +411,17 @@ Answer = Distribution | GaussianDistribution | GaussianMixture | MixedDistributi
 def _number_or_all(values: NDArray[np.float64]) -> Any:
     """The number of one variable, or the numbers of several."""
     return float(values[0]) if len(values) == 1 else values
+
+
+def _moments(head: str, cells: Mapping[Label, Mapping[str, float]], notes: tuple[str, ...] = ()) -> Grid:
+    """The table of means, variances and standard deviations."""
+    rows = [
+        (str(label), *(f"{n:.6g}" for n in (one["mean"], one["variance"], one["variance"] ** 0.5)))
+        for label, one in cells.items()
+    ]
+    return Grid(head, ("", "mean", "variance", "deviation"), tuple(rows), 3, notes=notes)
+
+
+def _moment_columns(cells: Mapping[Label, Mapping[str, float]]) -> dict[Hashable, Sequence[Any]]:
+    means = [one["mean"] for one in cells.values()]
+    return {"variable": list(cells), "mean": means, "variance": [one["variance"] for one in cells.values()]}
