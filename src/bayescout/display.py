@@ -40,6 +40,8 @@ class Grid:
     numbers  how many of the last columns are figures, aligned right
     bars     for each row a bar, drawn after its last column
     notes    lines below the table
+    more     how many rows were left out of `rows`, of which `MOST_HTML_ROWS` are ever shown
+    shades   for each row the share by which each figure is shaded in HTML; None for not at all
     """
 
     title: str
@@ -48,6 +50,8 @@ class Grid:
     numbers: int = 0
     bars: tuple[Interval, ...] | None = None
     notes: tuple[str, ...] = ()
+    more: int = 0
+    shades: tuple[tuple[float | None, ...], ...] | None = None
 
     def text(self) -> str:
         """The title, the table two blanks in, and the notes."""
@@ -71,7 +75,7 @@ class Grid:
         return ("  " + "  ".join([*cells, end])).rstrip()
 
     def _more(self, most: int) -> list[str]:
-        rest = len(self.rows) - most
+        rest = len(self.rows) + self.more - most
         return [f"  ... {rest:,} more rows"] if rest > 0 else []
 
     def _noted(self) -> list[str]:
@@ -83,11 +87,15 @@ class Grid:
         head = f"<thead><tr>{head}</tr></thead>" if any(self.columns) else ""
         body = "".join(self._html_row(i) for i in range(min(len(self.rows), MOST_HTML_ROWS)))
         below = [*self._more(MOST_HTML_ROWS), *self._noted()]
-        notes = "".join(f"<div>{escape(printable(note.strip()))}</div>" for note in below)
-        return (
-            f'<div><table style="border-collapse:collapse"><caption style="{CAPTION}">'
-            f"{escape(printable(self.title))}</caption>{head}<tbody>{body}</tbody></table>{notes}</div>"
+        notes = "".join(
+            f'<div style="padding:0 6px">{escape(printable(note.strip()))}</div>' for note in below
         )
+        title = f'<div style="font-weight:bold;padding:1px 6px">{escape(printable(self.title))}</div>'
+        return f"<div>{title}{TABLE}{head}<tbody>{body}</tbody></table>{notes}</div>"
+
+    @property
+    def _plain(self) -> list[None]:
+        return [None] * self._first
 
     @property
     def _first(self) -> int:
@@ -95,16 +103,21 @@ class Grid:
         return len(self.columns) - self.numbers
 
     def _html_row(self, i: int) -> str:
-        cells = "".join(_cell("td", cell, j >= self._first) for j, cell in enumerate(self.rows[i]))
+        shades = [None] * len(self.columns) if self.shades is None else [*self._plain, *self.shades[i]]
+        cells = "".join(
+            _cell("td", cell, j >= self._first, shade)
+            for j, (cell, shade) in enumerate(zip(self.rows[i], shades, strict=True))
+        )
         return f"<tr>{cells}{'' if self.bars is None else _html_bar(*self.bars[i])}</tr>"
 
 
-CAPTION = "caption-side:top;text-align:left;font-weight:bold;padding:2px 6px"
+TABLE = '<table style="border-collapse:collapse">'
 
 
-def _cell(tag: str, text: str, is_number: bool) -> str:
+def _cell(tag: str, text: str, is_number: bool, shade: float | None = None) -> str:
     side = "right;font-variant-numeric:tabular-nums" if is_number else "left"
-    return f'<{tag} style="text-align:{side};padding:1px 6px">{escape(printable(text))}</{tag}>'
+    ground = "" if shade is None else f";background:rgba(0,114,178,{0.6 * shade:.3f})"
+    return f'<{tag} style="text-align:{side};padding:1px 6px{ground}">{escape(printable(text))}</{tag}>'
 
 
 def _html_bar(begin: float, end: float) -> str:
@@ -140,7 +153,7 @@ def _has_blocks() -> bool:
 
 def probability_text(value: float) -> str:
     """Six digits; a smaller one that is not zero with its exponent."""
-    return f"{value:.6f}" if value == 0 or value >= 5e-7 else f"{value:.2e}"
+    return f"{value:.6f}" if value == 0 or value >= 1e-6 else f"{value:.2e}"
 
 
 # ---- what shows itself

@@ -11,7 +11,8 @@ import numpy as np
 from bayescout.errors import NetworkError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
-from bayescout.network.distribution import Answer, Evidence, MixedDistribution
+from bayescout.network.distribution import Answer, MixedDistribution
+from bayescout.network.headings import Evidence
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.node import NodeDistribution
 from bayescout.network.tabular import Tabular

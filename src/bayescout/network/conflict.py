@@ -22,8 +22,8 @@ from bayescout.display import Grid, Shown
 from bayescout.errors import SettingError
 from bayescout.network import inference, mixed_inference
 from bayescout.network.buckets import log_evidence
-from bayescout.network.distribution import Evidence, heading
 from bayescout.network.elimination import Array
+from bayescout.network.headings import Evidence, heading
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network

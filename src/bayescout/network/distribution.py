@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -12,31 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, States
-from bayescout.display import Grid, Shown, own_name, probability_text
-from bayescout.errors import NetworkError, SettingError, UnknownNameError, printable
-
-Evidence = tuple[tuple[Label, Any], ...]
-
-
-@dataclass(frozen=True)
-class SoftFinding:
-    """The value of a variable with soft evidence: likelihoods of its states, or by Jeffrey's rule their
-    probabilities; of a continuous one the mean and variance of a measurement."""
-
-    weights: tuple[tuple[Label, float], ...]
-    is_posterior: bool = False
-
-    def __str__(self) -> str:
-        inside = ", ".join(f"{state}: {weight:g}" for state, weight in self.weights)
-        return f"{'P' if self.is_posterior else ''}({inside})"
-
-
-def heading(variables: tuple[Label, ...], evidence: Evidence, done: Evidence = ()) -> str:
-    """`P(lung, bronc | do(smoke=yes), age=old)`; soft evidence is shown as `age~(old: 0.8, young: 0.3)`."""
-    acted = [f"do({', '.join(f'{label}={value}' for label, value in done)})"] if done else []
-    pairs = [f"{label}{'~' if isinstance(value, SoftFinding) else '='}{value}" for label, value in evidence]
-    given = ", ".join([*acted, *pairs])
-    return printable(f"P({', '.join(str(v) for v in variables)}{' | ' + given if given else ''})")
+from bayescout.display import MOST_HTML_ROWS, Grid, Shown, own_name, probability_text
+from bayescout.errors import NetworkError, SettingError, UnknownNameError
+from bayescout.network.headings import Evidence, heading, moment_columns, moments
 
 
 def _estimate(error: float) -> tuple[str, ...]:
@@ -137,11 +115,15 @@ class Distribution(Shown):
         return list(zip(product(*self.states), self.probabilities.ravel().tolist(), strict=True))
 
     def _grid(self) -> Grid:
-        rows = [(*map(str, states), probability_text(p)) for states, p in self.rows()]
+        shares = self.probabilities.ravel()[:MOST_HTML_ROWS].tolist()
+        rows = tuple(
+            (*map(str, states), probability_text(p))
+            for states, p in zip(product(*self.states), shares, strict=False)
+        )
         names = (*map(str, self.variables), "") if len(self.variables) > 1 else ("", "")
         head = heading(self.variables, self.evidence, self.done)
-        bars = tuple((0.0, p) for p in self.values())
-        return Grid(head, names, tuple(rows), 1, bars, _estimate(self.error))
+        bars = tuple((0.0, p) for p in shares)
+        return Grid(head, names, rows, 1, bars, _estimate(self.error), len(self) - len(rows))
 
     def _columns(self) -> dict[Hashable, Sequence[Any]]:
         found: dict[Hashable, Sequence[Any]] = {
@@ -192,10 +174,10 @@ class GaussianDistribution(Shown):
         }
 
     def _grid(self) -> Grid:
-        return _moments(heading(self.variables, self.evidence, self.done), self.to_dict())
+        return moments(heading(self.variables, self.evidence, self.done), self.to_dict())
 
     def _columns(self) -> dict[Hashable, Sequence[Any]]:
-        return _moment_columns(self.to_dict())
+        return moment_columns(self.to_dict())
 
 
 MOST_SHOWN = 8
@@ -318,10 +300,10 @@ class GaussianMixture(Shown):
         elif len(parts) > 1:
             lines.append(f"a mixture of {len(parts):,} normal distributions")
         head = heading(self.variables, self.evidence, self.done)
-        return _moments(head, self.to_dict(), (*lines, *_estimate(self.error)))
+        return moments(head, self.to_dict(), (*lines, *_estimate(self.error)))
 
     def _columns(self) -> dict[Hashable, Sequence[Any]]:
-        return _moment_columns(self.to_dict())
+        return moment_columns(self.to_dict())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -411,17 +393,3 @@ Answer = Distribution | GaussianDistribution | GaussianMixture | MixedDistributi
 def _number_or_all(values: NDArray[np.float64]) -> Any:
     """The number of one variable, or the numbers of several."""
     return float(values[0]) if len(values) == 1 else values
-
-
-def _moments(head: str, cells: Mapping[Label, Mapping[str, float]], notes: tuple[str, ...] = ()) -> Grid:
-    """The table of means, variances and standard deviations."""
-    rows = [
-        (str(label), *(f"{n:.6g}" for n in (one["mean"], one["variance"], one["variance"] ** 0.5)))
-        for label, one in cells.items()
-    ]
-    return Grid(head, ("", "mean", "variance", "deviation"), tuple(rows), 3, notes=notes)
-
-
-def _moment_columns(cells: Mapping[Label, Mapping[str, float]]) -> dict[Hashable, Sequence[Any]]:
-    means = [one["mean"] for one in cells.values()]
-    return {"variable": list(cells), "mean": means, "variance": [one["variance"] for one in cells.values()]}

@@ -21,7 +21,7 @@ from bayescout.display import Grid, Shown, own_name, probability_text
 from bayescout.errors import WrongKindError
 from bayescout.network import inference, mixed_inference
 from bayescout.network.buckets import Bucket, eliminate, pose, terms_of
-from bayescout.network.distribution import Evidence, heading
+from bayescout.network.headings import Evidence, heading
 from bayescout.network.inference import warn_undefined
 from bayescout.network.mixed_problem import undefined_nodes
 

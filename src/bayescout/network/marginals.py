@@ -7,7 +7,8 @@ from typing import Any
 
 from bayescout.data.table import Label
 from bayescout.display import Grid, Interval, Shown, probability_text
-from bayescout.network.distribution import Distribution, Evidence, heading
+from bayescout.network.distribution import Distribution
+from bayescout.network.headings import Evidence, heading
 
 
 class Marginals(Shown, dict[Label, Any]):

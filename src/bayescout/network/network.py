@@ -14,8 +14,9 @@ from bayescout.data.table import Label, Table
 from bayescout.errors import NetworkError, WrongKindError
 from bayescout.graph.dag import Dag
 from bayescout.network import acting, likelihood, sampling
-from bayescout.network.distribution import Answer, Evidence
+from bayescout.network.distribution import Answer
 from bayescout.network.encode import Matched, match_evidence, match_nodes
+from bayescout.network.headings import Evidence
 from bayescout.network.likelihood import LogLikelihood
 from bayescout.network.node import NodeDistribution
 from bayescout.network.parameterised import ParameterisedGraph

@@ -18,8 +18,9 @@ from bayescout.display import Grid, Shown
 from bayescout.errors import SettingError, TooLargeError, WrongKindError
 from bayescout.graph.labels import quoted
 from bayescout.network import conditioning, inference, mixed_inference
-from bayescout.network.distribution import Distribution, Evidence, GaussianMixture, heading
+from bayescout.network.distribution import Distribution, GaussianMixture
 from bayescout.network.elimination import Array
+from bayescout.network.headings import Evidence, heading
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network

@@ -16,7 +16,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size, quoted
 from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.cpt import Cpt
-from bayescout.network.distribution import Evidence
+from bayescout.network.headings import Evidence
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.node import NodeDistribution, Parameters
 from bayescout.network.tabular import Tabular

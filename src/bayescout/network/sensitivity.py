@@ -23,8 +23,8 @@ from bayescout.display import Grid, Shown, probability_text
 from bayescout.errors import SettingError, WrongKindError, printable
 from bayescout.network import inference, mixed_inference
 from bayescout.network.buckets import eliminate, pose, terms_of
-from bayescout.network.distribution import Evidence, heading
 from bayescout.network.elimination import Array
+from bayescout.network.headings import Evidence, heading
 from bayescout.network.inference import warn_undefined
 from bayescout.network.mixed_cells import bearing
 from bayescout.network.mixed_problem import Group, Problem, undefined_nodes

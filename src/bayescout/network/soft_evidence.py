@@ -22,8 +22,9 @@ from bayescout.errors import NetworkError, SettingError, UnknownNameError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.network import inference, mixed_inference
-from bayescout.network.distribution import Distribution, Evidence, MixedDistribution, SoftFinding
+from bayescout.network.distribution import Distribution, MixedDistribution
 from bayescout.network.elimination import Array
+from bayescout.network.headings import Evidence, SoftFinding
 from bayescout.network.linear_gaussian import LinearGaussian, finite_number
 from bayescout.network.node import NodeDistribution
 from bayescout.network.tabular import Tabular
