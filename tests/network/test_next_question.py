@@ -66,6 +66,16 @@ def test_the_next_best_question_of_asia():
     assert lines[-1] == "  entropy of lung: 0.692892 nats"
 
 
+def test_the_target_may_be_a_question_in_text():
+    text = asia().information("lung | xray=yes")
+    assert text.to_dict() == asia().information("lung", {"xray": "yes"}).to_dict()
+    acted = asia().information("lung | do(smoke=yes), xray=yes")
+    assert acted.to_dict() == asia().do(smoke="yes").information("lung", {"xray": "yes"}).to_dict()
+    assert "do(smoke=yes)" in str(acted)
+    with pytest.raises(NetworkError, match="about one target"):
+        asia().information("lung, tub | xray=yes")
+
+
 def test_what_is_separated_tells_nothing():
     found = asia().information("tub", {"either": "yes", "lung": "no"}, nodes=["smoke", "xray"])
     assert [one.information for one in found] == [0, 0]

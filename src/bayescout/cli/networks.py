@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    findings_given,
     label_named,
     missing_facts,
     open_graph,
@@ -164,17 +165,41 @@ def query(
             'do(smoke=yes)" for what happens if we act.'
         ),
     ],
+    soft: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Likelihoods of the states of a node, such as "smoke: yes=0.8, no=0.3"; repeatable.'
+        ),
+    ] = None,
+    jeffrey: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='What the distribution of a node is afterwards, such as "smoke: yes=0.7, no=0.3"; repeatable.'
+        ),
+    ] = None,
+    information: Annotated[
+        bool,
+        typer.Option("--information", help="Rank the other nodes by what they tell of the target."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Answer P(nodes | evidence), exactly."""
-    from bayescout.cli.render import answer_grid, console
+    from bayescout.cli.render import answer_grid, console, information_grid
 
     model = open_network(network)
-    answer = model.query(question)
+    findings = {
+        "soft": findings_given(model, "--soft", soft),
+        "jeffrey": findings_given(model, "--jeffrey", jeffrey),
+    }
+    answer = model.query(question, **findings)
+    ranked = model.information(question, None, None, **findings) if information else None
     if json:
-        print_json({"network": network, "query": question, **_answer(answer)})
-    else:
-        console().print(answer_grid(answer, f"P({question})"))
+        told = {} if ranked is None else {"information": [list(one[:2]) for one in ranked]}
+        print_json({"network": network, "query": question, **_answer(answer), **told})
+        return
+    console().print(answer_grid(answer, f"P({question})"))
+    if ranked is not None:
+        console().print(information_grid(ranked))
 
 
 def compare(

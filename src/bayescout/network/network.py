@@ -276,7 +276,7 @@ class Network(ParameterisedGraph):
 
     def information(
         self,
-        target: Label,
+        target: Any,
         evidence: Findings | None = None,
         nodes: Sequence[Label] | None = None,
         *,
@@ -286,16 +286,21 @@ class Network(ParameterisedGraph):
         """What observing each other node would tell about the target: the next best question first.
 
         The mutual information with the target given the evidence, in nats; `information(...).best` is the
-        node that tells most. `nodes` are those that can be observed, by default all.
+        node that tells most. `nodes` are those that can be observed, by default all. The target is a label,
+        or text as in `query`: `model.information("lung | xray=yes")`.
         """
         from dataclasses import replace
 
         from bayescout.network.next_question import information
 
-        asked = self._softened(evidence, soft, jeffrey)
+        targets, observed, acts = read_question(self.dag, target, evidence)
+        if len(targets) > 1:
+            raise NetworkError("information is about one target, and the question has several; ask of each")
+        model = self._acted(acts) if acts else self
+        asked = model._softened_codes(model._encoded(observed), soft, jeffrey)
         chosen = None if nodes is None else self._positions(nodes)
-        found = information(asked.network, self.dag.index(target), asked.evidence, chosen, len(self.dag))
-        return replace(found, evidence=asked.given, done=self.done)
+        found = information(asked.network, targets[0], asked.evidence, chosen, len(self.dag))
+        return replace(found, evidence=asked.given, done=model.done)
 
     def sensitivity(
         self,
