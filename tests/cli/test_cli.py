@@ -162,6 +162,15 @@ def test_query_takes_soft_evidence_and_ranks_next_questions():
     assert "observe" in run("query", "asia", "lung | xray=yes", "--information")[1]
 
 
+def test_rows_are_drawn_given_evidence():
+    found = run_json("sample", "asia", "-n", "50", "--given", "xray=yes, smoke=no")["data"]
+    assert set(found["xray"]) == {"yes"}
+    assert set(found["smoke"]) == {"no"}
+    assert set(found["dysp"]) == {"yes", "no"}
+    numbers = run_json("sample", "ecoli70", "-n", "5", "--given", "eutG=1.5")["data"]
+    assert set(numbers["eutG"]) == {1.5}
+
+
 def test_query_answers():
     answer = run_json("query", "asia", "lung | smoke=yes")
     assert answer["answer"] == [
@@ -332,6 +341,7 @@ def bad_inputs(folder: Path):
         ("unknown network", ["show", "alram"], "alarm"),
         ("unknown node", ["query", "asia", "lungs"], "lung"),
         ("unknown state", ["query", "asia", "lung | smoke=maybe"], "smoke"),
+        ("impossible", ["sample", "asia", "--given", "lung=yes, either=no"], "lung=yes, either=no cannot"),
         ("soft evidence without a node", ["query", "asia", "lung", "--soft", "yes=0.8"], "no colon"),
         ("soft evidence without a number", ["query", "asia", "lung", "--soft", "smoke: yes=high"], "'high'"),
         (

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.graph.dag import Dag
-from bayescout.network import DiscreteNetwork, buckets
+from bayescout.network import DiscreteNetwork, GaussianNetwork, buckets
 from bayescout.network.node import CHUNK
 from tests.network.asia_network import asia
 from tests.network.drawn_networks import (
@@ -110,6 +110,14 @@ def test_rows_obey_what_is_determined():
     fresh = switch().query(["s", "x"], {"z": 3.0})
     assert set(rows["s"]) == {state for state, p in fresh.discrete.items() if p > 0}
     assert (rows["z"] == 3).all()
+
+
+def test_numbers_that_cannot_be_together_are_refused():
+    model = GaussianNetwork(Dag.from_arcs([("x", "y")], "xy"), [0, 0], [[], [2]], [1, 0])
+    assert model.sample(3, evidence={"y": 4}).values[0].tolist() == pytest.approx([2, 2, 2])
+    for ask in (lambda e: model.sample(3, evidence=e), model.conflict, model.marginals):
+        with pytest.raises(NetworkError, match=r"x=1.*, y=3.* cannot happen together"):
+            ask({"x": 1, "y": 3})
 
 
 def test_the_same_seed_gives_the_same_rows_and_chunks_do_not_matter():

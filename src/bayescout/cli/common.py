@@ -12,7 +12,7 @@ from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
 from bayescout.network import Network
-from bayescout.network.question import match_text, parse_event
+from bayescout.network.question import label_of_text, match_text, parse_event
 
 
 def open_graph(text: str) -> Network | Dag:
@@ -74,6 +74,17 @@ def findings_given(model: Network, option: str, texts: Sequence[str] | None) -> 
             state = key if states is None else states[match_text("state", key, states, f"node {label!r}")]
             own[state] = number
         found[label] = own
+    return found
+
+
+def evidence_given(model: Network, text: str) -> dict[Any, Any]:
+    """States and numbers of nodes, from a text such as `smoke=yes, xray=no`."""
+    found: dict[Any, Any] = {}
+    for name, value in parse_event(text)[0]:
+        label = model.nodes[label_of_text(model.dag, name)]
+        node = model.distributions[model.dag.index(label)]
+        code = node.encode(label, value, is_text=True)
+        found[label] = code if node.states is None else node.states[code]
     return found
 
 

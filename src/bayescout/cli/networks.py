@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    evidence_given,
     findings_given,
     label_named,
     missing_facts,
@@ -89,12 +90,16 @@ def sample(
             "--output", "-o", metavar="FILE", help="The data to write: .csv, .tsv, .parquet, .arrow."
         ),
     ] = None,
+    given: Annotated[
+        str | None,
+        typer.Option(metavar="EVIDENCE", help='Draw given evidence, such as "smoke=yes, xray=no".'),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw rows from a network; without a file, as csv on standard output."""
     check_outputs([Output("--output", output, TABLE_ENDING)], reads=(network,))
     model = open_network(network)
-    table = model.sample(n, seed=seed)
+    table = model.sample(n, seed=seed, evidence=None if given is None else evidence_given(model, given))
     if output:
         table.save(output)
     if json:
@@ -174,7 +179,7 @@ def query(
     jeffrey: Annotated[
         list[str] | None,
         typer.Option(
-            help='What the distribution of a node is afterwards, such as "smoke: yes=0.7, no=0.3"; repeatable.'
+            help='The distribution of a node afterwards, such as "smoke: yes=0.7, no=0.3"; repeatable.'
         ),
     ] = None,
     information: Annotated[
