@@ -18,10 +18,10 @@ from bayescout.plots import draw_graph, to_svg
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "bayescout"
 LAYERS = (
-    "errors", "wording", "arrays", "checks", "settings", "kernels", "graph", "data", "plots", "statistics",
-    "scores", "network", "formats", "search", "explain", "result_document", "result_settings", "result",
-    "completion", "evidence", "choosing", "task", "session", "learn", "optimality", "evaluate", "causal",
-    "dynamic", "warming", "__init__", "experiments", "report", "cli", "__main__",
+    "errors", "wording", "display", "arrays", "checks", "settings", "kernels", "graph", "data", "plots",
+    "statistics", "scores", "network", "formats", "search", "explain", "result_document", "result_settings",
+    "result", "completion", "evidence", "choosing", "task", "session", "learn", "optimality", "evaluate",
+    "causal", "dynamic", "warming", "__init__", "experiments", "report", "cli", "__main__",
 )  # fmt: skip
 """From the lowest: a module may import its own package and those before it."""
 

@@ -140,7 +140,7 @@ def test_drawing_a_graph_loads_graphs_and_plots_only():
         "print(*sorted({name.split('.')[1] for name in sys.modules if name.startswith('bayescout.')}))"
     )
     assert set(loaded.split()) == {
-        "checks", "errors", "data", "graph", "learn", "plots", "report", "wording",
+        "checks", "display", "errors", "data", "graph", "learn", "plots", "report", "wording",
     }  # fmt: skip
 
 

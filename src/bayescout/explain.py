@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bayescout.arrays import Family
 from bayescout.data.table import Table
+from bayescout.display import Grid, Shown, own_name
 from bayescout.errors import GraphError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
@@ -18,8 +19,8 @@ from bayescout.statistics.dependencies import CachedTest
 Label = Hashable
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """The arc between two variables, or its absence.
 
     parent, child   the arc a -> b or b -> a that is in the graph, or a -> b if there is none
@@ -89,6 +90,37 @@ class Explanation:
             f"{arc} is in the graph ({kind} in its class); "
             f"without it {self._told('remove')}; turned round {turned}{tested}"
         )
+
+    def _changes(self) -> dict[str, float]:
+        """The changes of the score that are possible, by what is done to the arc."""
+        found = {"removed": self.remove, "turned round": self.reverse, "added": self.add}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _grid(self) -> Grid:
+        """The sentence, the changes of the score, and the counts of the child by the other's state."""
+        states = list(next(iter(self.counts.values()), {}))
+        rows = [
+            (f"score if {name}", f"{value:+.3f}", *[""] * len(states))
+            for name, value in self._changes().items()
+        ]
+        rows += [
+            (f"{self.parent}={state}", "", *(f"{count:,g}" for count in row.values()))
+            for state, row in self.counts.items()
+        ]
+        names = ("", "change", *(f"{self.child}={state}" for state in states))
+        return Grid(str(self), names, tuple(rows), len(names) - 1)
+
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        """The counts, one row per pair of states."""
+        cells = [(a, b, float(n)) for a, row in self.counts.items() for b, n in row.items()]
+        return {
+            self.parent: [cell[0] for cell in cells],
+            self.child: [cell[1] for cell in cells],
+            own_name("count", (self.parent, self.child)): [cell[2] for cell in cells],
+        }
+
+    def __repr__(self) -> str:
+        return self._grid().text()
 
 
 def explain(

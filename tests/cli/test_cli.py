@@ -149,6 +149,28 @@ def test_networks_of_both_kinds_are_fitted_shown_and_asked(tmp_path):
         run("convert", fitted, tmp_path / "model.bif")
 
 
+def test_query_takes_soft_evidence_and_ranks_next_questions():
+    import bayescout as bs
+
+    asia = bs.load_network("asia")
+    found = run_json("query", "asia", "lung | xray=yes", "--soft", "smoke: yes=0.8, no=0.3")["answer"]
+    expected = asia.query("lung | xray=yes", soft={"smoke": {"yes": 0.8, "no": 0.3}})
+    assert [row["probability"] for row in found] == pytest.approx(expected.values())
+    found = run_json("query", "asia", "smoke", "--jeffrey", "smoke: yes=0.7, no=0.3", "--information")
+    assert [row["probability"] for row in found["answer"]] == pytest.approx([0.7, 0.3])
+    assert found["information"][0][0] == "bronc"
+    assert "observe" in run("query", "asia", "lung | xray=yes", "--information")[1]
+
+
+def test_rows_are_drawn_given_evidence():
+    found = run_json("sample", "asia", "-n", "50", "--given", "xray=yes, smoke=no")["data"]
+    assert set(found["xray"]) == {"yes"}
+    assert set(found["smoke"]) == {"no"}
+    assert set(found["dysp"]) == {"yes", "no"}
+    numbers = run_json("sample", "ecoli70", "-n", "5", "--given", "eutG=1.5")["data"]
+    assert set(numbers["eutG"]) == {1.5}
+
+
 def test_query_answers():
     answer = run_json("query", "asia", "lung | smoke=yes")
     assert answer["answer"] == [
@@ -338,6 +360,14 @@ def bad_inputs(folder: Path):
         ("unknown network", ["show", "alram"], "alarm"),
         ("unknown node", ["query", "asia", "lungs"], "lung"),
         ("unknown state", ["query", "asia", "lung | smoke=maybe"], "smoke"),
+        ("impossible", ["sample", "asia", "--given", "lung=yes, either=no"], "lung=yes, either=no cannot"),
+        ("soft evidence without a node", ["query", "asia", "lung", "--soft", "yes=0.8"], "no colon"),
+        ("soft evidence without a number", ["query", "asia", "lung", "--soft", "smoke: yes=high"], "'high'"),
+        (
+            "soft evidence of one state",
+            ["query", "asia", "lung", "--soft", "smoke: yes=1"],
+            "give all states",
+        ),
         ("unknown score", ["score", two, folder / "fine.csv", "--score", "bick"], "bic"),
         ("unknown prior", ["fit", two, folder / "fine.csv", "--prior", "nothing"], "laplace"),
         ("cyclic modelstring", ["compare", "[A|B][B|A]", two], "A"),

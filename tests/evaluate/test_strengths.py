@@ -73,10 +73,15 @@ def test_by_hand():
     assert [tuple(row) for row in found.table()] == [
         ("a", "b", 1.0, 0.875), ("b", "a", 1.0, 0.125), ("b", "c", 0.5, 1.0), ("c", "b", 0.5, 0.0),
     ]  # fmt: skip
-    assert str(found).splitlines()[1] == "  a -> b  strength 1.000  direction 0.875"
+    assert str(found).splitlines() == [
+        "arc strengths over 4 graphs: 2 edges found, 1 above the threshold of 0.500",
+        "          strength  direction",
+        "  a -> b     1.000      0.875  ████████████████████",
+        "  b -> c     0.500      1.000  ██████████",
+    ]
     even = ArcStrengths.of_graphs([dag("ab"), dag("ba")])
-    assert str(even).splitlines()[1:] == ["  a -  b  strength 1.000  direction 0.500"]
-    assert repr(found) == "<ArcStrengths: 4 graphs, 2 edges found, 1 above 0.500>"
+    assert str(even).splitlines()[2:] == ["  a -  b     1.000      0.500  ████████████████████"]
+    assert repr(found) == str(found)
     as_json = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert as_json["arcs"][0] == ["a", "b", 1.0, 0.875]
 

@@ -43,9 +43,9 @@ def test_one_comparison_by_hand():
     assert result.adjacency_true_positives == 3
     assert result.adjacency_precision == result.adjacency_recall == result.adjacency_f1 == 0.75
     assert (result.learned_arcs, result.true_arcs, result.arc_ratio) == (4, 4, 1.0)
-    assert repr(result) == (
-        "<Comparison: 2 arcs right, 1 missing, 1 extra, 1 reversed; SHD 3 (5 on CPDAGs), F1 0.500>"
-    )
+    assert repr(result) == str(result)
+    assert "SHD          3 (5 of the equivalence classes, Hamming 4)" in str(result)
+    assert "F 0.500" in str(result)
 
 
 def test_precision_and_recall_are_not_mixed_up():

@@ -54,7 +54,11 @@ def test_one_target_has_plain_numbers():
     assert (answer.mean, answer.variance, answer.deviation) == pytest.approx((8, 0.25, 0.5))
     assert isinstance(answer.mean, float)
     assert isinstance(answer.variance, float)
-    assert str(answer).splitlines() == ["P(y | x=2.0)", "  y  mean 8  variance 0.25"]
+    assert str(answer).splitlines() == [
+        "P(y | x=2.0)",
+        "     mean  variance  deviation",
+        "  y     8      0.25        0.5",
+    ]
     both = model.query(["y", "x"])
     assert both.mean == pytest.approx([5, 1])
     assert both.variance == pytest.approx([36.25, 4])

@@ -142,7 +142,11 @@ def test_a_posterior_is_read_by_state_and_printed():
     assert sum(answer.to_dict().values()) == pytest.approx(1)
     assert answer.most_probable() == ("no", "no")
     text = str(asia().query("lung | smoke=yes"))
-    assert text.splitlines() == ["P(lung | smoke=yes)", "  yes  0.100000", "  no   0.900000"]
+    assert text.splitlines() == [
+        "P(lung | smoke=yes)",
+        "  yes  0.100000  ██",
+        "  no   0.900000  ██████████████████",
+    ]
 
 
 def test_an_observed_target_has_all_its_mass_on_its_state():

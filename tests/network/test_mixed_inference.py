@@ -379,11 +379,12 @@ def test_a_continuous_answer_is_a_mixture():
     assert answer.cdf(answer.quantile(0.3)) == pytest.approx(0.3)
     assert str(answer).splitlines() == [
         "P(t)",
-        "  t  mean 0.2  variance 1.66",
+        "     mean  variance  deviation",
+        "  t   0.2      1.66    1.28841",
         "  0.9000 of N(0, 1)",
         "  0.1000 of N(2, 4)",
     ]
-    assert repr(answer) == "<GaussianMixture P(t): 2 components>"
+    assert repr(answer) == str(answer)
     with pytest.raises(SettingError, match="between 0 and 1"):
         answer.quantile(1)
     both = clinic().query(["t", "u"])
@@ -405,8 +406,8 @@ def test_states_and_numbers_asked_for_together():
     }
     assert str(answer).splitlines()[:3] == [
         "P(ill, t | age=60.0)",
-        "  no  0.900000",
-        "    t  mean 0  variance 1",
+        "  ill  probability     mean  variance",
+        "  no      0.900000  t     0         1  ██████████████████",
     ]
     observed = clinic().query(["ill", "t"], {"ill": "yes", "t": 3})
     assert observed["no"] is None

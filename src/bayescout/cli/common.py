@@ -12,6 +12,7 @@ from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
 from bayescout.network import Network
+from bayescout.network.question import label_of_text, match_text, parse_event
 
 
 def open_graph(text: str) -> Network | Dag:
@@ -51,6 +52,40 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, bool)):
         return value
     return str(value)
+
+
+def findings_given(model: Network, option: str, texts: Sequence[str] | None) -> dict[Any, dict[Any, float]]:
+    """Numbers by state of nodes, from texts such as `smoke: yes=0.8, no=0.3`."""
+    found: dict[Any, dict[Any, float]] = {}
+    for text in texts or ():
+        name, colon, numbers = text.partition(":")
+        if not colon:
+            raise SettingError(
+                f'{option} {text!r} has no colon; write it as {option} "smoke: yes=0.8, no=0.3"'
+            )
+        label = label_named(name.strip(), model.nodes)
+        states = model.distributions[model.dag.index(label)].states
+        own: dict[Any, float] = {}
+        for key, value in parse_event(numbers)[0]:
+            try:
+                number = float(value)
+            except ValueError:
+                raise SettingError(f"{option} {text!r}: {value!r} is not a number") from None
+            state = key if states is None else states[match_text("state", key, states, f"node {label!r}")]
+            own[state] = number
+        found[label] = own
+    return found
+
+
+def evidence_given(model: Network, text: str) -> dict[Any, Any]:
+    """States and numbers of nodes, from a text such as `smoke=yes, xray=no`."""
+    found: dict[Any, Any] = {}
+    for name, value in parse_event(text)[0]:
+        label = model.nodes[label_of_text(model.dag, name)]
+        node = model.distributions[model.dag.index(label)]
+        code = node.encode(label, value, is_text=True)
+        found[label] = code if node.states is None else node.states[code]
+    return found
 
 
 def label_named(text: str, names: Sequence[Any]) -> Any:

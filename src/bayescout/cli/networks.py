@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import (
+    evidence_given,
+    findings_given,
     label_named,
     missing_facts,
     open_graph,
@@ -88,12 +90,16 @@ def sample(
             "--output", "-o", metavar="FILE", help="The data to write: .csv, .tsv, .parquet, .arrow."
         ),
     ] = None,
+    given: Annotated[
+        str | None,
+        typer.Option(metavar="EVIDENCE", help='Draw given evidence, such as "smoke=yes, xray=no".'),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw rows from a network; without a file, as csv on standard output."""
     check_outputs([Output("--output", output, TABLE_ENDING)], reads=(network,))
     model = open_network(network)
-    table = model.sample(n, seed=seed)
+    table = model.sample(n, seed=seed, evidence=None if given is None else evidence_given(model, given))
     if output:
         table.save(output)
     if json:
@@ -164,17 +170,41 @@ def query(
             'do(smoke=yes)" for what happens if we act.'
         ),
     ],
+    soft: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Likelihoods of the states of a node, such as "smoke: yes=0.8, no=0.3"; repeatable.'
+        ),
+    ] = None,
+    jeffrey: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='The distribution of a node afterwards, such as "smoke: yes=0.7, no=0.3"; repeatable.'
+        ),
+    ] = None,
+    information: Annotated[
+        bool,
+        typer.Option("--information", help="Rank the other nodes by what they tell of the target."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Answer P(nodes | evidence), exactly."""
-    from bayescout.cli.render import answer_grid, console
+    from bayescout.cli.render import answer_grid, console, information_grid
 
     model = open_network(network)
-    answer = model.query(question)
+    findings = {
+        "soft": findings_given(model, "--soft", soft),
+        "jeffrey": findings_given(model, "--jeffrey", jeffrey),
+    }
+    answer = model.query(question, **findings)
+    ranked = model.information(question, None, None, **findings) if information else None
     if json:
-        print_json({"network": network, "query": question, **_answer(answer)})
-    else:
-        console().print(answer_grid(answer, f"P({question})"))
+        told = {} if ranked is None else {"information": [list(one[:2]) for one in ranked]}
+        print_json({"network": network, "query": question, **_answer(answer), **told})
+        return
+    console().print(answer_grid(answer, f"P({question})"))
+    if ranked is not None:
+        console().print(information_grid(ranked))
 
 
 def compare(

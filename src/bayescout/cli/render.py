@@ -112,6 +112,13 @@ def _mixed_grid(answer: MixedDistribution, title: str) -> Group:
     return grid(title, columns, rows, numbers=2)
 
 
+def information_grid(found: Any) -> Group:
+    """The nodes by what observing them would tell about the target."""
+    shares = ["" if one.share is None else f"{100 * one.share:.1f}%" for one in found]
+    rows = [(one.node, f"{one.information:.6f}", share) for one, share in zip(found, shares, strict=True)]
+    return grid(f"Information about {found.target}", ["observe", "nats", "share"], rows, numbers=2)
+
+
 def comparison_grids(found: Comparison) -> list[Group]:
     """The measures, then the arcs that differ."""
     figures = [

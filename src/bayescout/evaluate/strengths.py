@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, GraphError, SettingError, UnknownNameError, printable
+from bayescout.display import Grid, Shown
+from bayescout.errors import BayescoutWarning, GraphError, SettingError, UnknownNameError
 from bayescout.evaluate.json_values import json_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted
@@ -18,6 +19,9 @@ from bayescout.graph.orders import peel_roots, reach
 from bayescout.graph.pdag import Pdag
 
 Ints = NDArray[np.int64]
+
+MOST_ARCS = 20
+"""The most arcs that are shown; `table()` has all."""
 
 
 class ArcStrength(NamedTuple):
@@ -30,7 +34,7 @@ class ArcStrength(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ArcStrengths:
+class ArcStrengths(Shown):
     """The strength and direction of every arc over a set of graphs.
 
     nodes   the labels
@@ -178,31 +182,33 @@ class ArcStrengths:
         """The number of pairs that are adjacent in at least one graph."""
         return int((np.triu(self._edges()) > 0).sum())
 
-    def __str__(self) -> str:
-        lines = [f"arc strengths over {counted(self.runs, 'graph')}; threshold {self.threshold():.3f}"]
+    def _grid(self) -> Grid:
         rows = [row for row in self.table() if row.direction > 0.5]
         rows += [row for row in self.table() if row.direction == 0.5 and self._is_first(row)]
         rows.sort(key=lambda row: (-row.strength, -row.direction))
-        arcs = [
-            printable(f"{row.parent} {'->' if row.direction > 0.5 else '- '} {row.child}")
-            for row in rows[:20]
-        ]
-        width = max(map(len, arcs), default=0)
-        for arc, row in zip(arcs, rows, strict=False):
-            lines.append(f"  {arc:<{width}}  strength {row.strength:.3f}  direction {row.direction:.3f}")
-        if len(rows) > 20:
-            lines.append(f"  ... {len(rows) - 20:,} more")
-        return "\n".join(lines)
+        shown = rows[:MOST_ARCS]
+        cells = tuple(
+            (
+                f"{row.parent} {'->' if row.direction > 0.5 else '- '} {row.child}",
+                f"{row.strength:.3f}",
+                f"{row.direction:.3f}",
+            )
+            for row in shown
+        )
+        kept = sum(_is_above(row.strength, self.threshold()) for row in rows)
+        title = (
+            f"arc strengths over {counted(self.runs, 'graph')}: {counted(len(self), 'edge')} found, {kept} "
+            f"above the threshold of {self.threshold():.3f}"
+        )
+        bars = tuple((0.0, row.strength) for row in shown)
+        return Grid(title, ("", "strength", "direction"), cells, 2, bars, more=len(rows) - len(shown))
+
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        rows = self.table()
+        return {name: [getattr(row, name) for row in rows] for name in ArcStrength._fields}
 
     def _is_first(self, row: ArcStrength) -> bool:
         return self.nodes.index(row.parent) < self.nodes.index(row.child)
-
-    def __repr__(self) -> str:
-        kept = sum(row.strength > self.threshold() for row in self.table()) // 2
-        return (
-            f"<ArcStrengths: {counted(self.runs, 'graph')}, {counted(len(self), 'edge')} found, "
-            f"{kept} above {self.threshold():.3f}>"
-        )
 
 
 def _as_graph(source: Any) -> Dag | Pdag:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from bayescout.display import Grid, Shown
 from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import Pair
@@ -20,7 +21,7 @@ Mark = Literal["->", "<-", "-"]
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """Counts and rates of a learned graph against the true one, aligned by label.
 
     true_positives, false_positives, false_negatives
@@ -137,16 +138,34 @@ class Comparison:
         ]
         for name in _PAIRS:
             pairs = getattr(self, name)
-            differing = [f"{a} {'-' if (a, b) in self.undirected else '->'} {b}" for a, b in pairs]
+            differing = [self._arc(pair) for pair in pairs]
             lines.append(f"  {name:<11}  {len(differing)}{shown(differing)}")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return (
-            f"<Comparison: {counted(self.true_positives, 'arc')} right, {self.n_missing} missing, "
-            f"{self.n_extra} extra, {self.n_reversed} reversed; SHD {self.shd} "
-            f"({self.shd_cpdag} on CPDAGs), F1 {self.f1:.3f}>"
-        )
+    def _grid(self) -> Grid:
+        """The measures of `__str__`, one per line, with bars of the rates."""
+        rates = {name: getattr(self, name) for name in _RATES}
+        counts = {
+            "arcs learned": self.learned_arcs,
+            "arcs true": self.true_arcs,
+            "SHD": self.shd,
+            "SHD of the equivalence classes": self.shd_cpdag,
+            "Hamming distance": self.hamming,
+        }
+        rows = [(name, str(value)) for name, value in counts.items()]
+        rows += [(name.replace("_", " "), f"{rate:.3f}") for name, rate in rates.items()]
+        bars = [(0.0, 0.0)] * len(counts) + [(0.0, rate) for rate in rates.values()]
+        notes = []
+        for name in _PAIRS:
+            arcs = [self._arc(pair) for pair in getattr(self, name)]
+            notes.append(f"{name}: {len(arcs)}{shown(arcs)}")
+        return Grid("Learned against true", ("", ""), tuple(rows), 1, tuple(bars), tuple(notes))
+
+    def _arc(self, pair: Arc) -> str:
+        return f"{pair[0]} {'-' if pair in self.undirected else '->'} {pair[1]}"
+
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        return {"measure": list(_NUMBERS), "value": [float(getattr(self, name)) for name in _NUMBERS]}
 
 
 _NUMBERS = (
@@ -157,6 +176,7 @@ _NUMBERS = (
     *("learned_arcs", "true_arcs", "arc_ratio"),
 )
 _PAIRS = ("missing", "extra", "reversed")
+_RATES = ("precision", "recall", "f1", "adjacency_precision", "adjacency_recall", "adjacency_f1")
 
 
 def compare(learned: object, truth: object) -> Comparison:

@@ -11,7 +11,8 @@ import numpy as np
 from bayescout.errors import NetworkError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
-from bayescout.network.distribution import Answer, Evidence, MixedDistribution
+from bayescout.network.distribution import Answer, MixedDistribution
+from bayescout.network.headings import Evidence
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.node import NodeDistribution
 from bayescout.network.tabular import Tabular
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 Some = TypeVar("Some", bound=Answer)
 
 
-def mutilated(
-    network: Network, values: Mapping[int, Any]
-) -> tuple[Dag, tuple[NodeDistribution, ...], Evidence]:
-    """Graph and distributions in which nodes have these values (codes or numbers), and all that was set."""
+def mutilated(network: Network, values: Mapping[int, Any]) -> Network:
+    """The network in which the nodes have these values (codes or numbers), whatever their parents are."""
     parents = tuple(() if i in values else own for i, own in enumerate(network.dag.parents))
     distributions = tuple(
         _fixed(network.nodes[i], one, values[i]) if i in values else one
@@ -33,7 +32,7 @@ def mutilated(
     )
     fresh = {network.nodes[i]: _shown(network.distributions[i], value) for i, value in values.items()}
     done = tuple({**dict(network.done), **fresh}.items())
-    return Dag(network.nodes, parents), distributions, done
+    return network.changed(Dag(network.nodes, parents), distributions, done)
 
 
 def actions(values: Mapping[Label, Any] | None, by_name: Mapping[str, Any]) -> dict[Label, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, States, lock
+from bayescout.display import MOST_HTML_ROWS, Grid, Shown, own_name
 from bayescout.errors import NetworkError, printable
 from bayescout.network.linear_gaussian import Regression, finite_number
 from bayescout.network.node import (
@@ -194,8 +195,8 @@ def quoted_parents(given: Mapping[Label, NodeDistribution]) -> str:
     return ", ".join(repr(parent) for parent in given)
 
 
-@dataclass(frozen=True, eq=False)
-class Regressions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regressions(Shown):
     """One regression per configuration of the discrete parents, with labels, for display."""
 
     node: Label
@@ -246,6 +247,24 @@ class Regressions:
             for states, one, undefined in self.rows()
         ]
         return {"discrete": list(self.discrete), "continuous": list(self.continuous), "rows": rows}
+
+    def _grid(self) -> Grid:
+        rows = tuple(
+            (
+                *map(str, line[: self.leading]),
+                *("---" if n is None else f"{n:.6g}" for n in line[self.leading :]),
+            )
+            for line in islice(self.lines(), MOST_HTML_ROWS)
+        )
+        names = tuple(map(str, self.columns))
+        return Grid(self.title, names, rows, len(names) - self.leading, more=self.n_rows - len(rows))
+
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        lines = list(self.lines())
+        found: dict[Hashable, Sequence[Any]] = {}
+        for i, name in enumerate(self.columns):
+            found[own_name(str(name), list(found)) if name in found else name] = [line[i] for line in lines]
+        return found
 
     def __str__(self) -> str:
         """One equation per line."""

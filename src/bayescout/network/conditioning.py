@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.table import Label
 from bayescout.errors import BayescoutWarning, NetworkError
 from bayescout.network.distribution import GaussianDistribution
 from bayescout.network.encode import Matched
@@ -113,6 +114,17 @@ def answer(network: Network, targets: Sequence[int], evidence: Mapping[int, floa
     given = tuple((network.nodes[node], value) for node, value in evidence.items())
     variables = tuple(network.nodes[i] for i in targets)
     return GaussianDistribution(variables, found.mean(column)[:, 0], found.covariance, given)
+
+
+def all_marginals(network: Network, evidence: Mapping[int, float]) -> dict[Label, GaussianDistribution]:
+    """The distribution of every node given the evidence."""
+    found = answer(network, range(len(network.dag)), evidence)
+    return {
+        label: GaussianDistribution(
+            (label,), found.means[i : i + 1], found.covariance[i : i + 1, i : i + 1], found.evidence
+        )
+        for i, label in enumerate(network.nodes)
+    }
 
 
 def predict_rows(network: Network, target: int, matched: Matched) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
@@ -12,14 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, States
-from bayescout.errors import printable
-
-MAX_TEXT_ROWS = 64
-"""The most rows of a table shown as text; `rows()` always gives all of them."""
+from bayescout.display import MOST_HTML_ROWS, Grid, Shown, own_name
 
 
-@dataclass(frozen=True, eq=False)
-class Cpt:
+@dataclass(frozen=True, eq=False, repr=False)
+class Cpt(Shown):
     """P(node | parents), with the labels of its numbers.
 
     probabilities  one axis per parent, then the node's own states
@@ -70,25 +67,29 @@ class Cpt:
         rows = [{"given": list(given.values()), "probabilities": row} for given, row in self.rows()]
         return {"parents": list(self.parents), "states": list(self.states), "rows": rows}
 
-    def __str__(self) -> str:
-        lines = [[printable(label) for label in self.columns]]
-        for line in islice(self.lines(), MAX_TEXT_ROWS):
-            cells = ["---" if p is None else f"{p:.4f}" for p in line[self.leading :]]
-            lines.append([printable(value) for value in line[: self.leading]] + cells)
-        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-        text = [printable(self.title), *(_aligned(line, widths, len(self.parents)) for line in lines)]
-        if self.n_rows > MAX_TEXT_ROWS:
-            text.append(f"  ... {self.n_rows - MAX_TEXT_ROWS:,} more rows")
-        return "\n".join(text)
+    def _grid(self) -> Grid:
+        lines = list(islice(self.lines(), MOST_HTML_ROWS))
+        rows = tuple(
+            (
+                *map(str, line[: self.leading]),
+                *("---" if p is None else f"{p:.4f}" for p in line[self.leading :]),
+            )
+            for line in lines
+        )
+        shades = tuple(line[self.leading :] for line in lines)
+        names = tuple(map(str, self.columns))
+        rest = self.n_rows - len(rows)
+        return Grid(self.title, names, rows, len(self.states), more=rest, shades=shades)
 
-    def __repr__(self) -> str:
-        return f"<Cpt of {self.node!r}: {self.n_rows:,} rows x {len(self.states)} states>"
-
-
-def _aligned(line: list[str], widths: list[int], n_parents: int) -> str:
-    """Parent values aligned left, numbers aligned right."""
-    cells = [
-        cell.ljust(width) if i < n_parents else cell.rjust(width)
-        for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-    ]
-    return ("  " + "  ".join(cells)).rstrip()
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        """One row per configuration of the parents and state."""
+        cells = [
+            (values, state, p)
+            for values, numbers in ((line[: self.leading], line[self.leading :]) for line in self.lines())
+            for state, p in zip(self.states, numbers, strict=True)
+        ]
+        found: dict[Hashable, Sequence[Any]] = {
+            parent: [values[i] for values, _, _ in cells] for i, parent in enumerate(self.parents)
+        }
+        name = own_name("probability", (*self.parents, self.node))
+        return {**found, self.node: [state for _, state, _ in cells], name: [p for *_, p in cells]}

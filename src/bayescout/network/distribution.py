@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -12,31 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, States
-from bayescout.errors import NetworkError, SettingError, UnknownNameError, printable
-
-Evidence = tuple[tuple[Label, Any], ...]
-
-
-def heading(variables: tuple[Label, ...], evidence: Evidence, done: Evidence = ()) -> str:
-    """`P(lung, bronc | do(smoke=yes), age=old)`."""
-    acted = [f"do({', '.join(f'{label}={value}' for label, value in done)})"] if done else []
-    given = ", ".join([*acted, *(f"{label}={value}" for label, value in evidence)])
-    return printable(f"P({', '.join(str(v) for v in variables)}{' | ' + given if given else ''})")
+from bayescout.display import MOST_HTML_ROWS, Grid, Shown, own_name, probability_text
+from bayescout.errors import NetworkError, SettingError, UnknownNameError
+from bayescout.network.headings import Evidence, heading, moment_columns, moments
 
 
-def _estimate(error: float) -> list[str]:
+def _estimate(error: float) -> tuple[str, ...]:
     """A line for an answer that is an estimate."""
-    return [f"  estimated from samples, standard error at most {error:.2g}"] if error else []
+    return (f"estimated from samples, standard error at most {error:.2g}",) if error else ()
 
 
-@dataclass(frozen=True, eq=False)
-class Distribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Distribution(Shown):
     """P(variables | evidence): `probabilities` has one axis per variable and sums to one.
 
     `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability. `done`
     says what was set by `Network.do`.
-    With one variable `answer["yes"]` is the probability of a state; with several,
-    `answer["yes", "no"]` takes one state per variable, in the order of `variables`.
+    It reads like a dict from states to probabilities: with one variable `answer["yes"]` is the probability
+    of a state and `list(answer)` the states; with several, `answer["yes", "no"]` takes one state per
+    variable, in the order of `variables`, and `list(answer)` has such tuples. `answer.at(0)` is by position.
     """
 
     variables: tuple[Label, ...]
@@ -56,44 +50,90 @@ class Distribution:
         wanted = (key,) if len(self.variables) == 1 else key
         if not isinstance(wanted, tuple) or len(wanted) != len(self.variables):
             names = ", ".join(str(v) for v in self.variables)
-            raise UnknownNameError("assignment", key, (), f"{self} (give one state for each of {names})")
+            head = heading(self.variables, self.evidence, self.done)
+            raise UnknownNameError("assignment", key, (), f"{head} (give one state for each of {names})")
         where = []
         for variable, states, state in zip(self.variables, self.states, wanted, strict=True):
             if state not in states:
-                raise UnknownNameError("state", state, states, f"variable {variable!r}")
+                hint = " (at() is by position)" if type(state) is int else ""
+                raise UnknownNameError("state", state, states, f"variable {variable!r}{hint}")
             where.append(states.index(state))
         return tuple(where)
 
-    def _keys(self) -> list[Any]:
+    def at(self, *positions: int) -> float:
+        """The probability at a position, one per variable: `answer.at(0)` is that of the first state."""
+        if len(positions) != len(self.variables):
+            raise SettingError(
+                f"at() takes one position for each of {len(self.variables)} variables, not {len(positions)}"
+            )
+        for variable, states, position in zip(self.variables, self.states, positions, strict=True):
+            if not isinstance(position, int | np.integer) or not -len(states) <= position < len(states):
+                raise SettingError(
+                    f"variable {variable!r} has {len(states)} states, at positions 0 to {len(states) - 1}; "
+                    f"{position!r} is none of these"
+                )
+        return float(self.probabilities[positions])
+
+    def keys(self) -> list[Any]:
+        """The states, or the tuples of states, the last variable varying fastest."""
         return list(self.states[0]) if len(self.variables) == 1 else list(product(*self.states))
+
+    def values(self) -> list[float]:
+        """The probabilities, in the order of `keys()`."""
+        return list(self.probabilities.ravel().tolist())
+
+    def items(self) -> list[tuple[Any, float]]:
+        """(state or tuple of states, probability)."""
+        return list(zip(self.keys(), self.values(), strict=True))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return int(self.probabilities.size)
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self._where(key)
+        except (UnknownNameError, TypeError):
+            return False
+        return True
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.probabilities, dtype=dtype)
 
     def to_dict(self) -> dict[Any, float]:
         """The probability of each state, or of each tuple of states."""
-        return dict(zip(self._keys(), self.probabilities.ravel().tolist(), strict=True))
+        return dict(self.items())
 
     def most_probable(self) -> Any:
         """The state (or tuple of states) with the largest probability, the first of equals."""
-        return self._keys()[int(np.argmax(self.probabilities))]
+        return self.keys()[int(np.argmax(self.probabilities))]
 
     def rows(self) -> list[tuple[States, float]]:
         """(one state per variable, probability), the last variable varying fastest."""
         return list(zip(product(*self.states), self.probabilities.ravel().tolist(), strict=True))
 
-    def __str__(self) -> str:
-        lines = [(" ".join(map(printable, states)), p) for states, p in self.rows()]
-        width = max((len(name) for name, _ in lines), default=0)
-        head = heading(self.variables, self.evidence, self.done)
-        return "\n".join(
-            [head, *(f"  {name:<{width}}  {p:.6f}" for name, p in lines), *_estimate(self.error)]
+    def _grid(self) -> Grid:
+        shares = self.probabilities.ravel()[:MOST_HTML_ROWS].tolist()
+        rows = tuple(
+            (*map(str, states), probability_text(p))
+            for states, p in zip(product(*self.states), shares, strict=False)
         )
+        names = (*map(str, self.variables), "") if len(self.variables) > 1 else ("", "")
+        head = heading(self.variables, self.evidence, self.done)
+        bars = tuple((0.0, p) for p in shares)
+        return Grid(head, names, rows, 1, bars, _estimate(self.error), len(self) - len(rows))
 
-    def __repr__(self) -> str:
-        shape = " x ".join(str(size) for size in self.probabilities.shape)
-        return f"<Distribution {heading(self.variables, self.evidence, self.done)}: {shape} states>"
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        found: dict[Hashable, Sequence[Any]] = {
+            label: [states[i] for states, _ in self.rows()] for i, label in enumerate(self.variables)
+        }
+        return {**found, own_name("probability", self.variables): self.values()}
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianDistribution(Shown):
     """The normal distribution of the variables given the evidence.
 
     means       (k,)    in the order of `variables`
@@ -133,24 +173,19 @@ class GaussianDistribution:
             for label, mean, variance in zip(self.variables, self.means.tolist(), variances, strict=True)
         }
 
-    def __str__(self) -> str:
-        width = max((len(printable(v)) for v in self.variables), default=0)
-        lines = [
-            f"  {printable(label):<{width}}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
-            for label, cell in self.to_dict().items()
-        ]
-        return "\n".join([heading(self.variables, self.evidence, self.done), *lines])
+    def _grid(self) -> Grid:
+        return moments(heading(self.variables, self.evidence, self.done), self.to_dict())
 
-    def __repr__(self) -> str:
-        return f"<GaussianDistribution {heading(self.variables, self.evidence, self.done)}>"
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        return moment_columns(self.to_dict())
 
 
 MOST_SHOWN = 8
 """The most normal distributions of a mixture that are shown as text; `components` gives all."""
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianMixture:
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianMixture(Shown):
     """The distribution of continuous variables of a mixed network: a mixture of normal distributions.
 
     weights      (m,)      above zero, with sum one
@@ -255,28 +290,24 @@ class GaussianMixture:
             for label, mean, variance in zip(self.variables, means, variances, strict=True)
         }
 
-    def __str__(self) -> str:
-        width = max((len(printable(v)) for v in self.variables), default=0)
-        lines = [
-            f"  {printable(label):<{width}}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
-            for label, cell in self.to_dict().items()
-        ]
+    def _grid(self) -> Grid:
+        lines: list[str] = []
         parts = self.components
         if len(self.variables) == 1 and len(parts) > 1:
-            lines += [f"  {w:.4f} of N({one.mean:.6g}, {one.variance:.6g})" for w, one in parts[:MOST_SHOWN]]
+            lines += [f"{w:.4f} of N({one.mean:.6g}, {one.variance:.6g})" for w, one in parts[:MOST_SHOWN]]
             rest = len(parts) - MOST_SHOWN
-            lines += [f"  and {rest:,} more normal distributions"] if rest > 0 else []
+            lines += [f"and {rest:,} more normal distributions"] if rest > 0 else []
         elif len(parts) > 1:
-            lines.append(f"  a mixture of {len(parts):,} normal distributions")
-        return "\n".join([heading(self.variables, self.evidence, self.done), *lines, *_estimate(self.error)])
+            lines.append(f"a mixture of {len(parts):,} normal distributions")
+        head = heading(self.variables, self.evidence, self.done)
+        return moments(head, self.to_dict(), (*lines, *_estimate(self.error)))
 
-    def __repr__(self) -> str:
-        what = heading(self.variables, self.evidence, self.done)
-        return f"<GaussianMixture {what}: {len(self.weights):,} components>"
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        return moment_columns(self.to_dict())
 
 
-@dataclass(frozen=True, eq=False)
-class MixedDistribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class MixedDistribution(Shown):
     """The joint distribution of discrete and continuous variables.
 
     discrete    P(the discrete variables | evidence)
@@ -322,19 +353,37 @@ class MixedDistribution:
             for (key, p), one in pairs
         }
 
-    def __str__(self) -> str:
-        lines = [heading(self.variables, self.evidence, self.done)]
+    def _lines(self) -> list[tuple[States, float, Label, float | None, float | None]]:
+        """(states, probability, continuous variable, mean, variance), None where it is impossible."""
+        others = self.variables[len(self.discrete.variables) :]
+        found = []
         for states, p, one in self.rows():
-            lines.append(f"  {' '.join(map(printable, states))}  {p:.6f}")
-            cells = {} if one is None else one.to_dict()
-            lines += [
-                f"    {printable(label)}  mean {cell['mean']:.6g}  variance {cell['variance']:.6g}"
-                for label, cell in cells.items()
-            ]
-        return "\n".join([*lines, *_estimate(self.error)])
+            for label in others:
+                cell = {"mean": None, "variance": None} if one is None else one.to_dict()[label]
+                found.append((states, p, label, cell["mean"], cell["variance"]))
+        return found
 
-    def __repr__(self) -> str:
-        return f"<MixedDistribution {heading(self.variables, self.evidence, self.done)}>"
+    def _grid(self) -> Grid:
+        rows, bars = [], []
+        before: States | None = None
+        for states, p, label, mean, variance in self._lines():
+            first = states != before
+            shown = (*map(str, states), probability_text(p)) if first else ("",) * (len(states) + 1)
+            rows.append((*shown, str(label), *("---" if m is None else f"{m:.6g}" for m in (mean, variance))))
+            bars.append((0.0, p if first else 0.0))
+            before = states
+        columns = (*map(str, self.discrete.variables), "probability", "", "mean", "variance")
+        head = heading(self.variables, self.evidence, self.done)
+        return Grid(head, columns, tuple(rows), 4, tuple(bars), _estimate(self.error))
+
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        lines, names = self._lines(), self.discrete.variables
+        found: dict[Hashable, Sequence[Any]] = {
+            label: [line[0][i] for line in lines] for i, label in enumerate(names)
+        }
+        for i, name in enumerate(("probability", "variable", "mean", "variance")):
+            found[own_name(name, names)] = [line[i + 1] for line in lines]
+        return found
 
 
 Answer = Distribution | GaussianDistribution | GaussianMixture | MixedDistribution

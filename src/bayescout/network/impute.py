@@ -312,14 +312,14 @@ def filled_values(
         if rng is None:
             found = np.repeat(gaps.means[None], draws, axis=0)
         else:
-            half = _roots(gaps.covariances)[gaps.pattern]
+            half = square_roots(gaps.covariances)[gaps.pattern]
             noise = rng.standard_normal((draws, *gaps.means.shape))
             found = gaps.means + np.matmul(half, noise[..., None])[..., 0]
         made[:, gaps.rows[:, None], gaps.nodes] = found
     return made
 
 
-def _roots(covariances: Array) -> Array:
+def square_roots(covariances: Array) -> Array:
     """A square root of each covariance: triangular, or by eigenvalues if some are zero."""
     try:
         return np.asarray(np.linalg.cholesky(covariances))

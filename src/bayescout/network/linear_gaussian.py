@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, lock
+from bayescout.display import Grid, Shown
 from bayescout.errors import NetworkError, printable
 from bayescout.network.node import CHUNK, Array, Columns, Draw, NodeDistribution, as_array
 
@@ -111,8 +112,8 @@ def finite_number(label: Label, value: Any) -> float:
     return number
 
 
-@dataclass(frozen=True)
-class Regression:
+@dataclass(frozen=True, repr=False)
+class Regression(Shown):
     """A node as a linear function of its parents, for display: `y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`."""
 
     node: Label
@@ -141,6 +142,14 @@ class Regression:
     def to_dict(self) -> dict[str, Any]:
         coefficients = [list(pair) for pair in zip(self.parents, self.coefficients, strict=True)]
         return {"intercept": self.intercept, "coefficients": coefficients, "variance": self.variance}
+
+    def _grid(self) -> Grid:
+        rows = tuple((str(term), f"{value:.6g}") for term, value in self.lines())
+        return Grid(str(self), ("term", "value"), rows, 1)
+
+    def _columns(self) -> dict[Hashable, Sequence[Any]]:
+        lines = list(self.lines())
+        return {"term": [term for term, _ in lines], "value": [value for _, value in lines]}
 
     def __str__(self) -> str:
         text = f"{self.node} = {self.intercept:.6g}"

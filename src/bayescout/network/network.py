@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.reading import Notes, cut_notes
-from bayescout.data.table import Label, States, Table, lock
-from bayescout.errors import NetworkError, WrongKindError, printable
+from bayescout.data.table import Label, Table
+from bayescout.errors import NetworkError, WrongKindError
 from bayescout.graph.dag import Dag
-from bayescout.graph.labels import counted, graph_size, quoted
 from bayescout.network import acting, likelihood, sampling
-from bayescout.network.conditional_gaussian import ConditionalGaussian
-from bayescout.network.cpt import Cpt
-from bayescout.network.distribution import Answer, Evidence
+from bayescout.network.distribution import Answer
 from bayescout.network.encode import Matched, match_evidence, match_nodes
+from bayescout.network.headings import Evidence
 from bayescout.network.likelihood import LogLikelihood
-from bayescout.network.linear_gaussian import LinearGaussian
-from bayescout.network.node import NodeDistribution, Parameters
-from bayescout.network.question import read_question
-from bayescout.network.tabular import Tabular
+from bayescout.network.node import NodeDistribution
+from bayescout.network.parameterised import ParameterisedGraph
+from bayescout.network.question import read_event, read_question
 
 if TYPE_CHECKING:
     from os import PathLike
 
-Kind = TypeVar("Kind", bound=NodeDistribution)
+    from bayescout.network.conflict import Conflict
+    from bayescout.network.explanations import Explanations
+    from bayescout.network.marginals import Marginals
+    from bayescout.network.next_question import Information
+    from bayescout.network.sensitivity import Sensitivity
+    from bayescout.network.soft_evidence import Softened
+
+Findings = Mapping[Label, Any]
+"""What is known of variables, by their labels."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Network:
+class Network(ParameterisedGraph):
     """A DAG with the distribution of each node given its parents.
 
     distributions  one per node, in the order of `dag.nodes`: `Tabular` for a discrete node,
@@ -46,210 +49,6 @@ class Network:
     `do` has set, as (node, value).
     `DiscreteNetwork` and `GaussianNetwork` make such networks from arrays.
     """
-
-    dag: Dag
-    distributions: tuple[NodeDistribution, ...]
-    name: str = ""
-    done: Evidence = ()
-
-    kind_without_nodes: ClassVar[str] = Tabular.kind
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "distributions", tuple(self.distributions))
-        if len(self.dag) != len(self.distributions):
-            raise NetworkError(
-                f"{counted(len(self.dag), 'node')} but {counted(len(self.distributions), 'distribution')}; "
-                f"give one per node"
-            )
-        for i, (label, distribution) in enumerate(zip(self.nodes, self.distributions, strict=True)):
-            distribution.check(label, self._given(i))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"dag": self.dag, "distributions": self.distributions, "name": self.name, "done": self.done}
-
-    # ---- size and names
-
-    @property
-    def nodes(self) -> tuple[Label, ...]:
-        return self.dag.nodes
-
-    @cached_property
-    def kind(self) -> str:
-        """The kind of all nodes, "discrete" or "gaussian", or "mixed"."""
-        kinds = {distribution.kind for distribution in self.distributions} or {self.kind_without_nodes}
-        return kinds.pop() if len(kinds) == 1 else "mixed"
-
-    @property
-    def is_discrete(self) -> bool:
-        return self.kind == Tabular.kind
-
-    @property
-    def is_gaussian(self) -> bool:
-        return self.kind == LinearGaussian.kind
-
-    @property
-    def is_mixed(self) -> bool:
-        """True if discrete and continuous nodes are together, all of kinds that inference knows."""
-        known = (Tabular, LinearGaussian, ConditionalGaussian)
-        return self.kind == "mixed" and all(isinstance(one, known) for one in self.distributions)
-
-    @cached_property
-    def cuts(self) -> dict[Label, tuple[float, ...]]:
-        """The cut points of the nodes that were cut into intervals: raw numbers are turned into these."""
-        pairs = zip(self.nodes, self.distributions, strict=True)
-        return {label: one.cuts for label, one in pairs if isinstance(one, Tabular) and one.cuts is not None}
-
-    @cached_property
-    def missing_states(self) -> dict[Label, Label]:
-        """The state of the nodes that have one for missing cells: empty cells are turned into these."""
-        pairs = zip(self.nodes, self.distributions, strict=True)
-        return {
-            label: one.missing_state
-            for label, one in pairs
-            if isinstance(one, Tabular) and one.missing_state is not None
-        }
-
-    @cached_property
-    def notes(self) -> Notes:
-        """What tables made by the network note of its nodes: their cuts and states for missing cells."""
-        return replace(cut_notes(Notes(), self.cuts), missing_states=tuple(self.missing_states.items()))
-
-    @property
-    def n_parameters(self) -> int:
-        """The free parameters of all nodes."""
-        return sum(distribution.n_parameters for distribution in self.distributions)
-
-    @property
-    def n_undefined(self) -> int:
-        """The parent configurations of all nodes that the data left undefined."""
-        return sum(distribution.n_undefined for distribution in self.distributions)
-
-    def parameters(self, node: Label) -> Parameters:
-        """The parameters of one node with their labels, for display."""
-        i = self.dag.index(node)
-        return self.distributions[i].parameters(node, self._given(i))
-
-    def _given(self, i: int) -> dict[Label, NodeDistribution]:
-        """The parents of a node and their distributions."""
-        return {self.nodes[parent]: self.distributions[parent] for parent in self.dag.parents[i]}
-
-    def _all(self, kind: type[Kind]) -> tuple[Kind, ...]:
-        """The distributions if all are of this kind: the one place where other networks are refused."""
-        if self.kind != kind.kind:
-            pairs = zip(self.nodes, self.distributions, strict=True)
-            others = [label for label, one in pairs if one.kind != kind.kind]
-            raise WrongKindError(
-                f"this needs a network whose nodes are all {kind.kind}, and this one is {self.kind}"
-                f"{': see ' if others else ''}{quoted(others, 3)}; networks of every kind have sample, "
-                f"log_likelihood and parameters"
-            )
-        return tuple(one for one in self.distributions if isinstance(one, kind))
-
-    # ---- of discrete networks
-
-    @cached_property
-    def states(self) -> tuple[States, ...]:
-        """For each node its states, in order."""
-        return tuple(node.states for node in self._all(Tabular))
-
-    @cached_property
-    def tables(self) -> tuple[NDArray[np.float64], ...]:
-        """For each node P(node | parents): one axis per parent, then the node's own states."""
-        return tuple(node.table for node in self._all(Tabular))
-
-    @cached_property
-    def undefined(self) -> tuple[NDArray[np.bool_], ...]:
-        """For each node a mask over its parent configurations, True where the data showed none."""
-        return tuple(node.undefined for node in self._all(Tabular))
-
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """The number of states of each node."""
-        return tuple(len(states) for states in self.states)
-
-    @cached_property
-    def log_floors(self) -> tuple[float, ...]:
-        """For each table the logarithm of its smallest entry above zero."""
-        return tuple(node.log_floor for node in self._all(Tabular))
-
-    def cpt(self, node: Label) -> Cpt:
-        """The table of one discrete node, for display: `print(model.cpt("lung"))`."""
-        i = self.dag.index(node)
-        found = self.distributions[i]
-        if self.kind == "mixed" and isinstance(found, Tabular):
-            return found.parameters(node, self._given(i))
-        return self._all(Tabular)[i].parameters(node, self._given(i))
-
-    def marginals(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
-        """The distribution of every node of a discrete or mixed network given the evidence."""
-        from bayescout.network import inference, mixed_inference
-
-        find = mixed_inference.all_marginals if self.is_mixed else inference.all_marginals
-        found = find(self, self._observed(evidence))
-        return {label: acting.said(one, self.done) for label, one in found.items()}
-
-    def most_probable(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
-        """The complete assignment of largest probability that agrees with the evidence.
-
-        In a mixed network: the most probable states of all discrete nodes together, whatever the others
-        are, and the means of the continuous ones given these and the evidence.
-        """
-        from bayescout.network import inference, mixed_inference
-
-        if self.is_mixed:
-            return mixed_inference.most_probable(self, self._observed(evidence))
-        codes = inference.most_probable(self, self._observed(evidence))
-        return {
-            label: states[code] for label, states, code in zip(self.nodes, self.states, codes, strict=True)
-        }
-
-    def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
-        """P(target | the row's other columns), one row of the answer per row of data.
-
-        Nodes without a column and empty cells are summed out; columns of no node are left out, and values
-        that are no state of their node count as empty, each with a warning. A row whose evidence is
-        impossible in the network gets the target's distribution without evidence, and a warning counts
-        such rows.
-        """
-        from bayescout.network import incomplete, inference, mixed_rows
-
-        node = self.dag.index(target)
-        if self.is_mixed and self.distributions[node].states is None:
-            raise WrongKindError(
-                f"node {target!r} is continuous and has no probabilities of states: predict() gives its "
-                f"mean, query() its distribution"
-            )
-        matched = self.matched(data, node)
-        if self.is_mixed:
-            return mixed_rows.predict_proba(self, node, matched)
-        answer = inference.predict_rows if matched.empty is None else incomplete.predict_rows
-        return answer(self, node, matched)
-
-    # ---- of Gaussian networks
-
-    @cached_property
-    def intercepts(self) -> NDArray[np.float64]:
-        """(p,) the intercept of each node."""
-        return _locked([node.intercept for node in self._all(LinearGaussian)])
-
-    @cached_property
-    def variances(self) -> NDArray[np.float64]:
-        """(p,) the variance of each node's noise."""
-        return _locked([node.variance for node in self._all(LinearGaussian)])
-
-    @cached_property
-    def coefficients(self) -> tuple[NDArray[np.float64], ...]:
-        """For each node one number per parent, in the order of `dag.parents[i]`."""
-        return tuple(node.coefficients for node in self._all(LinearGaussian))
-
-    def equation(self, node: Label) -> str:
-        """`y = 1.5 + 0.3 x - 2 z + N(0, 0.25)`; with discrete parents one line per configuration of these."""
-        i = self.dag.index(node)
-        if self.is_mixed and self.distributions[i].states is not None:
-            raise WrongKindError(f"node {node!r} is discrete and has no equation: cpt() shows its table")
-        if self.is_mixed:
-            return str(self.parameters(node))
-        return str(self._all(LinearGaussian)[i].parameters(node, self._given(i)))
 
     def joint(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean vector and the covariance matrix of all nodes, in the order of `nodes`."""
@@ -315,9 +114,27 @@ class Network:
 
     # ---- samples
 
-    def sample(self, n: int, seed: int = 0) -> Table:
-        """n rows drawn from the network; the same seed gives the same rows everywhere."""
-        codes, values, undefined = sampling.draw(self, n, seed)
+    def sample(
+        self,
+        n: int,
+        seed: int = 0,
+        evidence: Findings | None = None,
+        *,
+        soft: Findings | None = None,
+        jeffrey: Findings | None = None,
+    ) -> Table:
+        """n rows drawn from the network, given the evidence; the same seed gives the same rows everywhere.
+
+        Rows given evidence are independent draws from the exact distribution, with what is observed in its
+        columns. `soft` and `jeffrey` are as in `query`.
+        """
+        if evidence or soft or jeffrey:
+            from bayescout.network.conditional_sampling import draw
+
+            asked = self._softened(evidence, soft, jeffrey)
+            codes, values, undefined = draw(asked.network, n, seed, asked.evidence, len(self.dag))
+        else:
+            codes, values, undefined = sampling.draw(self, n, seed)
         if undefined:
             from bayescout.network.inference import warn_undefined
 
@@ -327,7 +144,14 @@ class Network:
 
     # ---- questions
 
-    def query(self, targets: Any, evidence: Mapping[Label, Any] | None = None) -> Answer:
+    def query(
+        self,
+        targets: Any,
+        evidence: Findings | None = None,
+        *,
+        soft: Findings | None = None,
+        jeffrey: Findings | None = None,
+    ) -> Answer:
         """The distribution of the targets given the evidence, exactly.
 
         A `Distribution` of discrete targets; a `GaussianDistribution` of those of a Gaussian network; in a
@@ -338,21 +162,198 @@ class Network:
         `model.query("y | x=1.5, z=0")`, `model.query("lung | do(smoke=yes), age=old")`. In
         text, labels and states are matched as they print; a name with a comma, bar or equals sign, or one
         that begins with `do(`, goes in double quotes. Impossible evidence is refused.
+
+        soft     findings by likelihoods (virtual evidence): `{"smoke": {"yes": 0.8, "no": 0.3}}` is something
+                 that happens with probability 0.8 if smoke is yes, and 0.3 if it is no; only their quotients
+                 matter. Of a continuous variable, `{"mean": 1.5, "variance": 0.2}` is a measurement of 1.5
+                 whose error is normal with this variance.
+        jeffrey  findings by Jeffrey's rule: `{"smoke": {"yes": 0.7, "no": 0.3}}` is what smoke's distribution
+                 is afterwards, given all other evidence. Several hold at once, found by iterative
+                 proportional fitting: of all distributions that agree with them, the one closest to the
+                 network's.
         """
         nodes, observed, acts = read_question(self.dag, targets, evidence)
-        if acts:
-            return self._acted(acts)._answer(nodes, observed)
-        return self._answer(nodes, observed)
+        model = self._acted(acts) if acts else self
+        asked = model._softened_codes(model._encoded(observed), soft, jeffrey)
+        found: Answer = asked.restored(asked.network._answer(nodes, asked.evidence))
+        return found
 
-    def _answer(self, nodes: tuple[int, ...], observed: Mapping[int, tuple[Any, bool]]) -> Answer:
+    def _answer(self, nodes: tuple[int, ...], values: Mapping[int, Any]) -> Answer:
         from bayescout.network import conditioning, inference, mixed_inference
 
-        values = self._encoded(observed)
         if self.is_gaussian:
             return acting.said(conditioning.answer(self, nodes, values), self.done)
         if self.is_mixed:
             return acting.said(mixed_inference.answer(self, nodes, values), self.done)
         return acting.said(inference.answer(self, nodes, values), self.done)
+
+    def marginals(
+        self,
+        evidence: Findings | None = None,
+        *,
+        soft: Findings | None = None,
+        jeffrey: Findings | None = None,
+    ) -> Marginals:
+        """The distribution of every node given the evidence: a dict, shown as one table of bars."""
+        from bayescout.network import conditioning, inference, mixed_inference
+        from bayescout.network.marginals import Marginals
+
+        asked = self._softened(evidence, soft, jeffrey)
+        by_kind = mixed_inference if self.is_mixed else inference
+        find = conditioning.all_marginals if self.is_gaussian else by_kind.all_marginals
+        found = find(asked.network, asked.evidence)
+        answers = {label: acting.said(asked.restored(found[label]), self.done) for label in self.nodes}
+        return Marginals(answers, asked.given, self.done)
+
+    def most_probable(
+        self,
+        evidence: Findings | None = None,
+        nodes: Sequence[Label] | None = None,
+        *,
+        soft: Findings | None = None,
+        jeffrey: Findings | None = None,
+    ) -> dict[Label, Any]:
+        """The assignment of largest probability that agrees with the evidence: of all nodes, or of some.
+
+        With `nodes`, these together are as probable as can be and all others are summed out (marginal
+        MAP), which is in general not a part of the complete assignment. In a mixed network: the most probable
+        states of the discrete nodes together, whatever the others are, and the means of the continuous ones
+        given these and the evidence. In a Gaussian network: the means.
+        """
+        from bayescout.network import conditioning, inference, mixed_inference
+        from bayescout.network.explanations import explanations
+
+        asked = self._softened(evidence, soft, jeffrey)
+        chosen = self._positions(nodes)
+        if nodes is not None and not self.is_gaussian:
+            if any(self.distributions[n].states is not None for n in chosen):
+                return explanations(asked.network, asked.evidence, 1, chosen)[0].values
+            return {self.nodes[n]: asked.network._mean(n, asked.evidence) for n in chosen}
+        if self.is_gaussian:
+            means = conditioning.answer(asked.network, chosen, asked.evidence).means.tolist()
+            return {self.nodes[n]: asked.evidence.get(n, mean) for n, mean in zip(chosen, means, strict=True)}
+        if self.is_mixed:
+            found = mixed_inference.most_probable(asked.network, asked.evidence)
+            return {label: found[label] for label in self.nodes}
+        codes = inference.most_probable(asked.network, asked.evidence)
+        return {self.nodes[n]: self.states[n][codes[n]] for n in chosen}
+
+    def explanations(
+        self,
+        evidence: Findings | None = None,
+        k: int = 5,
+        nodes: Sequence[Label] | None = None,
+        *,
+        soft: Findings | None = None,
+        jeffrey: Findings | None = None,
+    ) -> Explanations:
+        """The k most probable assignments of all nodes, or of some, with their probabilities.
+
+        The probabilities are given the evidence. Exact; fewer than k if no more are possible. With `nodes`,
+        all others are summed out.
+        """
+        from dataclasses import replace
+
+        from bayescout.network.explanations import explanations
+
+        asked = self._softened(evidence, soft, jeffrey)
+        found = explanations(asked.network, asked.evidence, k, self._positions(nodes))
+        return replace(found, evidence=asked.given)
+
+    def conflict(self, evidence: Findings, *, soft: Findings | None = None) -> Conflict:
+        """Whether the findings belong together: log(product of P(finding) / P(all findings)), in nats.
+
+        A positive conflict (Jensen et al. 1991) says that they are less probable together than if they were
+        independent. The answer names the pairs of findings that disagree most, and what each adds.
+        """
+        from dataclasses import replace
+
+        from bayescout.network.conflict import conflict
+
+        asked = self._softened(evidence, soft, None)
+        found = conflict(asked.network, asked.evidence, asked.labels)
+        return replace(found, evidence=asked.given, done=self.done)
+
+    def information(
+        self,
+        target: Any,
+        evidence: Findings | None = None,
+        nodes: Sequence[Label] | None = None,
+        *,
+        soft: Findings | None = None,
+        jeffrey: Findings | None = None,
+    ) -> Information:
+        """What observing each other node would tell about the target: the next best question first.
+
+        The mutual information with the target given the evidence, in nats; `information(...).best` is the
+        node that tells most. `nodes` are those that can be observed, by default all. The target is a label,
+        or text as in `query`: `model.information("lung | xray=yes")`.
+        """
+        from dataclasses import replace
+
+        from bayescout.network.next_question import information
+
+        targets, observed, acts = read_question(self.dag, target, evidence)
+        if len(targets) > 1:
+            raise NetworkError("information is about one target, and the question has several; ask of each")
+        model = self._acted(acts) if acts else self
+        asked = model._softened_codes(model._encoded(observed), soft, jeffrey)
+        chosen = None if nodes is None else self._positions(nodes)
+        found = information(asked.network, targets[0], asked.evidence, chosen, len(self.dag))
+        return replace(found, evidence=asked.given, done=model.done)
+
+    def sensitivity(
+        self,
+        event: Any,
+        evidence: Findings | None = None,
+        *,
+        soft: Findings | None = None,
+        spread: float = 0.1,
+    ) -> Sensitivity:
+        """How a probability depends on every parameter: `model.sensitivity("lung=yes | xray=yes")`.
+
+        The odds p / (1 - p) of each entry of a table are divided and multiplied by 1 + `spread`, and the
+        other entries of its row change in proportion. The answer ranks the parameters by how far that moves
+        the probability, with derivatives and the exact function of each, shows the tornado as a table, and
+        draws it with `plot()`. The event is text as in a question, with values for its targets, or a mapping
+        such as `{"lung": "yes"}`.
+        """
+        from dataclasses import replace
+
+        from bayescout.network.sensitivity import sensitivity
+
+        wanted, observed, acts = read_event(self.dag, event, evidence)
+        model = self._acted(acts) if acts else self
+        asked = model._softened_codes(model._encoded(observed), soft, None)
+        codes = model._encoded(wanted)
+        found = sensitivity(asked.network, codes, asked.evidence, spread, len(self.dag))
+        return replace(found, evidence=asked.given, done=model.done)
+
+    def _positions(self, nodes: Sequence[Label] | None) -> list[int]:
+        """The positions of some nodes, by default all; a string is one label."""
+        if nodes is None:
+            return list(range(len(self.dag)))
+        chosen = [nodes] if isinstance(nodes, str) else list(nodes)
+        if not chosen:
+            raise NetworkError("no nodes were named; name at least one, or leave nodes out for all")
+        return list(dict.fromkeys(self.dag.index(label) for label in chosen))
+
+    def _mean(self, node: int, evidence: Mapping[int, Any]) -> float:
+        found: Any = self._answer((node,), evidence)
+        return float(found.mean)
+
+    def _softened(
+        self, evidence: Findings | None, soft: Findings | None, jeffrey: Findings | None
+    ) -> Softened:
+        return self._softened_codes(self._observed(evidence), soft, jeffrey)
+
+    def _softened_codes(
+        self, evidence: Mapping[int, Any], soft: Findings | None, jeffrey: Findings | None
+    ) -> Softened:
+        """The network and the evidence, soft evidence as observed children."""
+        from bayescout.network.soft_evidence import softened
+
+        return softened(self, evidence, soft, jeffrey)
 
     def _encoded(self, values: Mapping[int, tuple[Any, bool]]) -> dict[int, Any]:
         """Codes or numbers of values, each with True if it was written as text."""
@@ -371,9 +372,34 @@ class Network:
         chosen = acting.actions(values, by_name)
         return self._acted({self.dag.index(label): (value, False) for label, value in chosen.items()})
 
+    def changed(self, dag: Dag, distributions: Sequence[NodeDistribution], done: Evidence) -> Network:
+        """A network of this name with another graph and its distributions."""
+        return Network(dag, tuple(distributions), self.name, done)
+
     def _acted(self, acts: Mapping[int, tuple[Any, bool]]) -> Network:
-        dag, distributions, done = acting.mutilated(self, self._encoded(acts))
-        return Network(dag, distributions, self.name, done)
+        return acting.mutilated(self, self._encoded(acts))
+
+    def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
+        """P(target | the row's other columns), one row of the answer per row of data.
+
+        Nodes without a column and empty cells are summed out; columns of no node are left out, and values
+        that are no state of their node count as empty, each with a warning. A row whose evidence is
+        impossible in the network gets the target's distribution without evidence, and a warning counts
+        such rows.
+        """
+        from bayescout.network import incomplete, inference, mixed_rows
+
+        node = self.dag.index(target)
+        if self.is_mixed and self.distributions[node].states is None:
+            raise WrongKindError(
+                f"node {target!r} is continuous and has no probabilities of states: predict() gives its "
+                f"mean, query() its distribution"
+            )
+        matched = self.matched(data, node)
+        if self.is_mixed:
+            return mixed_rows.predict_proba(self, node, matched)
+        answer = inference.predict_rows if matched.empty is None else incomplete.predict_rows
+        return answer(self, node, matched)
 
     def predict(self, data: Any, target: Label) -> Any:
         """For each row the most probable state of the target, or its mean, given the other columns.
@@ -428,42 +454,6 @@ class Network:
 
         write_network(self, path)
 
-    def equals(self, other: object, tolerance: float = 0.0) -> bool:
-        """Return True if graph, kind and states are the same and no parameter differs by more."""
-        return (
-            isinstance(other, Network)
-            and self.dag == other.dag
-            and self.kind == other.kind
-            and all(
-                a.equals(b, tolerance) for a, b in zip(self.distributions, other.distributions, strict=True)
-            )
-        )
-
-    def summary(self) -> str:
-        """Size, parameters and undefined rows in a few lines."""
-        kind = "Gaussian" if self.is_gaussian else self.kind
-        lines = [f"{printable(self.name) or f'{kind} network'}: {graph_size(len(self.dag), self.dag.n_arcs)}"]
-        sizes = [len(one.states) for one in self.distributions if one.states is not None]
-        low, high = min(sizes, default=0), max(sizes, default=0)
-        span = f"{low}{f' to {high}' if high > low else ''}"
-        if self.is_discrete:
-            lines.append(f"  states        {span} a node")
-        elif self.kind == "mixed":
-            lines.append(f"  discrete      {counted(len(sizes), 'node')} of {span} states")
-            lines.append(f"  continuous    {counted(len(self.dag) - len(sizes), 'node')}")
-        if self.done:
-            lines.append(f"  set           {', '.join(printable(f'{k}={v}') for k, v in self.done)}")
-        if self.cuts:
-            lines.append(f"  cut           {counted(len(self.cuts), 'node')}, from numbers")
-        if self.missing_states:
-            lines.append(f"  missing       a state of {counted(len(self.missing_states), 'node')}")
-        lines.append(f"  parents       at most {max((len(p) for p in self.dag.parents), default=0)}")
-        lines.append(f"  parameters    {self.n_parameters:,}")
-        if not self.is_gaussian:
-            where = "rows of the tables" if self.is_discrete else "parent configurations"
-            lines.append(f"  undefined     {self.n_undefined:,} {where}")
-        return "\n".join(lines)
-
     def plot(self, cpts: bool = False, truth: Any = None, strengths: Any = None) -> Any:
         """A matplotlib figure of the network, with the parameters of each node in its box if asked for."""
         from bayescout.plots.figures import plot_network
@@ -474,15 +464,3 @@ class Network:
         from bayescout.report.notebook import network_html
 
         return network_html(self)
-
-    def __repr__(self) -> str:
-        name = f" {self.name!r}" if self.name else ""
-        name += printable(f" do({', '.join(f'{k}={v}' for k, v in self.done)})") if self.done else ""
-        size = graph_size(len(self.dag), self.dag.n_arcs)
-        return f"<{type(self).__name__}{name}: {size}, {counted(self.n_parameters, 'parameter')}>"
-
-
-def _locked(numbers: list[float]) -> NDArray[np.float64]:
-    found = np.array(numbers, dtype=np.float64)
-    lock(found)
-    return found

@@ -13,6 +13,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import is_hashable
 
 EXAMPLE = '"lung | smoke=yes, xray=no"'
+EVENT = '"lung=yes | smoke=yes, xray=no"'
 
 Values = dict[int, tuple[Any, bool]]
 """For each node its value, and True if it was written as text."""
@@ -48,6 +49,27 @@ def read_question(
     if twice is not None:
         raise SettingError(f"target {dag.nodes[nodes[twice]]!r} is asked for twice; name each target once")
     return tuple(nodes), observed, acts
+
+
+def read_event(dag: Dag, event: Any, evidence: Mapping[Label, Any] | None) -> tuple[Values, Values, Values]:
+    """The values asked for, observed, and set by `do(...)`, of `lung=yes | xray=yes` or of a mapping."""
+    asked: Values = {}
+    observed: Values = {}
+    acts: Values = {}
+    if isinstance(event, str):
+        for some, into in zip(parse_event(event), (asked, observed, acts), strict=True):
+            for name, value in some:
+                _observe(dag, into, label_of_text(dag, name), value, True)
+    elif isinstance(event, Mapping):
+        for label, value in event.items():
+            _observe(dag, asked, dag.index(label), value, False)
+    if not asked:
+        raise SettingError(
+            f"the event is text such as {EVENT} or a mapping such as {{'lung': 'yes'}}, not {event!r}"
+        )
+    for label, value in (evidence or {}).items():
+        _observe(dag, observed, dag.index(label), value, False)
+    return asked, observed, acts
 
 
 def _is_label(dag: Dag, value: Any) -> bool:
@@ -109,6 +131,24 @@ def parse(text: str) -> tuple[list[str], Pairs, Pairs]:
         targets.append(name)
     if mark == "=":
         raise SettingError(f"target {targets[-1]!r} in question {text!r} has a value; write it as {EXAMPLE}")
+    return (targets, *_given(text, mark, position))
+
+
+def parse_event(text: str) -> tuple[Pairs, Pairs, Pairs]:
+    """`a=u, b=v | do(e=z), c=x` as (name, value) pairs asked for, observed and set."""
+    asked: Pairs = []
+    mark, position = ",", 0
+    while mark == ",":
+        name, mark, position = _word(NAME, text, position)
+        if mark != "=":
+            raise SettingError(f"target {name!r} in event {text!r} has no value; write it as {EVENT}")
+        value, mark, position = _word(VALUE, text, position)
+        asked.append((name, value))
+    return (asked, *_given(text, mark, position))
+
+
+def _given(text: str, mark: str, position: int) -> tuple[Pairs, Pairs]:
+    """What is observed and what is set, after the bar of a question."""
     pairs: Pairs = []
     acts: Pairs = []
     more = mark == "|" and text[position:].strip() != ""
@@ -123,7 +163,7 @@ def parse(text: str) -> tuple[list[str], Pairs, Pairs]:
         if mark == "|":
             raise SettingError(f"question {text!r} has more than one '|'; write it as {EXAMPLE}")
         more = mark == ","
-    return targets, pairs, acts
+    return pairs, acts
 
 
 def _pair(text: str, position: int, pattern: re.Pattern[str]) -> tuple[tuple[str, str], str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from bayescout.checks import generator, require_count
 from bayescout.data.table import narrowest
 from bayescout.errors import TooLargeError
 from bayescout.graph.labels import counted
-from bayescout.network.node import CHUNK
+from bayescout.network.node import CHUNK, NodeDistribution
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network
@@ -27,7 +28,7 @@ def draw(network: Network, n: int, seed: int) -> tuple[NDArray[Any], NDArray[np.
     through all nodes before the next, unless all nodes are continuous: then all rows are drawn at once.
     """
     rng = generator(seed)
-    codes, values = _room(network, n)
+    codes, values = room(network.distributions, n)
     rows_of = {True: iter(codes), False: iter(values)}
     columns = [next(rows_of[one.states is not None]) for one in network.distributions]
     samplers = [one.sampler() for one in network.distributions]
@@ -42,16 +43,14 @@ def draw(network: Network, n: int, seed: int) -> tuple[NDArray[Any], NDArray[np.
     return codes, values, sorted(undefined)
 
 
-def _room(network: Network, n: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def room(nodes: Sequence[NodeDistribution], n: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Empty arrays for the sample, or an error with their size."""
     rows = require_count("the number of rows to sample", n)
-    sizes = [len(one.states) for one in network.distributions if one.states is not None]
-    numbers = len(network.dag) - len(sizes)
+    sizes = [len(one.states) for one in nodes if one.states is not None]
+    numbers = len(nodes) - len(sizes)
     kind = narrowest(max(sizes, default=0))
     size = max(1, len(sizes) * np.dtype(kind).itemsize + numbers * np.dtype(np.float64).itemsize) * rows
-    needs = (
-        f"a sample of {rows:,} rows of {counted(len(network.dag), 'column')} needs {size / 2**30:,.1f} GiB"
-    )
+    needs = f"a sample of {rows:,} rows of {counted(len(nodes), 'column')} needs {size / 2**30:,.1f} GiB"
     way_out = "draw fewer rows, or parts of them with different seeds"
     if size > MAX_SAMPLE:
         raise TooLargeError(f"{needs}, over the limit of {MAX_SAMPLE / 2**30:,.0f} GiB; {way_out}")

@@ -255,3 +255,34 @@ def draw_strengths(strengths: Strengths, threshold: float | None, title: str) ->
     else:
         empty(axes)
     return drawn
+
+
+# ---- tornado
+
+
+def draw_tornado(rows: Sequence[tuple[str, float, float]], centre: float, title: str, x_label: str) -> Any:
+    """Draw one bar per (name, low, high), the first on top, with a line at the value they all start from.
+
+    The part towards the low end has another colour than that towards the high end.
+    """
+    shown = rows[:MAX_ARCS]
+    ends = [finite((low, high), f"the bar {name!r}") for name, low, high in shown]
+    drawn = new_figure(7.0, 1.2 + 0.26 * max(3, len(shown)), layout="constrained")
+    drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
+    axes = drawn.subplots()
+    lettered(axes, x_label=x_label)
+    entitled(drawn, title)
+    places = range(len(shown))
+    for label, end, colour in (("parameter down", 0, palette.ORANGE), ("parameter up", 1, palette.BLUE)):
+        widths = [pair[end] - centre for pair in ends]
+        shade = palette.mixed(colour, palette.PAPER, 0.35)
+        axes.barh(places, widths, left=centre, color=shade, edgecolor=colour, linewidth=0.8, label=label)
+    axes.axvline(centre, color=palette.BLACK, linewidth=1.2, zorder=3)
+    axes.set_yticks(places, [shortened(one_line(name), 48) for name, *_ in shown])
+    axes.set_ylim(max(1, len(shown)) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+    if shown:
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
+    else:
+        empty(axes)
+    return drawn

@@ -15,7 +15,7 @@ from bayescout.errors import GraphError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.plots.canvas import Canvas
-from bayescout.plots.charts import LEAST_WIDTH, draw_lines, draw_strengths, new_figure
+from bayescout.plots.charts import LEAST_WIDTH, draw_lines, draw_strengths, draw_tornado, new_figure
 from bayescout.plots.distributions import draw_boxes, draw_histograms, draw_points
 from bayescout.plots.drawing import Drawing, draw_graph
 from bayescout.plots.strengths import as_strengths
@@ -133,6 +133,12 @@ def plot_strengths(strengths: Any, threshold: float | None = None, title: str = 
     found = as_strengths(strengths)
     with house_style():
         return draw_strengths(found, threshold, title)
+
+
+def plot_tornado(rows: Any, centre: float, title: str = "", x_label: str = "") -> Any:
+    """Plot how far each of several changes moves a value: (name, value when down, value when up)."""
+    with house_style():
+        return draw_tornado(list(rows), centre, title, x_label)
 
 
 # ---- the figures of a study
