@@ -24,17 +24,19 @@ def heading(variables: tuple[Label, ...], evidence: Evidence, done: Evidence = (
     return printable(f"P({', '.join(str(v) for v in variables)}{' | ' + given if given else ''})")
 
 
-def _estimate(error: float) -> list[str]:
+def _estimate(error: float, method: str = "") -> list[str]:
     """A line for an answer that is an estimate."""
-    return [f"  estimated from samples, standard error at most {error:.2g}"] if error else []
+    how = f" ({method})" if method else ""
+    return [f"  estimated from samples, standard error at most {error:.2g}{how}"] if error else []
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
     """P(variables | evidence): `probabilities` has one axis per variable and sums to one.
 
-    `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability. `done`
-    says what was set by `Network.do`.
+    `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability, and where
+    they are known `errors` has that of each, and `method` says how it was made. `done` says what was set by
+    `Network.do`.
     With one variable `answer["yes"]` is the probability of a state; with several,
     `answer["yes", "no"]` takes one state per variable, in the order of `variables`.
     """
@@ -45,6 +47,8 @@ class Distribution:
     evidence: Evidence = ()
     error: float = 0.0
     done: Evidence = ()
+    errors: NDArray[np.float64] | None = None
+    method: str = ""
 
     def __post_init__(self) -> None:
         self.probabilities.flags.writeable = False
@@ -84,7 +88,7 @@ class Distribution:
         width = max((len(name) for name, _ in lines), default=0)
         head = heading(self.variables, self.evidence, self.done)
         return "\n".join(
-            [head, *(f"  {name:<{width}}  {p:.6f}" for name, p in lines), *_estimate(self.error)]
+            [head, *(f"  {name:<{width}}  {p:.6f}" for name, p in lines), *_estimate(self.error, self.method)]
         )
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -17,6 +17,7 @@ from bayescout.errors import NetworkError, WrongKindError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size, quoted
 from bayescout.network import acting, likelihood, sampling
+from bayescout.network.asking import Way
 from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.cpt import Cpt
 from bayescout.network.distribution import Answer, Evidence
@@ -180,12 +181,26 @@ class Network:
             return found.parameters(node, self._given(i))
         return self._all(Tabular)[i].parameters(node, self._given(i))
 
-    def marginals(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
-        """The distribution of every node of a discrete or mixed network given the evidence."""
+    def marginals(
+        self,
+        evidence: Mapping[Label, Any] | None = None,
+        nodes: Iterable[Label] | None = None,
+        *,
+        exact: bool = False,
+        method: str = "auto",
+        memory: int | None = None,
+        draws: int | None = None,
+        seed: int = 0,
+    ) -> dict[Label, Any]:
+        """The distribution of every node of a discrete or mixed network, or of some, given the evidence.
+
+        Nodes that do not bear on those asked for cost nothing. The options are as in `query`.
+        """
         from bayescout.network import inference, mixed_inference
 
+        asked = None if nodes is None else [self.dag.index(label) for label in nodes]
         find = mixed_inference.all_marginals if self.is_mixed else inference.all_marginals
-        found = find(self, self._observed(evidence))
+        found = find(self, self._observed(evidence), asked, Way(exact, method, memory, draws, seed))
         return {label: acting.said(one, self.done) for label, one in found.items()}
 
     def most_probable(self, evidence: Mapping[Label, Any] | None = None) -> dict[Label, Any]:
@@ -224,6 +239,22 @@ class Network:
             return mixed_rows.predict_proba(self, node, matched)
         answer = inference.predict_rows if matched.empty is None else incomplete.predict_rows
         return answer(self, node, matched)
+
+    def posteriors(
+        self, data: Any, nodes: Iterable[Label] | None = None, *, memory: int | None = None
+    ) -> dict[Label, NDArray[np.float64]]:
+        """P(node | the row's cells) of every node of a discrete network, or of some: (rows, states) for each.
+
+        Rows in which the same cells are observed are answered together. Nodes without a column and empty
+        cells are summed out, as in `predict_proba`; an observed node has all its mass on its state. Rows of
+        impossible evidence get NaN, and a warning counts them.
+        """
+        from bayescout.network.posteriors import posteriors
+
+        asked = [self.dag.index(label) for label in (self.nodes if nodes is None else nodes)]
+        matched = match_evidence(self.dag, data, self.states, None)
+        found = posteriors(self, matched.columns, matched.n_rows, asked, Way(exact=True, memory=memory))
+        return {self.nodes[n]: found[n] for n in asked}
 
     # ---- of Gaussian networks
 
@@ -319,7 +350,7 @@ class Network:
         """n rows drawn from the network; the same seed gives the same rows everywhere."""
         codes, values, undefined = sampling.draw(self, n, seed)
         if undefined:
-            from bayescout.network.inference import warn_undefined
+            from bayescout.network.parts import warn_undefined
 
             warn_undefined(self, undefined, "the sample")
         states = tuple(one.states for one in self.distributions)
@@ -327,8 +358,18 @@ class Network:
 
     # ---- questions
 
-    def query(self, targets: Any, evidence: Mapping[Label, Any] | None = None) -> Answer:
-        """The distribution of the targets given the evidence, exactly.
+    def query(
+        self,
+        targets: Any,
+        evidence: Mapping[Label, Any] | None = None,
+        *,
+        exact: bool = False,
+        method: str = "auto",
+        memory: int | None = None,
+        draws: int | None = None,
+        seed: int = 0,
+    ) -> Answer:
+        """The distribution of the targets given the evidence: exactly, if the tables fit into memory.
 
         A `Distribution` of discrete targets; a `GaussianDistribution` of those of a Gaussian network; in a
         mixed network a `GaussianMixture` of continuous targets and a `MixedDistribution` of both kinds. If a
@@ -338,21 +379,29 @@ class Network:
         `model.query("y | x=1.5, z=0")`, `model.query("lung | do(smoke=yes), age=old")`. In
         text, labels and states are matched as they print; a name with a comma, bar or equals sign, or one
         that begins with `do(`, goes in double quotes. Impossible evidence is refused.
+
+        exact   True: refuse what does not fit, instead of estimating it
+        method  "auto", or "sample": estimate the answer even if the exact one fits
+        memory  the most bytes for tables of a discrete network; half of the memory that is free by default.
+                It decides what is refused or estimated, and never changes an exact answer
+        draws   the number of samples of an estimate, whose errors `answer.errors` gives
+        seed    of the samples
         """
+        way = Way(exact, method, memory, draws, seed)
         nodes, observed, acts = read_question(self.dag, targets, evidence)
         if acts:
-            return self._acted(acts)._answer(nodes, observed)
-        return self._answer(nodes, observed)
+            return self._acted(acts)._answer(nodes, observed, way)
+        return self._answer(nodes, observed, way)
 
-    def _answer(self, nodes: tuple[int, ...], observed: Mapping[int, tuple[Any, bool]]) -> Answer:
+    def _answer(self, nodes: tuple[int, ...], observed: Mapping[int, tuple[Any, bool]], way: Way) -> Answer:
         from bayescout.network import conditioning, inference, mixed_inference
 
         values = self._encoded(observed)
         if self.is_gaussian:
             return acting.said(conditioning.answer(self, nodes, values), self.done)
         if self.is_mixed:
-            return acting.said(mixed_inference.answer(self, nodes, values), self.done)
-        return acting.said(inference.answer(self, nodes, values), self.done)
+            return acting.said(mixed_inference.answer(self, nodes, values, way), self.done)
+        return acting.said(inference.answer(self, nodes, values, way), self.done)
 
     def _encoded(self, values: Mapping[int, tuple[Any, bool]]) -> dict[int, Any]:
         """Codes or numbers of values, each with True if it was written as text."""
