@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bayescout as bs
 from bayescout.errors import BayescoutWarning, NetworkError, SettingError, TooLargeError, UnknownNameError
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import random_dag
@@ -186,7 +187,7 @@ def test_the_same_value_in_text_and_mapping_is_one_observation():
 
 
 def test_a_query_too_large_is_refused_before_any_work():
-    n = 30
+    n = 40
     names = [f"p{i}" for i in range(n)]
     dag = Dag.from_arcs(
         [(a, f"c{a}{b}") for a in names for b in names if a < b]
@@ -194,10 +195,15 @@ def test_a_query_too_large_is_refused_before_any_work():
     )
     model = random_network(dag=dag, seed=1)
     evidence = {label: "s0" for label in model.nodes if label.startswith("c")}
-    with pytest.raises(TooLargeError, match=r"table of [\d,]+ entries at variable .*limit of 67,108,864"):
-        model.query("p0", evidence)
+    message = r"needs .* of memory .* entries in all, .* limit of 137,438,953,472 entries; .* method='sample'"
+    with pytest.raises(TooLargeError, match=message):
+        model.query("p0", evidence, exact=True, memory=2**30)
+    with pytest.raises(TooLargeError, match=message):
+        model.marginals(evidence, exact=True, memory=2**30)
+    with pytest.raises(TooLargeError, match=r"over the limit of 1.0 MiB; .* memory=\.\.\."):
+        bs.load_network("barley").marginals(exact=True, memory=2**20)
     with pytest.raises(TooLargeError, match="fewer targets"):
-        random_network(nodes=27, arcs=0).query([f"X{i}" for i in range(1, 28)])
+        random_network(nodes=27, arcs=0).query([f"X{i}" for i in range(1, 28)], exact=True, memory=2**30)
     with pytest.raises(TooLargeError, match="at most 64 targets"):
         random_network(nodes=65, arcs=0, states=1).query([f"X{i}" for i in range(1, 66)])
 

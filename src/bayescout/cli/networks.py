@@ -192,7 +192,7 @@ def query(
     from bayescout.cli.render import answer_grid, console, information_grid
 
     model = open_network(network)
-    findings = {
+    findings: dict[str, Any] = {
         "soft": findings_given(model, "--soft", soft),
         "jeffrey": findings_given(model, "--jeffrey", jeffrey),
     }

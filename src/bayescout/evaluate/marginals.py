@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.errors import TooLargeError
-from bayescout.network import Network, inference
+from bayescout.network import Network, inference, parts
 from bayescout.network.elimination import plan
 
 MAX_COST = 2**28
@@ -17,7 +17,7 @@ MAX_COST = 2**28
 
 def cost(network: Network, scope: Sequence[int]) -> int:
     """The number of entries of all tables needed for P(scope)."""
-    nodes = inference.ancestral(network, scope)
+    nodes = parts.ancestral(network, scope)
     scopes = [tuple(sorted((*network.dag.parents[node], node))) for node in nodes]
     return plan(scopes, network.sizes, scope).total
 

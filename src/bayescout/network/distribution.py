@@ -17,17 +17,19 @@ from bayescout.errors import NetworkError, SettingError, UnknownNameError
 from bayescout.network.headings import Evidence, heading, moment_columns, moments
 
 
-def _estimate(error: float) -> tuple[str, ...]:
+def _estimate(error: float, method: str = "") -> tuple[str, ...]:
     """A line for an answer that is an estimate."""
-    return (f"estimated from samples, standard error at most {error:.2g}",) if error else ()
+    how = f" ({method})" if method else ""
+    return (f"estimated from samples, standard error at most {error:.2g}{how}",) if error else ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distribution(Shown):
     """P(variables | evidence): `probabilities` has one axis per variable and sums to one.
 
-    `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability. `done`
-    says what was set by `Network.do`.
+    `error` is 0 for an exact answer; for an estimate, the largest standard error of a probability, and where
+    they are known `errors` has that of each, and `method` says how it was made. `done` says what was set by
+    `Network.do`.
     It reads like a dict from states to probabilities: with one variable `answer["yes"]` is the probability
     of a state and `list(answer)` the states; with several, `answer["yes", "no"]` takes one state per
     variable, in the order of `variables`, and `list(answer)` has such tuples. `answer.at(0)` is by position.
@@ -39,6 +41,8 @@ class Distribution(Shown):
     evidence: Evidence = ()
     error: float = 0.0
     done: Evidence = ()
+    errors: NDArray[np.float64] | None = None
+    method: str = ""
 
     def __post_init__(self) -> None:
         self.probabilities.flags.writeable = False
@@ -123,7 +127,7 @@ class Distribution(Shown):
         names = (*map(str, self.variables), "") if len(self.variables) > 1 else ("", "")
         head = heading(self.variables, self.evidence, self.done)
         bars = tuple((0.0, p) for p in shares)
-        return Grid(head, names, rows, 1, bars, _estimate(self.error), len(self) - len(rows))
+        return Grid(head, names, rows, 1, bars, _estimate(self.error, self.method), len(self) - len(rows))
 
     def _columns(self) -> dict[Hashable, Sequence[Any]]:
         found: dict[Hashable, Sequence[Any]] = {

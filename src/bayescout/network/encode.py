@@ -83,14 +83,15 @@ def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched
     return _matched(dag, data, states, dag.nodes)
 
 
-def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target: int) -> Matched:
-    """The columns of the nodes other than the target; with none there is nothing to predict from."""
+def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target: int | None) -> Matched:
+    """The columns of the nodes other than the target, if there is one; with none nothing can be predicted."""
     names = column_names(data)
     known = set(names)
     found = [label for node, label in enumerate(dag.nodes) if node != target and label in known]
     if not found:
+        whom = "others" if target is None else repr(dag.nodes[target])
         raise NetworkError(
-            f"no column of the data is a node to predict {dag.nodes[target]!r} from: the columns are "
+            f"no column of the data is a node to predict {whom} from: the columns are "
             f"{quoted(names)}, the nodes {quoted(dag.nodes)}; rename the columns, or use query()"
         )
     warn_unused_columns(dag, names)

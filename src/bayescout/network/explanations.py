@@ -22,8 +22,8 @@ from bayescout.errors import WrongKindError
 from bayescout.network import inference, mixed_inference
 from bayescout.network.buckets import Bucket, eliminate, pose, terms_of
 from bayescout.network.headings import Evidence, heading
-from bayescout.network.inference import warn_undefined
 from bayescout.network.mixed_problem import undefined_nodes
+from bayescout.network.parts import warn_undefined
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network

@@ -16,10 +16,10 @@ from bayescout.network import gaussian_rows, mixed_rows
 from bayescout.network.encode import Matched, match_some, patterns
 from bayescout.network.gibbs import Chain
 from bayescout.network.incomplete import by_kind, row_values, too_large
-from bayescout.network.inference import warn_undefined
 from bayescout.network.junction import Codes, Rows, row_codes, shared_out
 from bayescout.network.mixed_gaps import gap_cells
 from bayescout.network.node import Array, Mask
+from bayescout.network.parts import warn_undefined
 from bayescout.wording import setting
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from bayescout.network import conditioning, gaussian_rows, inference, likelihood
 from bayescout.network.encode import Matched, patterns
 from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, row_codes, shared_out
 from bayescout.network.node import Array, Mask
+from bayescout.network.parts import warn_undefined
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network
@@ -148,7 +149,7 @@ def posteriors(network: Network, target: int, codes: Codes) -> tuple[Array, Mask
             raise too_large(network, codes, share.rows, f"the prediction of {network.nodes[target]!r}")
         found[share.rows] = share.tree.posteriors(codes[share.rows], network.sizes[target])[0]
         used |= {node for node in share.tree.nodes if met[node, share.rows].any()}
-    inference.warn_undefined(network, sorted(used), "the prediction")
+    warn_undefined(network, sorted(used), "the prediction")
     return inference.normalised(network, target, found, np.arange(len(codes)))
 
 

@@ -1,15 +1,15 @@
-"""Exact inference in discrete networks, over integers: `P(query | evidence)` by variable elimination.
+"""Exact inference in discrete networks, over integers: posteriors of some nodes together, and of all at once.
 
-Nodes that are neither asked for, observed, nor ancestors of those sum to one and are left out (barren).
-Evidence then fixes its variables, which cuts the rest into components; only the component of the targets
-affects the answer, exactly the d-separation of the moral ancestral graph.
+Evidence cuts a network into components (`parts`); only the component of the targets affects the answer,
+exactly the d-separation of the moral ancestral graph. What an answer takes is known before any table is
+made: if that is more than the memory given, the answer is an estimate (`estimates`) or, if it must be
+exact, refused.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,22 +17,26 @@ from numpy.typing import NDArray
 
 from bayescout.data.table import Label
 from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
-from bayescout.graph.labels import quoted
-from bayescout.graph.orders import reach
+from bayescout.network import calibration
+from bayescout.network.asking import AUTO, Way, readable
+from bayescout.network.clusters import Cluster, tree
 from bayescout.network.distribution import Distribution
-from bayescout.network.elimination import (
-    BATCH,
-    Array,
-    Factor,
-    Plan,
-    Scope,
-    UnderflowRisk,
-    calibrate,
-    max_product,
-    plan,
-    sum_product,
-)
+from bayescout.network.elimination import BATCH, Array, Plan, Scope, max_product, sum_product
 from bayescout.network.encode import Matched
+from bayescout.network.estimates import Estimate, estimate, how, warn_estimate
+from bayescout.network.ordering import search
+from bayescout.network.parts import (
+    Codes,
+    Component,
+    ancestral,
+    components,
+    free_scope,
+    meets_undefined,
+    reduced,
+    warn_undefined,
+    with_constants,
+)
+from bayescout.wording import setting
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network
@@ -40,134 +44,95 @@ if TYPE_CHECKING:
 MAX_TARGETS = 64
 """The most targets: the answer has one axis per target, and NumPy allows 64."""
 
-MAX_FACTOR = 2**26
-"""The most entries of one table of an elimination (512 MiB of doubles)."""
 
-Codes = Mapping[int, Any]
-"""For each observed node the code of its state, or one code per row of a batch."""
+# ---- what an answer takes
 
 
-@dataclass(frozen=True)
-class Component:
-    """Nodes whose reduced tables are linked by unobserved variables, and those variables."""
+def planned(
+    network: Network, part: Component, evidence: Codes, keep: Scope, way: Way = AUTO, whole: bool = False
+) -> Plan:
+    """The elimination order of a component, for tables that are made one by one (`whole`: and kept).
 
-    nodes: tuple[int, ...]
-    variables: tuple[int, ...]
-
-
-# ---- the parts of a problem
-
-
-def ancestral(network: Network, nodes: Iterable[int]) -> list[int]:
-    """The nodes and all their ancestors, ascending."""
-    return [node for node, reached in enumerate(reach(network.dag.parents, nodes)) if reached]
-
-
-def with_constants(network: Network, nodes: Iterable[int], evidence: Codes) -> dict[int, Any]:
-    """The evidence, with nodes of a single state added: they cannot be otherwise."""
-    fixed = {node: 0 for node in nodes if len(network.states[node]) == 1}
-    return {**fixed, **evidence}
-
-
-def free_scope(network: Network, node: int, evidence: Codes) -> Scope:
-    """The unobserved variables of the node's table, ascending."""
-    return tuple(v for v in sorted((*network.dag.parents[node], node)) if v not in evidence)
-
-
-def components(network: Network, nodes: Sequence[int], evidence: Codes) -> list[Component]:
-    """The nodes' tables grouped by shared unobserved variables; observed-only tables stand alone."""
-    home: dict[int, int] = {}
-    members: list[list[int]] = []
-    for node in nodes:
-        scope = free_scope(network, node, evidence)
-        touched = sorted({home[v] for v in scope if v in home})
-        if not touched:
-            members.append([])
-            touched = [len(members) - 1]
-        first, *rest = touched
-        members[first].append(node)
-        for other in rest:
-            members[first] += members[other]
-            members[other] = []
-            home.update({v: first for v, group in home.items() if group == other})
-        home.update(dict.fromkeys(scope, first))
-    variables: list[list[int]] = [[] for _ in members]
-    for variable, group in home.items():
-        variables[group].append(variable)
-    return [
-        Component(tuple(sorted(group)), tuple(sorted(own)))
-        for group, own in zip(members, variables, strict=True)
-        if group
-    ]
-
-
-def reduced(network: Network, node: int, evidence: Codes) -> Factor:
-    """The node's table at the evidence, as a factor over its unobserved variables.
-
-    Codes that are arrays, one code per row, give the factor a leading batch axis.
+    Refused if they need more memory than there is.
     """
-    family = (*network.dag.parents[node], node)
-    observed = [axis for axis, v in enumerate(family) if v in evidence]
-    scope = free_scope(network, node, evidence)
-    table = network.tables[node].transpose(*observed, *(family.index(v) for v in scope))
-    codes = tuple(evidence[family[axis]] for axis in observed)
-    batched = any(isinstance(code, np.ndarray) for code in codes)
-    values = np.asarray(table[codes], dtype=np.float64)
-    return Factor((BATCH, *scope) if batched else scope, values, network.log_floors[node])
-
-
-def meets_undefined(network: Network, node: int, evidence: Codes) -> bool:
-    """Return True if a row that maximum likelihood left undefined agrees with the evidence."""
-    mask = network.undefined[node]
-    if not mask.any():
-        return False
-    parents = network.dag.parents[node]
-    observed = [axis for axis, v in enumerate(parents) if v in evidence]
-    others = [axis for axis in range(len(parents)) if axis not in observed]
-    codes = tuple(evidence[parents[axis]] for axis in observed)
-    return bool(np.any(mask.transpose(*observed, *others)[codes]))
-
-
-def warn_undefined(network: Network, nodes: Iterable[int], what: str) -> None:
-    """Give one warning for each kind of nodes, which names those whose undefined rows are involved."""
-    involved = list(nodes)
-    for is_discrete, taken in (
-        (True, "taken as uniform: fit with prior='laplace' to estimate them"),
-        (False, "given the regression over all rows: merge states, or take parents away"),
-    ):
-        own = [n for n in involved if (network.distributions[n].states is not None) == is_discrete]
-        if own:
-            warnings.warn(
-                f"{what} uses parent configurations of {quoted([network.dag.nodes[n] for n in own], 5)} that "
-                f"the data never showed; they are {taken}",
-                BayescoutWarning,
-                stacklevel=2,
-            )
-
-
-def planned(network: Network, part: Component, evidence: Codes, keep: Scope) -> Plan:
-    """The elimination order of a component, refused if its largest table is over `MAX_FACTOR`."""
-    scopes = [free_scope(network, node, evidence) for node in part.nodes]
-    found = plan(scopes, network.sizes, keep)
-    if found.peak > MAX_FACTOR:
-        at = "the targets themselves" if found.at is None else f"variable {network.dag.nodes[found.at]!r}"
-        raise TooLargeError(
-            f"the query needs a table of {found.peak:,} entries at {at}, over the limit of {MAX_FACTOR:,}; "
-            f"observe more variables, ask for fewer targets, or estimate it from samples of the network"
-        )
+    found = search([free_scope(network, node, evidence) for node in part.nodes], network.sizes, keep)
+    _require(network, found, 8 * (found.total if whole else 2 * found.peak), way)
     return found
+
+
+def clustered(
+    network: Network, part: Component, evidence: Codes, keep: Scope, way: Way = AUTO
+) -> list[Cluster]:
+    """The tree of clusters of a component, refused if what is kept of it needs more memory than there is."""
+    scopes = [free_scope(network, node, evidence) for node in part.nodes]
+    found = search(scopes, network.sizes, keep)
+    clusters = tree(scopes, found.order, keep)
+    _require(network, found, calibration.predicted_bytes(clusters, network.sizes), way)
+    return clusters
+
+
+def _require(network: Network, found: Plan, needed: int, way: Way) -> None:
+    """Refuse what needs more memory than there is."""
+    if needed <= ALWAYS and found.total <= MAX_ENTRIES:
+        return
+    limit = way.limit
+    most = MOST_ENTRIES if way.exact else MAX_ENTRIES
+    if needed <= limit and found.total <= most:
+        return
+    at = "the targets themselves" if found.at is None else f"variable {network.dag.nodes[found.at]!r}"
+    given = "" if way.memory else " (half of what is free)"
+    over = f"the limit of {readable(limit)}{given}"
+    if needed <= limit:
+        over = f"the limit of {most:,} entries"
+    raise TooLargeError(
+        f"an exact answer needs {readable(needed)} of memory (tables of {found.total:,} entries in all, the "
+        f"largest of {found.peak:,} at {at}), over {over}; observe more "
+        f"variables, ask for fewer targets, allow more by {setting('memory', ...)}, or take an estimate by "
+        f"{setting('method', 'sample')}"
+    )
+
+
+ALWAYS = 2**20
+"""Bytes that every answer may take."""
+
+MAX_ENTRIES = 2**33
+"""The most table entries of an exact answer where an estimate would do: a minute or two."""
+
+MOST_ENTRIES = 2**37
+"""The most table entries of an answer that must be exact: an hour."""
 
 
 # ---- queries
 
 
-def answer(network: Network, targets: Sequence[int], evidence: Mapping[int, int]) -> Distribution:
+def answer(
+    network: Network, targets: Sequence[int], evidence: Mapping[int, int], way: Way = AUTO
+) -> Distribution:
     """P(targets | evidence), with its labels."""
+    try:
+        if way.method == "sample":
+            found = _estimated(network, targets, evidence, way)
+        else:
+            found = Estimate(query(network, targets, evidence, way), None, "")
+    except TooLargeError as reason:
+        if way.exact or way.method == "sample" or len(targets) > MAX_TARGETS:
+            raise
+        found = _estimated(network, targets, evidence, way)
+        warn_estimate(network, targets, found, reason)
+    return _labelled(network, targets, found, shown(network, evidence))
+
+
+def _labelled(
+    network: Network, targets: Sequence[int], found: Estimate, evidence: tuple[tuple[Label, Any], ...]
+) -> Distribution:
     return Distribution(
         variables=tuple(network.nodes[i] for i in targets),
         states=tuple(network.states[i] for i in targets),
-        probabilities=query(network, targets, evidence),
-        evidence=shown(network, evidence),
+        probabilities=found.values,
+        evidence=evidence,
+        error=0.0 if found.errors is None else float(found.errors.max(initial=0.0)),
+        errors=found.errors,
+        method=found.method,
     )
 
 
@@ -176,13 +141,10 @@ def shown(network: Network, evidence: Mapping[int, int]) -> tuple[tuple[Label, A
     return tuple((network.nodes[node], network.states[node][code]) for node, code in evidence.items())
 
 
-def query(network: Network, targets: Sequence[int], evidence: Mapping[int, int]) -> Array:
-    """P(targets | evidence), one axis per target in the order asked.
-
-    Evidence of probability zero is refused. The parts of the evidence that do not affect the
-    targets are checked too, unless the check alone would need too large a table: then the
-    answer is the one that d-separation gives.
-    """
+def _posed(
+    network: Network, targets: Sequence[int], evidence: Mapping[int, int]
+) -> tuple[dict[int, Any], Scope, Component, list[Component]]:
+    """What is fixed, the targets that are not, what bears on them, and the other parts of the evidence."""
     if len(targets) > MAX_TARGETS:
         raise TooLargeError(f"a query has at most {MAX_TARGETS} targets, not {len(targets)}; ask for fewer")
     nodes = ancestral(network, (*targets, *evidence))
@@ -195,24 +157,50 @@ def query(network: Network, targets: Sequence[int], evidence: Mapping[int, int])
         tuple(sorted(n for part in asked for n in part.nodes)),
         tuple(sorted(v for part in asked for v in part.variables)),
     )
-    order = planned(network, bearing, fixed, free).order
-    values = sum_product([reduced(network, n, fixed) for n in bearing.nodes], order, free)
-    others = [part for part in parts if part not in asked]
-    if not values.any() or not all(_is_possible(network, part, fixed) for part in others):
+    return fixed, free, bearing, [part for part in parts if part not in asked]
+
+
+def query(network: Network, targets: Sequence[int], evidence: Mapping[int, int], way: Way = AUTO) -> Array:
+    """P(targets | evidence), one axis per target in the order asked.
+
+    Evidence of probability zero is refused. The parts of the evidence that do not affect the
+    targets are checked too, unless the check alone would need too large a table: then the
+    answer is the one that d-separation gives.
+    """
+    fixed, free, bearing, others = _posed(network, targets, evidence)
+    values = np.ones(())
+    if free:
+        clusters = clustered(network, bearing, fixed, free, way)
+        values = calibration.collected(clusters, [reduced(network, n, fixed) for n in bearing.nodes], free)
+    if not values.any() or not all(_is_possible(network, part, fixed, way) for part in others):
         raise impossible(network, evidence)
     return _arranged(network, values / values.sum(), free, targets, fixed)
 
 
-def _is_possible(network: Network, part: Component, evidence: Codes) -> bool:
+def _estimated(network: Network, targets: Sequence[int], evidence: Mapping[int, int], way: Way) -> Estimate:
+    """P(targets | evidence) from draws; exact if all targets are observed."""
+    fixed, free, bearing, others = _posed(network, targets, evidence)
+    draws = estimate(network, bearing, fixed, way) if free else None
+    if (free and draws is None) or not all(_is_possible(network, part, fixed, way) for part in others):
+        raise impossible(network, evidence)
+    if draws is None:
+        return Estimate(_arranged(network, np.ones(()), (), targets, fixed), None, "")
+    values, errors = (
+        _arranged(network, one, free, targets, fixed) for one in draws.shares(free, network.sizes)
+    )
+    return Estimate(values, errors, how(draws))
+
+
+def _is_possible(network: Network, part: Component, evidence: Codes, way: Way = AUTO) -> bool:
     """Return True if the component's evidence has a probability above zero."""
     factors = [reduced(network, node, evidence) for node in part.nodes]
     if all(factor.values.all() for factor in factors):
         return True
     try:
-        order = planned(network, part, evidence, ()).order
+        clusters = clustered(network, part, evidence, (), way)
     except TooLargeError:
         return True
-    return bool(sum_product(factors, order, ()) > 0)
+    return bool(calibration.collected(clusters, factors, ()) > 0)
 
 
 def is_possible(network: Network, evidence: Mapping[int, int]) -> bool:
@@ -245,49 +233,76 @@ def _arranged(network: Network, values: Array, free: Scope, targets: Sequence[in
     return answer
 
 
-def all_marginals(network: Network, evidence: Mapping[int, int]) -> dict[Label, Distribution]:
-    """P(node | evidence) of every node, with its labels."""
+# ---- all nodes
+
+
+def all_marginals(
+    network: Network,
+    evidence: Mapping[int, int],
+    nodes: Collection[int] | None = None,
+    way: Way = AUTO,
+) -> dict[Label, Distribution]:
+    """P(node | evidence) of every node, or of some, with its labels."""
     given = shown(network, evidence)
-    found = marginals(network, evidence)
-    return {
-        label: Distribution((label,), (states,), values, given)
-        for label, states, values in zip(network.nodes, network.states, found, strict=True)
-    }
+    found = estimates_of(network, evidence, nodes, way)
+    return {network.nodes[n]: _labelled(network, (n,), one, given) for n, one in found.items()}
 
 
 def marginals(network: Network, evidence: Mapping[int, int]) -> list[Array]:
-    """P(node | evidence) of every node, by two passes over a tree of clusters per component."""
-    nodes = range(len(network.dag))
+    """P(node | evidence) of every node, exactly."""
+    found = estimates_of(network, evidence, None, Way(exact=True))
+    return [found[n].values for n in range(len(network.dag))]
+
+
+def estimates_of(
+    network: Network, evidence: Mapping[int, int], wanted: Collection[int] | None, way: Way
+) -> dict[int, Estimate]:
+    """P(node | evidence) of the wanted nodes, by two passes over a tree of clusters per component.
+
+    Components that hold no wanted node are only checked for contradictions.
+    """
+    asked = range(len(network.dag)) if wanted is None else sorted(set(wanted))
+    nodes = range(len(network.dag)) if wanted is None else ancestral(network, (*asked, *evidence))
     fixed = with_constants(network, nodes, evidence)
     warn_undefined(network, [n for n in nodes if meets_undefined(network, n, fixed)], "the answer")
-    found: dict[int, Array] = {}
+    found: dict[int, Estimate] = {}
     for part in components(network, nodes, fixed):
-        factors = [reduced(network, node, fixed) for node in part.nodes]
-        if not part.variables and not factors[0].values > 0:
+        own = [v for v in asked if v in part.variables]
+        if own:
+            found.update(_component_marginals(network, part, own, fixed, way))
+        elif not _is_possible(network, part, fixed, way):
             raise impossible(network, evidence)
-        found.update(_component_marginals(network, part, factors, fixed))
-    if not all(values.any() for values in found.values()):
+    if not all(one.values.any() for one in found.values()):
         raise impossible(network, evidence)
-    return [
-        _arranged(network, found[n] / found[n].sum(), (n,), (n,), fixed)
-        if n in found
-        else _arranged(network, np.ones(()), (), (n,), fixed)
-        for n in nodes
-    ]
+    return {
+        n: found[n] if n in found else Estimate(_arranged(network, np.ones(()), (), (n,), fixed), None, "")
+        for n in asked
+    }
 
 
 def _component_marginals(
-    network: Network, part: Component, factors: list[Factor], evidence: Codes
-) -> dict[int, Array]:
-    """Two passes over the clusters, or one query per node if they would not fit or could underflow."""
-    found = planned(network, part, evidence, ())
-    if found.total <= MAX_FACTOR:
-        try:
-            return calibrate(factors, found.order)
-        except UnderflowRisk:
-            pass
-    orders = {v: planned(network, part, evidence, (v,)).order for v in part.variables}
-    return {v: sum_product(factors, order, (v,)) for v, order in orders.items()}
+    network: Network, part: Component, wanted: Sequence[int], evidence: Codes, way: Way
+) -> dict[int, Estimate]:
+    """Two passes over the clusters, or draws if they would not fit or are asked for; zeros if impossible."""
+    try:
+        clusters = clustered(network, part, evidence, (), way) if way.method == "auto" else None
+    except TooLargeError as reason:
+        if way.exact:
+            raise
+        clusters = None
+        warned: TooLargeError | None = reason
+    else:
+        warned = None
+    if clusters is not None:
+        found = calibration.marginals(clusters, [reduced(network, node, evidence) for node in part.nodes])
+        return {v: Estimate(found[v] / (found[v].sum() or 1.0), None, "") for v in wanted}
+    draws = estimate(network, part, evidence, way)
+    if draws is None:
+        return {v: Estimate(np.zeros(network.sizes[v]), None, "") for v in wanted}
+    made = {v: Estimate(*draws.shares((v,), network.sizes), how(draws)) for v in wanted}
+    if warned is not None:
+        warn_estimate(network, wanted, made[wanted[0]], warned)
+    return made
 
 
 def most_probable(network: Network, evidence: Mapping[int, int]) -> list[int]:
@@ -297,12 +312,7 @@ def most_probable(network: Network, evidence: Mapping[int, int]) -> list[int]:
     warn_undefined(network, [n for n in nodes if meets_undefined(network, n, fixed)], "the answer")
     chosen: dict[int, int] = {n: int(code) for n, code in fixed.items()}
     for part in components(network, nodes, fixed):
-        found = planned(network, part, fixed, ())
-        if found.total > 2 * MAX_FACTOR:
-            raise TooLargeError(
-                f"the most probable assignment needs tables of {found.total:,} entries in all, over the "
-                f"limit of {2 * MAX_FACTOR:,}; observe more variables"
-            )
+        found = planned(network, part, fixed, (), whole=True)
         best = max_product([reduced(network, node, fixed) for node in part.nodes], found.order)
         if best is None:
             raise impossible(network, evidence)

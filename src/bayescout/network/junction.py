@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from bayescout.network.elimination import Scope, plan
 from bayescout.network.encode import patterns
-from bayescout.network.inference import ancestral, components
 from bayescout.network.node import Array
+from bayescout.network.parts import ancestral, components
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from bayescout.errors import BayescoutWarning, TooLargeError
 from bayescout.network import leading, weighting
+from bayescout.network.asking import AUTO, Way
 from bayescout.network.elimination import BATCH, Array
 from bayescout.network.gaussian_parts import Belief, Part, grid
 from bayescout.network.mixed_problem import Group, Problem, chunks, groups
-
-SEED = 0
-"""The seed of estimates, so that the same question has the same answer."""
 
 DRAWN_ENTRIES = 2**24
 """The most numbers of covariance matrices of drawn configurations."""
@@ -153,7 +151,7 @@ def warn_estimate(problem: Problem, reason: TooLargeError) -> None:
     )
 
 
-def estimated(problem: Problem, group: Group) -> weighting.Drawn:
+def estimated(problem: Problem, group: Group, way: Way = AUTO) -> weighting.Drawn:
     """Draw configurations, fewer if the parts are large."""
-    draws = min(weighting.DRAWS, DRAWN_ENTRIES // group.widest)
-    return weighting.drawn(problem, group.tables, draws, SEED)
+    draws = min(way.draws or weighting.DRAWS, DRAWN_ENTRIES // group.widest)
+    return weighting.drawn(problem, group.tables, draws, way.seed)

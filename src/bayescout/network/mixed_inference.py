@@ -6,7 +6,7 @@ sampling these, with a warning and a stated error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from bayescout.data.table import Label
 from bayescout.errors import NetworkError, TooLargeError
 from bayescout.network import leading, weighting
+from bayescout.network.asking import AUTO, Way
 from bayescout.network.distribution import Distribution, GaussianMixture, MixedDistribution
 from bayescout.network.elimination import BATCH, Array
-from bayescout.network.inference import MAX_TARGETS, warn_undefined
+from bayescout.network.inference import MAX_TARGETS
 from bayescout.network.mixed_cells import (
     Cells,
     bearing,
@@ -30,13 +31,14 @@ from bayescout.network.mixed_cells import (
     warn_estimate,
 )
 from bayescout.network.mixed_problem import MAX_ENTRIES, groups, posed, undefined_nodes
+from bayescout.network.parts import warn_undefined
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network
 
 
 def answer(
-    network: Network, targets: Sequence[int], evidence: Mapping[int, Any]
+    network: Network, targets: Sequence[int], evidence: Mapping[int, Any], way: Way = AUTO
 ) -> Distribution | GaussianMixture | MixedDistribution:
     """The distribution of the targets given the evidence, with its labels."""
     if len(targets) > MAX_TARGETS:
@@ -45,10 +47,16 @@ def answer(
     warn_undefined(network, undefined_nodes(problem), "the answer")
     group, others = bearing(problem)
     try:
-        cells = exact_cells(problem, group, group.planned(problem, problem.keep).order)
+        plan = group.planned(problem, problem.keep) if way.method == "auto" else None
     except TooLargeError as reason:
+        if way.exact:
+            raise
         warn_estimate(problem, reason)
-        cells = drawn_cells(problem, group, estimated(problem, group))
+        plan = None
+    if plan is not None:
+        cells = exact_cells(problem, group, plan.order)
+    else:
+        cells = drawn_cells(problem, group, estimated(problem, group, way))
         _require_draws(cells)
     if cells.impossible[0] or not possible_rows(problem, others)[0]:
         raise impossible(network, evidence)
@@ -165,10 +173,11 @@ def impossible(network: Network, evidence: Mapping[int, Any]) -> NetworkError:
 
 
 def all_marginals(
-    network: Network, evidence: Mapping[int, Any]
+    network: Network, evidence: Mapping[int, Any], nodes: Collection[int] | None = None, way: Way = AUTO
 ) -> dict[Label, Distribution | GaussianMixture | MixedDistribution]:
-    """The distribution of every node given the evidence, one query for each."""
-    return {label: answer(network, (node,), evidence) for node, label in enumerate(network.nodes)}
+    """The distribution of every node given the evidence, or of some, one query for each."""
+    asked = range(len(network.dag)) if nodes is None else nodes
+    return {network.nodes[node]: answer(network, (node,), evidence, way) for node in asked}
 
 
 def most_probable(network: Network, evidence: Mapping[int, Any]) -> dict[Label, Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.network import weighting
 from bayescout.network.elimination import Array
-from bayescout.network.inference import distinct, warn_undefined
+from bayescout.network.inference import distinct
 from bayescout.network.mixed_cells import (
     Cells,
     bearing,
@@ -29,6 +29,7 @@ from bayescout.network.mixed_cells import (
 )
 from bayescout.network.mixed_gaps import gap_cells
 from bayescout.network.mixed_problem import Group, Problem, chunks, groups, posed, undefined_nodes
+from bayescout.network.parts import warn_undefined
 
 if TYPE_CHECKING:
     from bayescout.network.encode import Matched

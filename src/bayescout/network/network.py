@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from bayescout.data.table import Label, Table
 from bayescout.errors import NetworkError, WrongKindError
 from bayescout.graph.dag import Dag
 from bayescout.network import acting, likelihood, sampling
+from bayescout.network.asking import Way
 from bayescout.network.distribution import Answer
 from bayescout.network.encode import Matched, match_evidence, match_nodes
 from bayescout.network.headings import Evidence
@@ -136,7 +137,7 @@ class Network(ParameterisedGraph):
         else:
             codes, values, undefined = sampling.draw(self, n, seed)
         if undefined:
-            from bayescout.network.inference import warn_undefined
+            from bayescout.network.parts import warn_undefined
 
             warn_undefined(self, undefined, "the sample")
         states = tuple(one.states for one in self.distributions)
@@ -151,8 +152,13 @@ class Network(ParameterisedGraph):
         *,
         soft: Findings | None = None,
         jeffrey: Findings | None = None,
+        exact: bool = False,
+        method: str = "auto",
+        memory: int | None = None,
+        draws: int | None = None,
+        seed: int = 0,
     ) -> Answer:
-        """The distribution of the targets given the evidence, exactly.
+        """The distribution of the targets given the evidence: exactly, if the tables fit into memory.
 
         A `Distribution` of discrete targets; a `GaussianDistribution` of those of a Gaussian network; in a
         mixed network a `GaussianMixture` of continuous targets and a `MixedDistribution` of both kinds. If a
@@ -171,38 +177,60 @@ class Network(ParameterisedGraph):
                  is afterwards, given all other evidence. Several hold at once, found by iterative
                  proportional fitting: of all distributions that agree with them, the one closest to the
                  network's.
+        exact   True: refuse what does not fit, instead of estimating it
+        method  "auto", or "sample": estimate the answer even if the exact one fits
+        memory  the most bytes for tables of a discrete network; half of the memory that is free by default.
+                It decides what is refused or estimated, and never changes an exact answer
+        draws   the number of samples of an estimate, whose errors `answer.errors` gives
+        seed    of the samples
         """
+        way = Way(exact, method, memory, draws, seed)
         nodes, observed, acts = read_question(self.dag, targets, evidence)
         model = self._acted(acts) if acts else self
         asked = model._softened_codes(model._encoded(observed), soft, jeffrey)
-        found: Answer = asked.restored(asked.network._answer(nodes, asked.evidence))
+        found: Answer = asked.restored(asked.network._answer(nodes, asked.evidence, way))
         return found
 
-    def _answer(self, nodes: tuple[int, ...], values: Mapping[int, Any]) -> Answer:
+    def _answer(self, nodes: tuple[int, ...], values: Mapping[int, Any], way: Way) -> Answer:
         from bayescout.network import conditioning, inference, mixed_inference
 
         if self.is_gaussian:
             return acting.said(conditioning.answer(self, nodes, values), self.done)
         if self.is_mixed:
-            return acting.said(mixed_inference.answer(self, nodes, values), self.done)
-        return acting.said(inference.answer(self, nodes, values), self.done)
+            return acting.said(mixed_inference.answer(self, nodes, values, way), self.done)
+        return acting.said(inference.answer(self, nodes, values, way), self.done)
 
     def marginals(
         self,
         evidence: Findings | None = None,
+        nodes: Iterable[Label] | None = None,
         *,
         soft: Findings | None = None,
         jeffrey: Findings | None = None,
+        exact: bool = False,
+        method: str = "auto",
+        memory: int | None = None,
+        draws: int | None = None,
+        seed: int = 0,
     ) -> Marginals:
-        """The distribution of every node given the evidence: a dict, shown as one table of bars."""
+        """The distribution of every node, or of some, given the evidence: a dict, shown as one table of bars.
+
+        Nodes that do not bear on those asked for cost nothing. The options are as in `query`.
+        """
         from bayescout.network import conditioning, inference, mixed_inference
         from bayescout.network.marginals import Marginals
 
         asked = self._softened(evidence, soft, jeffrey)
-        by_kind = mixed_inference if self.is_mixed else inference
-        find = conditioning.all_marginals if self.is_gaussian else by_kind.all_marginals
-        found = find(asked.network, asked.evidence)
-        answers = {label: acting.said(asked.restored(found[label]), self.done) for label in self.nodes}
+        chosen = list(range(len(self.dag))) if nodes is None else [self.dag.index(label) for label in nodes]
+        found: Mapping[Label, Answer]
+        if self.is_gaussian:
+            found = conditioning.all_marginals(asked.network, asked.evidence)
+        else:
+            find = mixed_inference.all_marginals if self.is_mixed else inference.all_marginals
+            way = Way(exact, method, memory, draws, seed)
+            found = find(asked.network, asked.evidence, chosen, way)
+        labels = [self.nodes[i] for i in chosen]
+        answers = {label: acting.said(asked.restored(found[label]), self.done) for label in labels}
         return Marginals(answers, asked.given, self.done)
 
     def most_probable(
@@ -339,7 +367,7 @@ class Network(ParameterisedGraph):
         return list(dict.fromkeys(self.dag.index(label) for label in chosen))
 
     def _mean(self, node: int, evidence: Mapping[int, Any]) -> float:
-        found: Any = self._answer((node,), evidence)
+        found: Any = self._answer((node,), evidence, Way())
         return float(found.mean)
 
     def _softened(
@@ -378,6 +406,22 @@ class Network(ParameterisedGraph):
 
     def _acted(self, acts: Mapping[int, tuple[Any, bool]]) -> Network:
         return acting.mutilated(self, self._encoded(acts))
+
+    def posteriors(
+        self, data: Any, nodes: Iterable[Label] | None = None, *, memory: int | None = None
+    ) -> dict[Label, NDArray[np.float64]]:
+        """P(node | the row's cells) of every node of a discrete network, or of some: (rows, states) for each.
+
+        Rows in which the same cells are observed are answered together. Nodes without a column and empty
+        cells are summed out, as in `predict_proba`; an observed node has all its mass on its state. Rows of
+        impossible evidence get NaN, and a warning counts them.
+        """
+        from bayescout.network.posteriors import posteriors
+
+        asked = [self.dag.index(label) for label in (self.nodes if nodes is None else nodes)]
+        matched = match_evidence(self.dag, data, self.states, None)
+        found = posteriors(self, matched.columns, matched.n_rows, asked, Way(exact=True, memory=memory))
+        return {self.nodes[n]: found[n] for n in asked}
 
     def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
         """P(target | the row's other columns), one row of the answer per row of data.

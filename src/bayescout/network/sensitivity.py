@@ -25,9 +25,9 @@ from bayescout.network import inference, mixed_inference
 from bayescout.network.buckets import eliminate, pose, terms_of
 from bayescout.network.elimination import Array
 from bayescout.network.headings import Evidence, heading
-from bayescout.network.inference import warn_undefined
 from bayescout.network.mixed_cells import bearing
 from bayescout.network.mixed_problem import Group, Problem, undefined_nodes
+from bayescout.network.parts import warn_undefined
 from bayescout.network.tabular import Tabular
 
 if TYPE_CHECKING:
