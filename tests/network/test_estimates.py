@@ -42,15 +42,17 @@ def unlikely(model, count):
 
 
 @pytest.mark.parametrize(
-    "entries", [2**16, 200, 60], ids=["exact proposal", "buckets of 200", "buckets of 60"]
+    ("name", "entries"), [("asia", 2**16), ("asia", 4), ("alarm", 2**16), ("alarm", 60), ("insurance", 100)]
 )
-@pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance"])
 def test_intervals_cover_the_truth_95_times_in_100(name, entries, monkeypatch):
-    """Also with buckets so small that the proposal is far from the truth, and unlikely evidence."""
+    """Also with buckets so small that the proposal is far from the truth, and unlikely evidence.
+
+    The intervals of one sample depend on each other, so the count scatters more than independent ones would.
+    """
     monkeypatch.setattr(importance, "BUCKET_ENTRIES", entries)
     model = bs.load_network(name)
     for evidence in ({}, unlikely(model, 3)):
-        inside, total = covered(model, evidence, 8, 4000)
+        inside, total = covered(model, evidence, 20, 4000)
         assert inside / total > 0.92, (inside, total)
 
 

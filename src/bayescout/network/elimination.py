@@ -195,41 +195,6 @@ def max_product(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, in
     return chosen
 
 
-def calibrate(factors: Sequence[Factor], order: Sequence[int]) -> dict[int, Array]:
-    """The marginal of every variable at once: one pass up the bucket tree and one down.
-
-    Each step of an elimination is a cluster; the result of its sum is its message to the cluster that
-    next uses one of its variables. Downwards a cluster receives its parent's belief divided by the
-    message it sent, with 0/0 = 0. The factors must be connected: then impossible evidence makes every
-    marginal zero. Raises `UnderflowRisk` if linear arithmetic is not safe.
-    """
-    clusters, messages, left = [], [], list(factors)
-    for variable in order:
-        used, left = split(left, variable)
-        cluster = rescaled(multiply(used))
-        message = rescaled(_sum_out(cluster, variable))
-        clusters.append(cluster)
-        messages.append(message)
-        left.append(message)
-    position = {variable: i for i, variable in enumerate(order)}
-    beliefs: list[Factor] = list(clusters)
-    marginals: dict[int, Array] = {}
-    for i in reversed(range(len(order))):
-        if messages[i].scope:
-            parent = beliefs[min(position[v] for v in messages[i].scope)]
-            beliefs[i] = rescaled(multiply([clusters[i], _downwards(parent, messages[i])]))
-        others = tuple(axis for axis, v in enumerate(beliefs[i].scope) if v != order[i])
-        marginals[order[i]] = beliefs[i].values.sum(axis=others)
-    return marginals
-
-
-def _downwards(parent: Factor, message: Factor) -> Factor:
-    outside = tuple(axis for axis, v in enumerate(parent.scope) if v not in message.scope)
-    above = parent.values.sum(axis=outside)
-    ratio = np.divide(above, message.values, out=np.zeros_like(above), where=message.values > 0)
-    return rescaled(Factor(message.scope, ratio, 0.0))
-
-
 # ---- one step
 
 
