@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import bayescout as bs
-from bayescout.cli import experiments, learning, networks, predicting, resampling, scoring
+from bayescout.cli import acting, experiments, learning, measuring, networks, predicting, resampling, scoring
 from bayescout.cli.app import app
 from bayescout.cli.options import spread
 from bayescout.errors import BayescoutError, FormatError, SettingError
@@ -30,6 +30,11 @@ READS = {
     "show": ("network",),
     "query": ("network",),
     "compare": ("learned", "truth"),
+    "independence": ("data",),
+    "divergence": ("truth", "learned"),
+    "held-out": ("structure", "data", "--train"),
+    "adjust": ("structure",),
+    "effect": ("structure", "data"),
 }
 """The parameters of each command that name files it reads; those with dashes are options."""
 
@@ -49,7 +54,7 @@ WRITES = {
 
 OTHERS = {
     "search", "score", "scores", "prior", "question", "separator", "name", "out", "discretise", "method",
-    "target", "structure_prior",
+    "target", "structure_prior", "given", "x", "y", "test",
 }  # fmt: skip
 """Parameters that are text and name no file; the folder of a study has tests of its own."""
 
@@ -77,7 +82,7 @@ def listing(folder):
 
 def test_every_parameter_that_could_name_a_file_is_known_here():
     """One that is added must be told apart, as read or written, and then the tests below hold for it."""
-    parts = (learning, resampling, networks, predicting, scoring, experiments)
+    parts = (learning, resampling, networks, predicting, scoring, measuring, acting, experiments)
     for command in (command for part in parts for command in part.COMMANDS):
         name = command.__name__.replace("_", "-")
         read = {text.strip("-") for text in READS.get(name, ())}

@@ -138,7 +138,7 @@ def test_findings_of_a_study_are_shown(capsys):
     experiments._show(Ran(Records(()), (), 0), outcome, f"folder{OBEYED}", f"page{OBEYED}")
     out = capsys.readouterr().out
     assert_shown(out)
-    assert len(out.splitlines()) == 4
+    assert len(out.splitlines()) == 5
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,8 @@ def read(path) -> Page:
 def asia(rows=800, **options):
     """A run with setbacks, and a list of networks that differ in every way."""
     usual = {"search": bs.search.Tabu(restarts=2, perturb=4), "top": 10}
+    if "score" not in options:
+        usual |= {"score": bs.scores.BDeu(ess=3.0), "structure_prior": "sparse"}
     return bs.learn(bs.load_network("asia").sample(rows, seed=4), **(usual | options))
 
 

@@ -277,10 +277,11 @@ def test_nothing_is_proven_where_families_were_left_out(monkeypatch):
     codes = rng.integers(8, size=(4, 400))
     codes[1] = (codes[0] + (rng.random(400) < 0.2)) % 8
     codes[3] = (codes[1] + codes[2]) % 8
-    table = bs.Table(tuple("uvwx"), (tuple("abcdefgh"),) * 4, codes.astype(np.uint8), np.empty((0, 400)))
-    whole = bs.learn(table, "optimal", "aic")
+    arrays = ((tuple("abcdefgh"),) * 4, codes.astype(np.uint8), np.empty((0, 400)))
+    whole = bs.learn(bs.Table(tuple("uvwx"), *arrays), "optimal", "aic")
     assert whole.gap == 0
     monkeypatch.setattr(discrete, "DENSE_CEILING", 200)
+    table = bs.Table(tuple("uvwx"), *arrays)
     with pytest.warns(BayescoutWarning, match="left out: the table of"):
         found = bs.learn(table, "optimal", "aic")
     assert found.bound is None
