@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, settings
 
 LENIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
-settings.register_profile("fast", max_examples=15, **LENIENT)
+settings.register_profile("fast", max_examples=10, **LENIENT)
 settings.register_profile("thorough", max_examples=100, **LENIENT)
 
 

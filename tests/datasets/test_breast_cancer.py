@@ -24,6 +24,7 @@ def test_thirty_continuous_columns_and_one_categorical() -> None:
     assert kinds_of(table, "discrete") == ["target"]
 
 
+@pytest.mark.slow
 def test_the_whole_way(tmp_path: Path) -> None:
     frame = frozen("breast_cancer")
     result = learned_both_ways(frame, tmp_path)

@@ -34,7 +34,8 @@ def test_the_class_as_codes_is_categorical_too() -> None:
     assert table.columns[-1].states == (0, 1, 2)
 
 
-@pytest.mark.parametrize("share", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.1])
 def test_the_whole_way(share: float, tmp_path: Path) -> None:
     frame = frozen("wine")
     rows = holed(frame, share)

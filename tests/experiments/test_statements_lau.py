@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from statistics import mean, median, stdev
 
+import pytest
+
 import bayescout as bs
 from bayescout.experiments.lau import data as lau_data
 from tests.experiments.statement_checks import assert_all_checked, check, counted, findings_of, of, runs, told
@@ -21,6 +23,7 @@ def lau_climbs(records, data, start=None, score="bic-laplace"):
     ]
 
 
+@pytest.mark.slow
 def test_the_numbers_of_lau(tiny_studies):
     _, records, findings = findings_of(tiny_studies, "lau")
     both, starts = ("A", "B"), ("empty", "random")

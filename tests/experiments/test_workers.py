@@ -75,7 +75,12 @@ def killed(code, *arguments):
 
 
 @pytest.mark.parametrize(
-    ("launched", "work"), [(1, STUDY), pytest.param(3, STUDY, marks=pytest.mark.slow), (2, BOOTSTRAP)]
+    ("launched", "work"),
+    [
+        (1, STUDY),
+        pytest.param(3, STUDY, marks=pytest.mark.slow),
+        pytest.param(2, BOOTSTRAP, marks=pytest.mark.slow),
+    ],
 )
 def test_killed_while_its_workers_start_it_leaves_none_alive(tmp_path, launched, work):
     """They wait for their first run for minutes, and nobody is there to give them one."""

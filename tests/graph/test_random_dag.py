@@ -106,7 +106,7 @@ def assert_drawn_as(expected, draws, **settings):
     assert abs(statistic - freedom) < 5 * sqrt(2 * freedom)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3])
+@pytest.mark.parametrize("limit", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 @pytest.mark.parametrize("arcs", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_every_arc_set_that_fits_an_order_is_equally_likely(arcs, limit):
     whole = 24 * forward_weight(limit, lambda subset: len(subset) == arcs)

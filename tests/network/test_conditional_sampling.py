@@ -29,6 +29,7 @@ def allowance(p, n):
     return 6 * np.sqrt(p * (1 - p) / n) + 1 / n
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=120)
 @given(data=st.data())
 def test_shares_of_complete_rows_are_their_probabilities(data):

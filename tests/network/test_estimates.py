@@ -41,8 +41,12 @@ def unlikely(model, count):
     return evidence
 
 
+SLOW_ALARM = pytest.param("alarm", 60, marks=pytest.mark.slow)
+SLOW_INSURANCE = pytest.param("insurance", 100, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
-    ("name", "entries"), [("asia", 2**16), ("asia", 4), ("alarm", 2**16), ("alarm", 60), ("insurance", 100)]
+    ("name", "entries"), [("asia", 2**16), ("asia", 4), ("alarm", 2**16), SLOW_ALARM, SLOW_INSURANCE]
 )
 def test_intervals_cover_the_truth_95_times_in_100(name, entries, monkeypatch):
     """Also with buckets so small that the proposal is far from the truth, and unlikely evidence.
@@ -115,6 +119,7 @@ def too_large(n=40):
     return model, {label: 0 for label in model.nodes if label.startswith("c")}
 
 
+@pytest.mark.slow
 def test_what_is_too_large_is_estimated_with_a_warning_and_refused_if_it_must_be_exact():
     model, evidence = too_large()
     with pytest.warns(BayescoutWarning, match=r"estimate .*standard error at most .*exact=True"):

@@ -86,6 +86,7 @@ def test_explanations_of_a_larger_network_are_in_order_and_right():
     assert len({tuple(one.values.items()) for one in found}) == 30
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_states_of_mixed_networks_are_ranked_with_numbers_integrated_out(data):

@@ -17,7 +17,10 @@ from bayescout.network.parts import Component, reduced
 FROZEN = json.loads((Path(__file__).parent.parent / "peers" / "posteriors.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", sorted(FROZEN["networks"]))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * n.startswith("munin")) for n in sorted(FROZEN["networks"])],
+)
 @pytest.mark.parametrize("case", [0, 1], ids=["prior", "observed"])
 def test_posteriors_are_those_of_pyagrum(name, case):
     model = bs.load_network(name)

@@ -141,6 +141,7 @@ def test_rows_are_answered_as_pattern_by_pattern(data):
     assert_close(answers(network, rows), expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_an_answer_does_not_depend_on_the_rows_beside_it(data):

@@ -119,6 +119,7 @@ def trapezium(shares, mixtures):
     return float(terms.sum() * (xs[1] - xs[0]))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=12)
 @given(data=st.data())
 def test_the_information_of_states_and_numbers_is_an_integral(data):

@@ -130,6 +130,7 @@ def test_larger_sets_depth_first_give_the_best_of_all_graphs(method, monkeypatch
         assert (result.score, result.gap) == (pytest.approx(best, abs=1e-6), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_bound_is_never_below_a_score_at_any_step(method, monkeypatch):
     """With many small steps, and broken off after each of them."""
