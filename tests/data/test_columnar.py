@@ -148,7 +148,8 @@ def test_a_reader_without_memory_says_so(tmp_path, monkeypatch):
         read_table(tmp_path / "d.parquet")
 
 
-@pytest.mark.parametrize("ending", ["parquet", pytest.param("arrow", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_damaged_files_of_others(tmp_path, ending):
     """A few dozen, since each takes a process; nothing but a table or one clear line may come."""
     path = tmp_path / f"d.{ending}"

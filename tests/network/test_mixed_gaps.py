@@ -126,6 +126,7 @@ def test_likelihoods_and_means_are_those_of_enumeration(data):
     assert settled == 2 * (0 if matched.empty is None else matched.empty.sum())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_rows_are_answered_as_pattern_by_pattern(data):
