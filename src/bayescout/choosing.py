@@ -39,9 +39,9 @@ def choose(
     first = problem_of(candidates[0])
     if len(candidates) == 1 or first.n > MOST_VARIABLES:
         return Choice(candidates[0], first)
-    best: tuple[float, Choice] | None = None
+    ends: list[float] = []
     for score in candidates:
-        problem = first if best is None else problem_of(score)
+        problem = problem_of(score) if ends else first
         left = None if until is None else until - time.perf_counter()
         if left is not None and left <= 0:
             break
@@ -50,9 +50,6 @@ def choose(
             return Choice(candidates[0], first, True)
         if outcome.stop_reason != "converged":
             break
-        if best is None or outcome.best[0] > best[0]:
-            best = (outcome.best[0], Choice(score, problem))
-    else:
-        assert best is not None
-        return Choice(best[1].score, problem_of(best[1].score))
-    return Choice(candidates[0], problem_of(candidates[0]))
+        ends.append(outcome.best[0])
+    best = candidates[ends.index(max(ends))] if len(ends) == len(candidates) else candidates[0]
+    return Choice(best, problem_of(best))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayescout.causal.effects import Effect
 from bayescout.causal.regression import least_squares
 from bayescout.causal.strata import numbered, standardised
+from bayescout.data.absent import complete_rows
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.graph.labels import Label, quoted
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 
 def estimated(table: Table, x: Label, y: Label, adjusted: Sequence[Label]) -> Effect:
     """The effect by adjustment for these variables."""
-    used, left_out = _complete(table, [x, y, *adjusted])
+    used, left_out = complete_rows(table, [x, y, *adjusted])
     discrete = {name: used.states[i] is not None for i, name in enumerate(used.names)}
     if discrete[y] and not discrete[x]:
         raise DataError(
@@ -46,15 +47,6 @@ def estimated(table: Table, x: Label, y: Label, adjusted: Sequence[Label]) -> Ef
             f"with bayescout.discretise, or name other variables, with adjust=[...]"
         )
     return Effect(kind="means", **_by_regression(used, x, y, adjusted), **shared)
-
-
-def _complete(table: Table, names: list[Label]) -> tuple[Table, int]:
-    asked = table.select(names)
-    whole = ~np.logical_or.reduce([asked.missing_cells(name) for name in names])
-    if not whole.any():
-        raise DataError(f"no row has a value in all of {quoted(names)}")
-    left_out = int((~whole).sum())
-    return (asked.take(np.flatnonzero(whole)) if left_out else asked), left_out
 
 
 def _weights(table: Table) -> Array:
@@ -128,7 +120,7 @@ def _outcome(table: Table, y: Label) -> tuple[Array, tuple[Any, ...]]:
 
 def no_effect(table: Table, x: Label, y: Label) -> Effect:
     """No effect, in the form that an effect of these variables would have."""
-    used, left_out = _complete(table, [x, y])
+    used, left_out = complete_rows(table, [x, y])
     weights = _weights(used)
     outcome, y_states = _outcome(used, y)
     shared: dict[str, Any] = {"x": x, "y": y, "adjusted": None, "rows": used.n_rows, "left_out": left_out}

@@ -264,11 +264,7 @@ def _in_base(facts: dict[str, Any], base: Base) -> dict[str, Any]:
     """The facts of a result with their scores in another base, which is named."""
     if base is Base.e:
         return facts
-    values = ("score", "own_score", "bound", "gap")
-    found = {
-        key: value / base.nats if key in values and value is not None else value
-        for key, value in facts.items()
-    }
+    found = base.of(facts, ("score", "own_score", "bound", "gap"))
     for entry in found.get("top", ()):
         entry["score"] /= base.nats
     return found | {"log_base": base.value}

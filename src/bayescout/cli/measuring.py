@@ -65,8 +65,8 @@ def divergence(
 
     found = measured(open_network(truth), open_network(learned), samples, seed, method)  # type: ignore[arg-type]
     if json:
-        facts = _in_base(found.to_dict(), ("value", "standard_error"), log_base)
-        print_json({"truth": truth, "learned": learned, **facts})
+        facts = log_base.of(found.to_dict(), ("value", "standard_error"))
+        print_json({"truth": truth, "learned": learned, **facts, "log_base": log_base.value})
         return
     line(found)
     if log_base is not Base.e:
@@ -109,8 +109,8 @@ def held_out(
     table = data.open(**settings)
     found = measured(graph, known, table, prior=prior)
     if json:
-        facts = _in_base(found.to_dict(), ("total", "finite_total", "mean"), log_base)
-        print_json({"structure": structure, "train": train, **facts})
+        facts = log_base.of(found.to_dict(), ("total", "finite_total", "mean"))
+        print_json({"structure": structure, "train": train, **facts, "log_base": log_base.value})
         return
     say_reading(table)
     line(found)
@@ -129,12 +129,6 @@ def _as_in(graph: Network | Dag) -> dict[str, Any]:
         if node.declared is not None
     }
     return {"columns": list(graph.nodes), "states": declared or None}
-
-
-def _in_base(facts: dict[str, Any], values: tuple[str, ...], base: Base) -> dict[str, Any]:
-    """The facts with those values in another base, which is named."""
-    changed = {key: facts[key] / base.nats for key in values if facts[key] is not None}
-    return facts | changed | {"log_base": base.value}
 
 
 COMMANDS = (independence, divergence, held_out)

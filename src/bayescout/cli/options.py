@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from functools import cached_property, wraps
@@ -76,6 +76,13 @@ class Base(StrEnum):
     def nats(self) -> float:
         """One unit of these logarithms, in nats."""
         return 1.0 if self is Base.e else math.log(float(self.value))
+
+    def of(self, facts: Mapping[str, Any], keys: Container[str]) -> dict[str, Any]:
+        """The facts with those under these keys, which are in nats, in units of these logarithms."""
+        return {
+            key: value / self.nats if key in keys and value is not None else value
+            for key, value in facts.items()
+        }
 
     @property
     def told(self) -> str:

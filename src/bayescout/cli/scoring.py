@@ -51,7 +51,7 @@ def score(
                 "rows": table.total_weight,
                 "log_base": log_base.value,
                 **missing_facts(table),
-                "scores": [_in_unit(parts.to_dict(), log_base.nats) for parts in found],
+                "scores": [_in_base(parts.to_dict(), log_base) for parts in found],
             }
         )
         return
@@ -100,14 +100,11 @@ COMMANDS = (score, scores)
 _IN_NATS = ("score", "log_likelihood", "penalty", "log_prior")
 
 
-def _in_unit(parts: dict[str, Any], unit: float) -> dict[str, Any]:
-    """The parts with their logarithms in another base."""
-    changed = {
-        key: None if value is None else value / unit if key in _IN_NATS else value
-        for key, value in parts.items()
-    }
+def _in_base(parts: dict[str, Any], base: Base) -> dict[str, Any]:
+    """The parts, and those of each node, with their logarithms in another base."""
+    changed = base.of(parts, _IN_NATS)
     if "nodes" in parts:
-        changed["nodes"] = [_in_unit(node, unit) for node in parts["nodes"]]
+        changed["nodes"] = [_in_base(node, base) for node in parts["nodes"]]
     return changed
 
 

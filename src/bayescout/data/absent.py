@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.numerals import as_number
 from bayescout.data.table import Label, Table
-from bayescout.errors import BayescoutWarning, MissingValueError
+from bayescout.errors import BayescoutWarning, DataError, MissingValueError
 from bayescout.graph.labels import quoted
 from bayescout.wording import setting
 
@@ -49,6 +49,17 @@ def python_value(value: Any) -> Any:
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         return value.item()
     return value
+
+
+def complete_rows(table: Table, names: Sequence[Label]) -> tuple[Table, int]:
+    """Some columns of the rows that have a value in each of them, and how many rows have not."""
+    asked = table.select(names)
+    complete = ~np.logical_or.reduce([asked.missing_cells(name) for name in names])
+    rows = np.flatnonzero(complete)
+    if not len(rows):
+        raise DataError(f"no row has a value in all of {quoted(names)}; ask about fewer columns at a time")
+    left_out = asked.n_rows - len(rows)
+    return (asked.take(rows) if left_out else asked), left_out
 
 
 USUAL_MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL")

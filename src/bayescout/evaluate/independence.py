@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bayescout.data import as_table
+from bayescout.data.absent import complete_rows
 from bayescout.data.table import Table
-from bayescout.errors import DataError, SettingError, printable
+from bayescout.errors import SettingError, printable
 from bayescout.evaluate.json_values import json_label, json_value
-from bayescout.graph.labels import Label, quoted
+from bayescout.graph.labels import Label
 from bayescout.statistics.independence import Answer, Question, independence_tests
 
 ANSWERS: dict[Answer, str] = {
@@ -94,12 +93,7 @@ def independence_test(
     """
     table = as_table(data, missing="keep")
     columns = _columns(table, x, y, given)
-    asked = table.select(columns)
-    complete = ~np.logical_or.reduce([asked.missing_cells(name) for name in columns])
-    rows = int(complete.sum())
-    if not rows:
-        raise DataError(f"no row has a value in all of {quoted(columns)}; ask about fewer columns at a time")
-    used = asked if rows == asked.n_rows else asked.take(np.flatnonzero(complete))
+    used, left_out = complete_rows(table, columns)
     tests = independence_tests(used, test, alpha)
     found = tests.one(Question(0, 1, tuple(range(2, len(columns)))))
     return IndependenceTest(
@@ -112,8 +106,8 @@ def independence_test(
         p_value=found.p_value,
         answer=found.answer,
         alpha=alpha,
-        rows=rows,
-        left_out=asked.n_rows - rows,
+        rows=used.n_rows,
+        left_out=left_out,
     )
 
 
