@@ -212,6 +212,15 @@ def test_averages_over_resampled_graphs():
     assert json.loads(json.dumps(found.to_dict()))["runs"] == 8
 
 
+def test_no_option_of_an_average_is_passed_over():
+    _, table = confounded(300, 3)
+    result = bs.learn(table, search="hill-climb", score="bic")
+    with pytest.raises(BayescoutError, match="each graph has a set of its own"):
+        bs.effect(result, table, "x", "y", adjust=["z"], bootstrap=3)
+    with pytest.raises(BayescoutError, match="unknown node 'w'"):
+        bs.effect(result, table, "x", "y", latent="w", bootstrap=3)
+
+
 def test_an_average_weighs_runs_alike_whatever_their_possible_effects():
     def slope(value, adjusted=()):
         return Effect("x", "y", "slope", np.array([value]), np.zeros((1, 1)), adjusted, 10)

@@ -53,7 +53,10 @@ def effect(
     Strata in which a state of x never occurs support nothing: they are left out, with a warning.
     """
     if bootstrap:
-        return _averaged(graph, data, x, y, require_count("bootstrap", bootstrap, 2), seed, workers)
+        if adjust is not None:
+            raise SettingError("adjust is for one DAG; with bootstrap each graph has a set of its own")
+        runs = require_count("bootstrap", bootstrap, 2)
+        return _averaged(graph, data, x, y, latent, runs, seed, workers)
     table = as_table(data, missing="keep")
     structure = as_graph(graph)
     _check_ends(structure, table, x, y)
@@ -121,7 +124,7 @@ def _possible(graph: Pdag, table: Table, x: Label, y: Label, latent: Any) -> lis
 
 
 def _averaged(
-    graph: Any, data: Any, x: Label, y: Label, runs: int, seed: int, workers: int | None
+    graph: Any, data: Any, x: Label, y: Label, latent: Any, runs: int, seed: int, workers: int | None
 ) -> AveragedEffect:
     from bayescout.checks import generator
     from bayescout.evaluate.bootstrapping import resampled
@@ -144,7 +147,7 @@ def _averaged(
         result = learned(drawn, int(rng.integers(2**32)), options, f"resample {run} of {runs}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BayescoutWarning)
-            return _possible(result.cpdag, drawn, x, y, ())
+            return _possible(result.cpdag, drawn, x, y, latent)
 
     return averaged(spread(one, runs, workers, False, "runs"))
 
