@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescout.checks import require_count
 from bayescout.data import as_table
+from bayescout.data.acting import refuse_interventions
 from bayescout.data.table import Label, States, Table
 from bayescout.errors import DataError, NetworkError, SettingError
 from bayescout.graph.dag import Dag
@@ -103,6 +104,7 @@ def lag(
     """
     table = as_table(data, missing="keep")
     lags = require_count("lags", lags, 1)
+    refuse_interventions(table, "lag", "leave them out")
     if table.weights is not None:
         raise DataError("rows in the order of time have no weights; leave them out")
     order, starts = _series(table, by)

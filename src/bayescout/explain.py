@@ -205,7 +205,7 @@ def _path(dag: Dag, source: Label, target: Label) -> tuple[Label, ...]:
 
 
 def _counts(table: Table, parent: Label, child: Label) -> dict[Label, dict[Label, float]]:
-    pair = table.select((parent, child))
+    pair = (table.unset(child) or table).select((parent, child))  # rows that tell how the child comes about
     if not pair.is_discrete:
         return {}
     from bayescout.statistics.counts import dense_counts

@@ -36,6 +36,7 @@ def learn(
     missing: str = "em",
     discretise: Choice | None = None,
     structure_prior: PriorLike | None = None,
+    interventions: Any = None,
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
 
@@ -67,6 +68,8 @@ def learn(
                 variable), "friedman-koller", a charge per arc in nats, an instance of
                 `bayescout.scores.PRIORS`, or your own object with `family(child, parents)`. Beliefs about
                 single arcs are in the knowledge. Its log is part of the score
+    interventions  the variables that were set from outside, row by row: a column's name, one entry per row,
+                or {variable: rows}, as in `as_table`. Such a row leaves the family of what was set in it
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error
@@ -84,7 +87,7 @@ def learn(
         raise SettingError(f"callback must be a function of a step, not {callback!r}")
     task = Task.of(
         data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-        discretise, structure_prior, resumable=checkpoint is not None,
+        discretise, structure_prior, interventions, resumable=checkpoint is not None,
     )  # fmt: skip
     # cells that were drawn in part cannot be drawn again, so a checkpoint of them would be of no use
     store = None if checkpoint is None or task.interrupted else task.checkpoint(checkpoint)

@@ -85,6 +85,8 @@ class Result:
                  the best score that it had met itself. `dag` is then the graph of that climb
     one_way      the arcs of `dag`, by position, whose reverse the score's model cannot have: those from a
                  discrete to a continuous variable in a conditional Gaussian network
+    told         the arcs of `dag`, by position, whose direction interventions tell: some row has one end set
+                 from outside and not the other
     """
 
     dag: Dag
@@ -100,6 +102,7 @@ class Result:
     dependencies: DependencyRecord | None = None
     own_score: float | None = None
     one_way: tuple[tuple[int, int], ...] = ()
+    told: tuple[tuple[int, int], ...] = ()
     data: DataReading | None = None
     fingerprint: str | None = None
     table: Table | None = field(default=None, repr=False)
@@ -126,7 +129,6 @@ class Result:
         top = tuple(Scored(score, labelled_graph(graph, table.names, names)) for score, graph in run.top)
         place = {name: i for i, name in enumerate(names)}
         moved = [place[name] for name in table.names]
-        one_way = _one_way(top[0].dag, scorer.legal, table.names)
         edges, tests = run.answer.found_class(), run.answer.dependencies()
         return cls(
             dag=top[0].dag,
@@ -141,7 +143,8 @@ class Result:
             found_class=None if edges is None else _labelled_class(edges, moved, names),
             dependencies=None if tests is None else tests.labelled(table.names.__getitem__),
             own_score=run.own_score,
-            one_way=one_way,
+            one_way=_arcs_in(top[0].dag, None if scorer.legal is None else ~scorer.legal.T, table.names),
+            told=_arcs_in(top[0].dag, scorer.telling, table.names),
             data=_reading_of(table, names),
             table=table,
             scores=scorer,
@@ -211,13 +214,16 @@ class Result:
         """The equivalence class, with every edge directed that the knowledge or the score's model directs."""
         free_of_rules = self.settings.knowledge.is_empty and not self.one_way
         found = self.found_class or self.dag.cpdag()
-        if free_of_rules or not found.undirected:
+        # Tests may end in a pattern that is no class of the graph: nothing follows for it from its arcs.
+        told = set(self.told) if self.told and found == self.dag.cpdag() else set()
+        if (free_of_rules and not told) or not found.undirected:
             return found
         rules = self._rules
         fixed = set()
         for one, two in found.undirected:
             parent, child = (one, two) if one in self.dag.parents[two] else (two, one)
-            if rules.required[parent, child] or not rules.allowed[child, parent]:
+            ruled = rules.required[parent, child] or not rules.allowed[child, parent]
+            if ruled or (parent, child) in told:
                 fixed.add((parent, child))
         if not fixed:
             return found
@@ -374,6 +380,7 @@ class Result:
             "bound": self.bound,
             "own_score": self.own_score,
             "one_way": self.one_way,
+            "told": self.told,
             "data": data_to_json(self.data),
             "fingerprint": self.fingerprint if self.table is None else self.table.fingerprint,
             "class": _class_to_json(self.found_class),
@@ -426,6 +433,7 @@ class Result:
                 bound=saved.bound,
                 own_score=saved.own_score,
                 one_way=saved.one_way,
+                told=saved.told,
                 data=data_from_saved(saved.data),
                 fingerprint=saved.fingerprint,
                 found_class=None if found is None else Pdag(nodes, found.directed, found.undirected),
@@ -456,14 +464,14 @@ def labelled_graph(parents: ParentSets, columns: Sequence[Label], names: Sequenc
     return Dag(tuple(names), tuple(sets))
 
 
-def _one_way(dag: Dag, legal: Any, columns: Sequence[Label]) -> tuple[tuple[int, int], ...]:
-    """The arcs of a graph whose reverse is not legal; `legal` is in positions of the columns."""
-    if legal is None:
+def _arcs_in(dag: Dag, marked: Any, columns: Sequence[Label]) -> tuple[tuple[int, int], ...]:
+    """The arcs of a graph that are marked [parent, child], in positions of the columns; none if None."""
+    if marked is None:
         return ()
     place = {name: i for i, name in enumerate(columns)}
     at = [place[node] for node in dag.nodes]
     arcs = ((parent, child) for child, own in enumerate(dag.parents) for parent in own)
-    return tuple((parent, child) for parent, child in arcs if not legal[at[child], at[parent]])
+    return tuple((parent, child) for parent, child in arcs if marked[at[parent], at[child]])
 
 
 def _labelled_class(edges: Edges, moved: Sequence[int], names: Sequence[Label]) -> Pdag:

@@ -78,6 +78,7 @@ class SavedResult(Struct, rename={"found_class": "class"}):
     bound: float | None
     own_score: float | None = None
     one_way: Pairs = ()
+    told: Pairs = ()
     found_class: SavedClass | None = None
     dependencies: DependencyRecord | None = None
     data: SavedData | None = None

@@ -81,10 +81,11 @@ class Session:
         missing: str = "em",
         discretise: Choice | None = None,
         structure_prior: PriorLike | None = None,
+        interventions: Any = None,
     ) -> None:
         task = self._task = Task.of(
             data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-            discretise, structure_prior, resumable=True,
+            discretise, structure_prior, interventions, resumable=True,
         )  # fmt: skip
         if task.interrupted:  # there is no session yet that could answer
             raise KeyboardInterrupt

@@ -14,6 +14,7 @@ from bayescout.choosing import choose
 from bayescout.completion import Completion, completed
 from bayescout.data import as_table
 from bayescout.data.absent import require_complete
+from bayescout.data.acting import refuse_interventions
 from bayescout.data.discretise import Choice, as_plain_choice, cut_by
 from bayescout.data.reading import pairs_in_words
 from bayescout.data.table import Table
@@ -101,6 +102,7 @@ class Task:
         missing: str = "em",
         discretise: Choice | None = None,
         structure_prior: PriorLike | None = None,
+        interventions: Any = None,
         resumable: bool = False,
     ) -> Task:
         """The task of `learn` with the same arguments.
@@ -121,7 +123,10 @@ class Task:
         prior = as_prior(AUTO_PRIOR if automatic and structure_prior is None else structure_prior)
         if isinstance(score, str) and not automatic:
             score = formula_named(score)  # a wrong name is told before any work
-        given = _table_of(data, missing, discretise) if listed is None else without_rows(listed)
+        if listed is not None:
+            given = without_rows(listed)
+        else:
+            given = _table_of(data, missing, discretise, interventions)
         candidates = _scores_for(score, given, listed)
         chosen = candidates[0]
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
@@ -237,15 +242,21 @@ def _scores_for(score: Any, table: Table, listed: ScoredSets | None) -> Sequence
     return default_scores(table) if is_auto(score) else (score,)
 
 
-def _table_of(data: Any, missing: str, discretise: Choice | None = None) -> Table:
+def _table_of(data: Any, missing: str, discretise: Choice | None = None, interventions: Any = None) -> Table:
     """The data as a table, cut if asked for; under "em" with the missing cells in it."""
     require_choice("missing", missing, MISSING)
     policy: Any = "keep" if missing == "em" else missing
+    if interventions is not None:
+        data = as_table(data, interventions=interventions)
     if discretise is not None:  # before missing cells are states, which numbers have no room for
         data = cut_by(data, discretise)
     table = as_table(data, missing=policy)
     if missing == "error":
         require_complete(table)
+    if table.has_missing:
+        refuse_interventions(
+            table, "learning with missing cells", f"{setting('missing', 'drop')} leaves these rows out"
+        )
     return table
 
 

@@ -231,8 +231,12 @@ def test_networks_and_results_are_graphs_too():
         (lambda dag: bs.adjustment_sets(dag.cpdag(), "X", "Y"), "leaves open"),
         (lambda dag: bs.adjustment_sets([("X", "Y")], "X", "Y"), "Dag.from_arcs"),
         (
-            lambda dag: bs.adjustment_sets(bs.Pdag.from_arcs([("X", "Y"), ("Y", "W")]), "X", "Y"),
+            lambda dag: bs.adjustment_sets(bs.Pdag.from_arcs([("X", "Y")], [("Y", "W")]), "X", "Y"),
             "must be a class",
+        ),
+        (
+            lambda dag: bs.adjustment_sets(bs.Pdag.from_arcs([("X", "Y")], [("A", "B")]), "X", "Y"),
+            "ruled out some DAGs",
         ),
         (
             lambda dag: bs.adjustment_sets(dag_of("A>X B>X X>Y").cpdag(), "X", "Y").instruments,

@@ -16,6 +16,7 @@ from bayescout.causal.possible import representatives
 from bayescout.causal.strata import standardised
 from bayescout.errors import BayescoutError, BayescoutWarning
 from bayescout.graph.dag import Dag
+from bayescout.graph.equivalence import meek
 from tests.graph.drawn_graphs import parent_sets
 from tests.reference import graphs as reference
 
@@ -170,6 +171,23 @@ def test_representatives_have_every_parent_set_of_the_class_once(parents):
     found = list(representatives(dag.cpdag(), 0))
     assert sorted(one.parents[0] for one in found) == expected
     assert all(one.equivalent(dag) for one in found)
+
+
+@given(parent_sets(min_nodes=2, max_nodes=5), st.integers(0, 2**10 - 1))
+def test_representatives_of_a_narrowed_class(parents, directed):
+    """Some arcs of a graph are known: the parent sets of x are those of the DAGs that have these arcs."""
+    dag = Dag(tuple(range(len(parents))), parents)
+    arcs = [(p, c) for c, own in enumerate(dag.parents) for p in own]
+    known = {arc for k, arc in enumerate(arcs) if directed >> k & 1}
+    whole = dag.cpdag()
+    free = tuple(e for e in whole.undirected if e not in known and e[::-1] not in known)
+    narrowed = meek(bs.Pdag(dag.nodes, tuple(sorted({*whole.directed, *known})), free))
+    assert narrowed.is_narrowed_class()
+    members = [own for own in reference.class_by_reversals(frozenset(arcs)) if known <= own]
+    expected = {frozenset(p for p, c in own if c == 0) for own in members}
+    found = list(representatives(narrowed, 0))
+    assert sorted(map(sorted, (set(one.parents[0]) for one in found))) == sorted(map(sorted, expected))
+    assert all(known <= {(p, c) for c, own in enumerate(one.parents) for p in own} for one in found)
 
 
 @given(parent_sets(min_nodes=2, max_nodes=5), st.integers(0, 99))

@@ -173,6 +173,8 @@ def adjustment_sets(graph: Any, x: Label, y: Label, latent: Label | Iterable[Lab
     which is complete: if it finds none, none does.
     """
     graph = as_graph(graph)
+    if isinstance(graph, Pdag) and not graph.undirected and not graph.is_cpdag():
+        graph = graph.to_dag()  # knowledge or interventions have left one DAG of the class
     paths = causal_paths(graph, x, y)
     hidden = paths.dag.indices(latent)
     ends = [label for label in (x, y) if graph.index(label) in hidden]

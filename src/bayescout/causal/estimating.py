@@ -16,7 +16,7 @@ from bayescout.causal.possible import representatives
 from bayescout.checks import require_count
 from bayescout.data import as_table
 from bayescout.data.table import Table
-from bayescout.errors import BayescoutWarning, GraphError, SettingError
+from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, quoted
 from bayescout.graph.pdag import Pdag
@@ -60,12 +60,26 @@ def effect(
     table = as_table(data, missing="keep")
     structure = as_graph(graph)
     _check_ends(structure, table, x, y)
+    table = _undisturbed(table, x)
     if isinstance(structure, Dag):
         return _in_dag(structure, table, x, y, adjust, latent, say=True)
     if adjust is not None:
         raise SettingError("adjust is for a DAG; in a class each of its DAGs has a set of its own")
     found = _possible(structure, table, x, y, latent)
     return found[0] if len(found) == 1 else PossibleEffects(x, y, tuple(found))
+
+
+def _undisturbed(table: Table, x: Label) -> Table:
+    """The rows in which nothing was set from outside, but for x: acting on others changes what x does."""
+    if table.interventions is None:
+        return table
+    kept = table.interventions.within((x,))
+    if not kept.any():
+        raise DataError(
+            f"every row has a variable other than {x!r} set from outside, and tells nothing about acting on "
+            f"{x!r} alone; add rows without"
+        )
+    return table if kept.all() else table.take(kept)
 
 
 def _check_ends(graph: Dag | Pdag, table: Table, x: Label, y: Label) -> None:
@@ -108,7 +122,7 @@ def _instead(sets: Any) -> str:
 
 def _possible(graph: Pdag, table: Table, x: Label, y: Label, latent: Any) -> list[Effect]:
     """One effect for each set of parents that x can have."""
-    if not graph.is_cpdag():
+    if not graph.is_narrowed_class():
         raise GraphError("a partially directed graph must be a class of DAGs: use dag.cpdag(), or a DAG")
     found: dict[tuple[Label, ...] | None, Effect] = {}
     for dag in representatives(graph, graph.index(x)):
@@ -136,7 +150,7 @@ def _averaged(
             "bootstrap learns graphs anew with the settings of a result; give the result of learn, or leave "
             "bootstrap out"
         )
-    table = table_of(data)
+    table = table_of(data, {})
     _check_ends(graph.dag, table, x, y)
     options = _settings(graph)
     size = max(1, round(table.total_weight))

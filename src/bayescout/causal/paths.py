@@ -84,6 +84,11 @@ def _leading_to(forward: tuple[tuple[int, ...], ...], end: int) -> list[bool]:
 
 def _require_direction(graph: Pdag, x: int, between: Positions) -> None:
     """Refuse a class in which a possibly causal path begins with an edge that may point either way."""
+    if not graph.is_cpdag() and graph.is_narrowed_class():
+        raise GraphError(
+            "knowledge or interventions have ruled out some DAGs of this class, and sets are found for whole "
+            "classes or for a DAG: give the DAG, or ask bayescout.effect for the possible effects"
+        )
     if not graph.is_cpdag():
         raise GraphError("a partially directed graph must be a class of DAGs: use dag.cpdag(), or a DAG")
     for a, b in graph.undirected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import combinations
 
 from bayescout.errors import GraphError
@@ -17,7 +18,8 @@ def representatives(graph: Pdag, x: int) -> Iterator[Dag]:
     """One DAG for each way in which the open edges at x can point (IDA: Maathuis, Kalisch & Buhlmann 2009).
 
     The parents chosen for x must be joined to one another, or a collider arises that the class does not
-    have. All DAGs in which x has the same parents give x the same effects.
+    have. All DAGs in which x has the same parents give x the same effects. In a class that knowledge or
+    interventions have narrowed, some ways close a cycle with the edges directed by them: they are left out.
     """
     near = sorted({a + b - x for a, b in graph.undirected if x in (a, b)})
     if len(near) > MOST_NEIGHBOURS:
@@ -31,4 +33,5 @@ def representatives(graph: Pdag, x: int) -> Iterator[Dag]:
         for chosen in combinations(near, size):
             if all(frozenset(pair) in adjacent for pair in combinations(chosen, 2)):
                 turned = tuple((v, x) if v in chosen else (x, v) for v in near)
-                yield Pdag(graph.nodes, (*graph.directed, *turned), rest).to_dag()
+                with suppress(GraphError):
+                    yield Pdag(graph.nodes, (*graph.directed, *turned), rest).to_dag()

@@ -217,10 +217,11 @@ def _refuse_for_sets(data: LearnData, output: str | None, gap: bool) -> None:
     from bayescout.formats import format_of
 
     other = data.missing not in (Missing.em, Missing.keep)
-    if other or any((data.separator, data.na, data.kind, data.discretise, data.drop)):
+    beside = (data.separator, data.na, data.kind, data.discretise, data.drop, data.interventions)
+    if other or any(beside):
         raise SettingError(
-            "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise and "
-            "--drop are for tables"
+            "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise, "
+            "--drop and --interventions are for tables"
         )
     if gap:
         raise SettingError(

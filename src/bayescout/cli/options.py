@@ -154,6 +154,12 @@ class DataOptions:
         "NUMBER|METHOD",
     )
 
+    interventions: str | None = flag(
+        "The column that names, in each row, the variables that were set from outside, separated by commas; "
+        "empty where none was.",
+        "COLUMN",
+    )
+
     @cached_property
     def _names(self) -> list[str]:
         return names_in(self.data, self._reading.get("separator"))
@@ -167,6 +173,8 @@ class DataOptions:
         found: dict[str, Any] = {"missing": self.missing.policy, **self._reading}
         if self.na:
             found["missing_values"] = tuple(self.na)
+        if self.interventions is not None:
+            found["interventions"] = label_named(self.interventions, self._names)
         return found | {"kinds": self._kinds()} if self.kind else found
 
     def _kinds(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.about_rows import NOTHING_SAID, AboutRows
 from bayescout.data.absent import MISSING, refuse_missing
 from bayescout.data.columns import Column, in_order
 from bayescout.data.declared import RawStates, is_open
@@ -36,19 +37,20 @@ MISSING_STATE = "missing"
 def assemble(
     columns: Sequence[Column],
     policy: MissingPolicy = "keep",
-    weights: NDArray[np.float64] | None = None,
-    weight_name: Label | None = None,
+    about: AboutRows = NOTHING_SAID,
 ) -> Table:
     """Settle the kinds of the columns, apply the missing-value policy, and check the whole table.
 
     Columns are emptied as they are copied, so that only one column's codes are in memory twice.
     """
-    if weight_name is not None:
-        weights = _weight_column(next(c for c in columns if c.name == weight_name))
-        columns = [column for column in columns if column.name != weight_name]
+    weights, beside = about.weights, about.columns
+    if about.weight_name is not None:
+        weights = _weight_column(next(c for c in columns if c.name == about.weight_name))
+    every, columns = columns, [column for column in columns if column.name not in beside]
     n_rows = _check_extent(columns)
     if weights is not None:
         check_weights(weights, n_rows)
+    interventions = about.interventions(every, n_rows)
     columns, notes = settle_columns(columns)
     for column in columns:
         _fill_empty(column)
@@ -76,7 +78,12 @@ def assemble(
     codes, values = _fill(columns, states, policy, keep, kept)
     if weights is not None and keep is not None:
         weights = weights[keep]
-    table = Table(tuple(c.name for c in columns), states, codes, values, weights, report, notes)
+    names = tuple(column.name for column in columns)
+    if interventions is not None:
+        interventions = interventions.select(names)
+    if interventions is not None and keep is not None:
+        interventions = interventions.take(keep)
+    table = Table(names, states, codes, values, weights, report, notes, interventions=interventions)
     _warn_constant(table, [column.name for column in columns if not column.declared])
     return table
 

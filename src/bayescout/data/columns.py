@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.about_rows import AboutRows
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
 from bayescout.data.declared import OpenNumbers, RawStates
 from bayescout.data.kinds import DISTINCT, are_decimals, are_durations, are_inexact
@@ -299,7 +300,7 @@ def check_declarations(
     names: Sequence[Label],
     kinds: Any,
     states: Any,
-    weights: Label | None,
+    about: AboutRows,
 ) -> tuple[dict[Label, Kind], dict[Label, States]]:
     """The user's kinds and states, checked, for each column that has them."""
     if kinds is not None and not isinstance(kinds, dict):
@@ -319,9 +320,10 @@ def check_declarations(
                 f"column {name!r} is declared continuous and given states: declare one of the two"
             )
     checked = {name: _check_states(name, of_column) for name, of_column in states.items()}
-    if weights is not None:
-        kinds[weights] = "continuous"
-        checked.pop(weights, None)
+    for name, kind in ((about.weight_name, "continuous"), (about.acting_name, "discrete")):
+        if name is not None:
+            kinds[name] = kind
+            checked.pop(name, None)
     return kinds, checked
 
 

@@ -86,14 +86,14 @@ def listed(missing_values: Any) -> tuple[Any, ...]:
 def chosen(
     names: Sequence[Label],
     columns: Sequence[Any] | None,
-    weight: Label | None = None,
+    about_rows: Sequence[Label] = (),
     drop: Sequence[Any] | None = None,
 ) -> list[Label]:
-    """The columns to take, in the requested order; the weight column is always taken."""
+    """The columns to take, in the requested order; those that tell about the rows are always taken."""
     wanted = list(names) if columns is None else _listed_names("columns", columns, names)
-    dropped = set(() if drop is None else _listed_names("drop", drop, names)) - {weight}
+    dropped = set(() if drop is None else _listed_names("drop", drop, names)) - set(about_rows)
     wanted = [name for name in wanted if name not in dropped]
-    return wanted if weight is None or weight in wanted else [*wanted, weight]
+    return [*wanted, *(name for name in about_rows if name not in wanted)]
 
 
 def _listed_names(setting: str, given: Sequence[Any], names: Sequence[Label]) -> list[Label]:

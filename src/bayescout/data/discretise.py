@@ -92,7 +92,16 @@ class Discretiser:
         left = [table.array(n) for n, s in zip(table.names, states, strict=True) if s is None]
         values = np.array(left, dtype=np.float64).reshape(len(left), table.n_rows)
         notes = cut_notes(table.notes, cuts)
-        return Table(table.names, tuple(states), matrix, values, table.weights, table.missing, notes)
+        return Table(
+            table.names,
+            tuple(states),
+            matrix,
+            values,
+            table.weights,
+            table.missing,
+            notes,
+            interventions=table.interventions,
+        )
 
 
 def discretise(

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.about_rows import AboutRows
 from bayescout.data.absent import MISSING, Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.columns import Column, check_declarations
-from bayescout.data.declared import DeclaredStates, Kinds, RawStates, chosen, listed, split_weights
+from bayescout.data.declared import DeclaredStates, Kinds, RawStates, chosen, listed
 from bayescout.data.pieces import add_array, add_categories, add_objects, add_polars, is_exact
 from bayescout.data.read import names_in, read_table
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
@@ -34,6 +35,7 @@ def as_table(
     missing_values: Sequence[Any] | None = None,
     columns: Sequence[Any] | None = None,
     drop: Sequence[Any] | None = None,
+    interventions: Any = None,
 ) -> Table:
     """Convert any data to a checked `Table`; labels and values are kept as they are.
 
@@ -49,6 +51,9 @@ def as_table(
     weights  one number per row, or the name of the column that holds them.
     columns  the names of the columns to take, in this order; by default all. Others may hold anything.
     drop     the names of columns to leave out.
+    interventions  the variables that were set from outside in each row, as in an experiment: the name of a
+             column whose cells name them (several separated by commas; empty where none was set), one entry
+             per row, or {variable: its rows}. A row tells nothing about how a variable set in it comes about.
 
     Columns that identify rows, dates, and columns without values are left out, with a warning, unless they
     are declared or listed in `columns`. A declared missing value that reads as a number, such as "-999",
@@ -57,27 +62,29 @@ def as_table(
     """
     check_policy(missing)
     if isinstance(data, str | os.PathLike):
-        return read_table(data, kinds, states, missing, weights, missing_values, columns=columns, drop=drop)
+        return read_table(
+            data, kinds, states, missing, weights, missing_values, None, columns, drop, interventions
+        )
     absent = listed(missing_values)
-    if isinstance(data, Table) and _is_ready(data, kinds, states, missing, weights, absent):
+    if isinstance(data, Table) and _is_ready(data, kinds, states, missing, (weights, interventions), absent):
         listed_all = columns is None and drop is None
         return data if listed_all else data.select(chosen(data.names, columns, drop=drop))
     sources = dict(_checked(_sources(data)))
     names = list(sources)
-    weight_name, row_weights = split_weights(weights, names)
-    declared_kinds, declared_states = check_declarations(names, kinds, states, weight_name)
+    about = AboutRows.of(weights, interventions, names)
+    if isinstance(data, Table):
+        about = about.after(data)
+    declared_kinds, declared_states = check_declarations(names, kinds, states, about)
     marks = Marks(absent)
     made = []
     if isinstance(data, Table):
         declared_kinds = _kinds_of(data, declared_states) | declared_kinds
-    for name in chosen(names, columns, weight_name, drop):
+    for name in chosen(names, columns, about.columns, drop):
         column = Column(name, declared_kinds.get(name), declared_states.get(name), marks)
         column.chosen = columns is not None or isinstance(data, Table)
         add_source(column, sources[name])
         made.append(column)
-    if isinstance(data, Table) and weights is None:
-        row_weights = data.weights
-    table = assemble(made, missing, row_weights, weight_name)
+    table = assemble(made, missing, about)
     marks.warn()
     return _with_history(table, data) if isinstance(data, Table) else table
 
@@ -121,11 +128,11 @@ def _kinds_of(table: Table, states: Mapping[Any, Any]) -> dict[Label, Kind]:
 
 
 def _is_ready(
-    table: Table, kinds: Any, states: DeclaredStates | None, missing: str, weights: Any, absent: Any
+    table: Table, kinds: Any, states: DeclaredStates | None, missing: str, rows: tuple[Any, Any], absent: Any
 ) -> bool:
     """Return True if a table can be used as it is."""
     settled = missing == "keep" or not table.has_missing
-    return settled and kinds is None and weights is None and not absent and _has(table, states)
+    return settled and kinds is None and rows == (None, None) and not absent and _has(table, states)
 
 
 def _has(table: Table, states: DeclaredStates | None) -> bool:

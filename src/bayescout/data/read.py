@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayescout.data.about_rows import AboutRows
 from bayescout.data.absent import USUAL_MARKS, Marks
 from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.blocks import (
@@ -23,7 +24,7 @@ from bayescout.data.blocks import (
 )
 from bayescout.data.columnar import open_columnar
 from bayescout.data.columns import Column, check_declarations
-from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed, split_weights
+from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
 from bayescout.data.memory import prepare_to_parse
 from bayescout.data.pieces import is_exact, settle_times
 from bayescout.data.seal import Seal
@@ -51,6 +52,7 @@ def read_table(
     separator: str | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    interventions: Any = None,
 ) -> Table:
     """Read the table in a file, in the format given by its extension.
 
@@ -72,10 +74,11 @@ def read_table(
     check_policy(missing)
     path, form = _opened(path, separator)
     usual = USUAL_MARKS if missing_values is None and form is not None else ()
-    declared = _Declared(kinds, states, weights, Marks(listed(missing_values), usual), columns, drop)
+    marks = Marks(listed(missing_values), usual)
+    declared = _Declared(kinds, states, weights, interventions, marks, columns, drop)
     try:
         plan, read = _read_columnar(path, declared) if form is None else _read_text(form, declared)
-        table = assemble(read, missing, plan.row_weights, plan.weight_name)
+        table = assemble(read, missing, plan.about)
     except DataError as error:
         raise type(error)(f"{path}: {error}") from None
     except TooLargeError:
@@ -116,6 +119,7 @@ class _Declared:
     kinds: Any
     states: Any
     weights: Any
+    interventions: Any
     marks: Marks
     columns: Sequence[str] | None
     drop: Sequence[str] | None
@@ -125,9 +129,9 @@ class _Plan:
     """The columns to read from a file and their declarations, once its names are known."""
 
     def __init__(self, names: Sequence[str], declared: _Declared) -> None:
-        self.weight_name, self.row_weights = split_weights(declared.weights, names)
-        self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.weight_name)
-        self.names = [str(n) for n in chosen(names, declared.columns, self.weight_name, declared.drop)]
+        self.about = AboutRows.of(declared.weights, declared.interventions, names)
+        self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.about)
+        self.names = [str(n) for n in chosen(names, declared.columns, self.about.columns, declared.drop)]
         self.marks = declared.marks
         self.chosen = declared.columns is not None
         self.noted: set[str] = set()

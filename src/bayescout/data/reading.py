@@ -162,6 +162,8 @@ def sentence(table: Table) -> str:
     if table.cuts:
         counts[0] += f" ({len(table.cuts):,} cut into intervals)"
     parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
+    if table.interventions is not None:
+        parts.append(table.interventions.told)
     commas = [name for name in table.notes.commas if name in table.names]
     if commas:
         parts.append(f"decimal commas in {quoted(commas, 6)}")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
 from bayescout.data.intervals import interval_labels
+from bayescout.data.interventions import Interventions
 from bayescout.data.reading import ColumnReading, ColumnReadings, Notes, sentence
 from bayescout.errors import BayescoutWarning, DataError, UnknownNameError
 
@@ -105,6 +106,7 @@ class Table:
     notes    why the columns were read as they are, and which were left out; see `columns` and `reading`
     copies   how many rows stand for one row of the data, with its weight in equal shares: several draws of
              missing cells; where it matters how many rows there are, they count once
+    interventions  the variables that were set from outside, row by row; None if none ever was
 
     A missing cell is the code after the last state, or NaN; `missing_cells` says which they are.
     Arrays are read-only. Build a table with `bayescout.as_table` or `bayescout.read_table`, which
@@ -119,6 +121,7 @@ class Table:
     missing: MissingReport = field(default_factory=MissingReport)
     notes: Notes = field(default_factory=Notes)
     copies: int = 1
+    interventions: Interventions | None = None
 
     def __post_init__(self) -> None:
         if self.weights is not None:
@@ -131,7 +134,7 @@ class Table:
         lock(self.codes, self.values, self.weights)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"notes": Notes()} | state)
+        self.__dict__.update({"notes": Notes(), "interventions": None} | state)
         lock(self.codes, self.values, self.weights)
 
     def _check_shapes(self) -> None:
@@ -150,6 +153,10 @@ class Table:
             raise DataError(f"{self.codes.shape[1]} rows of codes but {self.values.shape[1]} rows of values")
         if self.weights is not None:
             check_weights(self.weights, self.n_rows)
+        if self.interventions is not None and self.interventions.of_row.shape != (self.n_rows,):
+            raise DataError(
+                f"interventions of {len(self.interventions.of_row):,} rows for {self.n_rows:,} rows"
+            )
 
     def _check_ranges(self) -> tuple[tuple[Label, int], ...]:
         """The columns with missing cells and the number of these; raises if another cell is out of range."""
@@ -295,11 +302,16 @@ class Table:
         """Every column as a list of its original values."""
         return {name: self.column(name) for name in self.names}
 
-    def save(self, path: str | os.PathLike[str], weights: str | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        weights: str | None = None,
+        interventions: str | None = None,
+    ) -> None:
         """Write the table to a file by its extension; see `bayescout.write_table`."""
         from bayescout.data.write import write_table
 
-        write_table(self, path, weights)
+        write_table(self, path, weights, interventions)
 
     def to_polars(self) -> pl.DataFrame:
         """Convert to a polars frame; text states become an Enum, so none is lost. Weights are left out."""
@@ -344,6 +356,7 @@ class Table:
             states=tuple(self.states[i] for i in where),
             codes=self.codes[discrete],
             values=self.values[continuous],
+            interventions=None if self.interventions is None else self.interventions.select(names),
         )
 
     def reordered(self, order: Sequence[int]) -> Table:
@@ -359,11 +372,31 @@ class Table:
             values=np.ascontiguousarray(self.values[:, rows]),
             weights=None if self.weights is None else self.weights[rows],
             notes=replace(self.notes, marks=()),
+            interventions=None if self.interventions is None else self.interventions.take(rows),
         )
+
+    def unset(self, name: Label) -> Table | None:
+        """The rows in which a variable was not set from outside; None if there are none.
+
+        The table itself if it never was. The same object for variables that were set in the same rows.
+        """
+        if self.interventions is None or name not in self.interventions.set_anywhere:
+            return self
+        free = ~self.interventions.acted(name)
+        kept = self.__dict__.setdefault("_unset", {})
+        mark = free.tobytes()
+        if mark not in kept:
+            kept[mark] = self.take(free) if free.any() else None
+        found: Table | None = kept[mark]
+        return found
 
     def unweighted(self) -> Table:
         """The same rows, each counting once."""
         return self._taken(weights=None)
+
+    def observational(self) -> Table:
+        """The rows in which nothing was set from outside."""
+        return self if self.interventions is None else self.take(self.interventions.within(()))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -380,6 +413,9 @@ class Table:
             digest.update(b"-" if array is None else f"{array.dtype}{array.shape}".encode())
             if array is not None:
                 digest.update(np.ascontiguousarray(array).data)
+        if self.interventions is not None:
+            digest.update(self.interventions.content.encode())
+            digest.update(np.ascontiguousarray(self.interventions.of_row).data)
         return digest.hexdigest()
 
     @cached_property

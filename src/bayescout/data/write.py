@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.absent import USUAL_MARKS
+from bayescout.data.acting import SEPARATORS_OF_NAMES
 from bayescout.data.columns import Column
 from bayescout.data.files import atomic_write
 from bayescout.data.kinds import counts_the_rows, kind_of_floats, kind_of_whole
@@ -20,7 +22,7 @@ from bayescout.data.numerals import typed
 from bayescout.data.pieces import add_polars
 from bayescout.data.read import COLUMNAR, DATA_FILES, SEPARATORS, unknown_extension
 from bayescout.data.seal import Seal, write_sealed
-from bayescout.data.table import Label, States, Table
+from bayescout.data.table import Label, States, Table, narrowest
 from bayescout.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,7 +31,12 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 100_000
 
 
-def write_table(table: Table, path: str | os.PathLike[str], weights: str | None = None) -> None:
+def write_table(
+    table: Table,
+    path: str | os.PathLike[str],
+    weights: str | None = None,
+    interventions: str | None = None,
+) -> None:
     """Write a table as csv, tsv, parquet, arrow or a data file, by its extension.
 
     Reading the file gives the same names, kinds and values; what the format cannot hold is refused before
@@ -38,11 +45,12 @@ def write_table(table: Table, path: str | os.PathLike[str], weights: str | None 
     booleans become the texts True and False, by which they are found. A text column that identifies rows,
     or holds dates, must be declared to be read. States that do not occur, and the order of states, are kept
     only for the text states of parquet and arrow. `weights` names the column for the row weights, if there
-    are any. The file appears whole or not at all.
+    are any, and `interventions` that for the variables that were set from outside. The file appears whole or
+    not at all.
     """
     path = Path(path)
     suffix, compressed = written_as(path)
-    table = _with_weights(table, weights)
+    table = _with_interventions(_with_weights(table, weights), interventions)
     for name in table.names:
         if not isinstance(name, str) or not name:
             raise DataError(
@@ -76,7 +84,44 @@ def _with_weights(table: Table, name: str | None) -> Table:
     if name is None:
         raise DataError("the table has row weights: name the column to write them to, weights='weight'")
     values = np.vstack([table.values, table.weights])
-    return Table((*table.names, name), (*table.states, None), table.codes, values, missing=table.missing)
+    return Table(
+        (*table.names, name),
+        (*table.states, None),
+        table.codes,
+        values,
+        missing=table.missing,
+        interventions=table.interventions,
+    )
+
+
+def _with_interventions(table: Table, name: str | None) -> Table:
+    """The table with one more column that names what was set from outside in each row."""
+    acted = table.interventions
+    if acted is None:
+        return table
+    if name is None:
+        raise DataError(
+            "the table has rows of interventions: name the column to write them to, interventions='set'"
+        )
+    for own in acted.targets:
+        odd = [label for label in own if len(own) > 1 and SEPARATORS_OF_NAMES.search(str(label))]
+        if odd:
+            raise DataError(
+                f"{odd[0]!r} was set together with others, and its name separates names: rename it"
+            )
+    texts = [",".join(map(str, own)) for own in acted.targets]
+    states = tuple(text for text in texts if text)
+    place = {text: code for code, text in enumerate(states)} | {"": len(states)}
+    lookup = np.array([place[text] for text in texts])
+    widest = max(int(table.cardinalities.max(initial=0)), len(states)) + 1
+    cells = np.vstack([table.codes, lookup[acted.of_row][None, :]]).astype(narrowest(widest))
+    return Table(
+        (*table.names, name),
+        (*table.states, states),
+        cells,
+        table.values,
+        missing=replace(table.missing, policy="keep"),
+    )
 
 
 def occurring(states: States, codes: NDArray[Any]) -> list[Any]:

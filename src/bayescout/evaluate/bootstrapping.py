@@ -49,7 +49,7 @@ def bootstrap(
     check_options(score, options)
     runs = require_count("runs", runs, 1, most=MOST_RUNS)
     generator(seed)
-    table = table_of(data)
+    table = table_of(data, options)
     if not table.n_rows:
         raise DataError("the table has no rows to draw from")
     size = max(1, round(table.total_weight)) if rows is None else require_count("rows", rows, 1)

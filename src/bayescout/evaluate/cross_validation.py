@@ -140,7 +140,7 @@ def cross_validate(
     """
     check_options(score, options)
     folds = require_count("folds", folds, 2)
-    table = table_of(data)
+    table = table_of(data, options)
     if table.n_rows < folds:
         raise DataError(
             f"{folds} folds need at least {folds} rows (of weight above zero), and the data have "

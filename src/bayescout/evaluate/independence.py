@@ -8,6 +8,7 @@ from typing import Any
 
 from bayescout.data import as_table
 from bayescout.data.absent import complete_rows
+from bayescout.data.acting import refuse_interventions
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, printable
 from bayescout.evaluate.json_values import json_label, json_value
@@ -92,6 +93,7 @@ def independence_test(
     "independent" is no proof: independence was not rejected.
     """
     table = as_table(data, missing="keep")
+    refuse_interventions(table, "a test of independence", "table.observational() are the other rows")
     columns = _columns(table, x, y, given)
     used, left_out = complete_rows(table, columns)
     tests = independence_tests(used, test, alpha)

@@ -22,9 +22,12 @@ WORTH_PROCESSES = 8.0
 Made = TypeVar("Made")
 
 
-def table_of(data: Any) -> Table:
-    """The data as a table without rows of weight zero, which could make a part empty."""
-    table = as_table(data)
+def table_of(data: Any, options: dict[str, Any]) -> Table:
+    """The data as a table without rows of weight zero, which could make a part empty.
+
+    The interventions among the options are told of all rows: they go into the table.
+    """
+    table = as_table(data, interventions=options.pop("interventions", None))
     if table.weights is None or table.weights.all():
         return table
     return table.take(table.weights > 0)

@@ -116,7 +116,8 @@ def fitted_and_held_out(
         if isinstance(node, ConditionalGaussian):
             return node.undefined.ravel()
         family = [*(dag.nodes[parent] for parent in dag.parents[child]), dag.nodes[child]]
-        counts = AvailableCounts(train.select(family)).count(len(family) - 1, tuple(range(len(family) - 1)))
+        known = train.unset(family[-1]) or train
+        counts = AvailableCounts(known.select(family)).count(len(family) - 1, tuple(range(len(family) - 1)))
         return np.asarray(counts.sum(axis=1) == 0)
 
     return _measured(model, test, never, prior, warn)
@@ -161,6 +162,8 @@ def _measured(
             parents = [p for p in model.dag.parents[i] if model.distributions[p].states is not None]
             given = [matched.columns[parent] for parent in parents]
             met = np.broadcast_to(agreeing(mask.reshape(node.undefined.shape), given), len(rows)) & used
+            if matched.acted is not None and i in matched.acted:
+                met = met & ~matched.acted[i]
             any_unseen |= met
             if met.any():
                 unseen[model.nodes[i]] = int(met.sum())

@@ -9,7 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
-from bayescout.graph.equivalence import Pair, consistent_extension
+from bayescout.graph.equivalence import Pair, consistent_extension, meek
 from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, counted, shown
 from bayescout.graph.orders import find_cycle
 
@@ -133,6 +133,18 @@ class Pdag:
         """Return True if this is the completed graph of some DAG's equivalence class."""
         try:
             return self.to_dag().cpdag() == self
+        except GraphError:
+            return False
+
+    def is_narrowed_class(self) -> bool:
+        """Return True for a class some of whose DAGs were ruled out, by knowledge or interventions.
+
+        Its adjacencies and colliders are those of a whole class, some further edges are directed, and with
+        them all that follow by Meek's rules. A whole class is one as well.
+        """
+        try:
+            whole = self.to_dag().cpdag()
+            return set(whole.directed) <= set(self.directed) and meek(self) == self
         except GraphError:
             return False
 

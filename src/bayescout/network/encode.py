@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.acting import refuse_interventions
 from bayescout.data.declared import OPEN_NUMBERS, RawStates
 from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.intervals import cut, interval_of
@@ -38,6 +39,8 @@ class Matched:
     n_rows: int
     empty: NDArray[np.bool_] | None = None
     """For each row, True if a cell is empty; None if none is."""
+    acted: Mapping[int, NDArray[np.bool_]] | None = None
+    """For each node that was set from outside in some row, the rows in which it was; None if none was."""
 
     def rows(self, chosen: NDArray[Any]) -> dict[int, NDArray[Any]]:
         """The columns of some rows."""
@@ -80,11 +83,18 @@ def patterns(empty: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int
 def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
     """Every node's column: codes of its states or, if these are None, numbers."""
     refuse_missing_nodes(dag, column_names(data))
-    return _matched(dag, data, states, dag.nodes)
+    found = _matched(dag, data, states, dag.nodes)
+    if not isinstance(data, Table) or data.interventions is None:
+        return found
+    if found.empty is not None:
+        refuse_interventions(data, "summing out empty cells", "leave out the rows with empty cells")
+    names = [name for name in data.interventions.set_anywhere if name in set(dag.nodes)]
+    return replace(found, acted={dag.index(name): data.interventions.acted(name) for name in names})
 
 
 def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target: int | None) -> Matched:
     """The columns of the nodes other than the target, if there is one; with none nothing can be predicted."""
+    _refuse_acted(data)
     names = column_names(data)
     known = set(names)
     found = [label for node, label in enumerate(dag.nodes) if node != target and label in known]
@@ -100,6 +110,7 @@ def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target:
 
 def match_some(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
     """The columns that are nodes, in the order of the data."""
+    _refuse_acted(data)
     names = column_names(data)
     known = set(dag.nodes)
     found = [label for label in names if label in known]
@@ -110,6 +121,11 @@ def match_some(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
         )
     warn_unused_columns(dag, names)
     return _matched(dag, data, states, found)
+
+
+def _refuse_acted(data: Any) -> None:
+    if isinstance(data, Table):
+        refuse_interventions(data, "predicting", "ask model.do(...), for each action, about its rows")
 
 
 def _matched(dag: Dag, data: Any, states: Sequence[States | None], labels: Sequence[Label]) -> Matched:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescout.checks import as_plain, require_choice
 from bayescout.data.absent import require_complete
+from bayescout.data.acting import refuse_interventions
 from bayescout.data.table import Kind, Label, Table
 from bayescout.errors import (
     BayescoutWarning,
@@ -60,6 +61,7 @@ def fit(
     ess: float = 1.0,
     states: Mapping[Label, Sequence[Any]] | None = None,
     missing: str = "em",
+    interventions: Any = None,
 ) -> Network:
     r"""The network of a graph with parameters estimated from data.
 
@@ -81,6 +83,9 @@ def fit(
     cut points cut the numbers of these data. Columns that were cut keep their cuts in the network.
     Columns that belong to no node are left out, whatever they contain, with a warning.
 
+    A node is estimated from the rows in which it was not set from outside: `interventions` says in which rows
+    which were, as in `as_table`.
+
     Of data with missing cells, `missing` says how they are fitted:
 
     - `"em"`: expectation maximisation, which uses every observed cell: the parameters under which the
@@ -98,12 +103,15 @@ def fit(
         own = {label: node.declared for label, node in zip(graph.nodes, dag.distributions, strict=True)}
         states = {label: known for label, known in own.items() if known is not None}
         kinds = {label: "continuous" for label, known in own.items() if known is None} or None
-    table = _table_of(graph, data, states, kinds, missing)
+    table = _table_of(graph, data, states, kinds, missing, interventions)
     if table.is_continuous and prior != "mle":
         raise SettingError(
             f"prior {prior!r} is for discrete data; continuous data are fitted with {setting('prior', 'mle')}"
         )
     if table.has_missing:
+        refuse_interventions(
+            table, "fitting with missing cells", f"{setting('missing', 'drop')} leaves out rows"
+        )
         return fit_incomplete(graph, table, prior, ess, missing)
     return fit_complete(graph, table, prior, ess)
 
@@ -160,10 +168,12 @@ def _table_of(
     states: Mapping[Label, Sequence[Any]] | None,
     kinds: Mapping[Label, Kind] | None,
     missing: str,
+    interventions: Any,
 ) -> Table:
     """The columns of the graph's nodes, in its order, checked."""
     keeps = missing in ("em", "available", "keep")
-    table = aligned_table(dag, data, kinds=kinds, states=states, missing="keep" if keeps else missing)
+    policy = "keep" if keeps else missing
+    table = aligned_table(dag, data, kinds=kinds, states=states, missing=policy, interventions=interventions)
     if not keeps:
         require_complete(table)
     if table.n_rows < 2:
@@ -177,7 +187,10 @@ def _table_of(
 def fit_discrete(dag: Dag, table: Table, prior: str, ess: float) -> Network:
     """Tables of a discrete network; the table's columns are the nodes, in order."""
     refuse_large_tables(dag, table)
-    counts = [np.asarray(dense_counts(table, i, own), dtype=np.float64) for i, own in enumerate(dag.parents)]
+    counts = [
+        np.asarray(dense_counts(_rows_for(table, dag.nodes[i]), i, own), dtype=np.float64)
+        for i, own in enumerate(dag.parents)
+    ]
     return discrete_network(dag, table, counts, prior, ess)
 
 
@@ -207,17 +220,15 @@ def refuse_large(dag: Dag, cards: Sequence[int], child: int) -> None:
 def fit_gaussian(dag: Dag, table: Table) -> Network:
     """Regressions of a Gaussian network; the table's columns are the nodes, in order."""
     regression.require_range(table)
-    share = (
-        np.full(table.n_rows, 1.0 / table.n_rows)
-        if table.weights is None
-        else table.weights / table.total_weight
-    )
-    means = regression.centres(table.values, share)
     intercepts, variances, coefficients = np.empty(len(dag)), np.empty(len(dag)), []
+    used: Table | None = None
     for child, parents in enumerate(dag.parents):
-        family = [*parents, child]
+        family, rows = [*parents, child], _rows_for(table, dag.nodes[child])
+        if rows is not used:
+            used, share = rows, _shares(rows)
+            means = regression.centres(rows.values, share)
         weights, variances[child], unique = regression.least_squares(
-            table.values[family], means[family], share
+            rows.values[family], means[family], share
         )
         if not unique:
             regression.warn_collinear(dag.nodes[child], [dag.nodes[p] for p in parents])
@@ -226,6 +237,28 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
     certain = [label for label, variance in zip(dag.nodes, variances, strict=True) if variance == 0]
     regression.warn_determined(certain, table.n_rows)
     return GaussianNetwork(dag, intercepts, tuple(coefficients), variances)
+
+
+def _shares(table: Table) -> NDArray[np.float64]:
+    """The share of each row in the weight of all."""
+    if table.weights is None:
+        return np.full(table.n_rows, 1.0 / table.n_rows)
+    return table.weights / table.total_weight
+
+
+def _rows_for(table: Table, node: Label) -> Table:
+    """The rows that tell how a node comes about: those in which it was not set from outside.
+
+    A node that was set in every row gets the distribution that it was set with, and a warning says so.
+    """
+    found = table.unset(node)
+    if found is None:
+        table.warn_once(
+            f"set {node!r}",
+            f"{node!r} was set from outside in every row: its distribution is that of what it was set to",
+        )
+        return table
+    return found
 
 
 # ---- mixed
@@ -281,7 +314,7 @@ def has_point_mass(node: NodeDistribution) -> bool:
 
 def _fit_continuous(dag: Dag, table: Table, child: int, lenient: bool = False) -> NodeDistribution:
     """The regression of one node, or one per configuration of its discrete parents."""
-    parents = dag.parents[child]
+    table, parents = _rows_for(table, dag.nodes[child]), dag.parents[child]
     chosen = [place for place, p in enumerate(parents) if table.states[p] is not None]
     numbers = [dag.nodes[p] for p in parents if table.states[p] is None]
     family = [*(dag.nodes[p] for p in parents), dag.nodes[child]]

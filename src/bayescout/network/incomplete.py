@@ -50,7 +50,7 @@ def by_kind(
 def matched_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
     """As `likelihood.row_terms`; the empty cells of a row are summed out, or integrated out."""
     if matched.empty is None:
-        return likelihood.row_terms(network, matched.columns)
+        return likelihood.row_terms(network, matched.columns, matched.acted)
     whole, gaps = np.flatnonzero(~matched.empty), np.flatnonzero(matched.empty)
     total, unseen = np.empty(matched.n_rows), np.empty(matched.n_rows, dtype=bool)
     total[whole], unseen[whole] = likelihood.row_terms(network, matched.rows(whole))

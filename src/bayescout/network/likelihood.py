@@ -70,14 +70,24 @@ def summed(rows: Array, weights: Array | None, unseen: Mask) -> LogLikelihood:
     )
 
 
-def row_terms(network: Network, columns: Mapping[int, NDArray[Any]]) -> tuple[Array, Mask]:
-    """The log-density of each complete row, and a mask of rows with parents' values that have no estimate."""
+def row_terms(
+    network: Network,
+    columns: Mapping[int, NDArray[Any]],
+    acted: Mapping[int, Mask] | None = None,
+) -> tuple[Array, Mask]:
+    """The log-density of each complete row, and a mask of rows with parents' values that have no estimate.
+
+    A node that was set from outside in a row, by `acted`, adds nothing to it.
+    """
     n_rows = len(columns[0]) if columns else 0
     total = np.zeros(n_rows)
     unseen = np.zeros(n_rows, dtype=bool)
     for node, distribution in enumerate(network.distributions):
         given = [columns[parent] for parent in network.dag.parents[node]]
         logs, met = distribution.log_densities(network.nodes[node], columns[node], given)
+        if acted is not None and node in acted:
+            logs = np.where(acted[node], 0.0, logs)
+            met = None if met is None else met & ~acted[node]
         total += logs
         if met is not None:
             unseen |= met
@@ -102,6 +112,8 @@ def warn_impossible(network: Network, matched: Matched, rows: Array) -> None:
 def _culprit(network: Network, matched: Matched, row: int) -> str:
     """The first node whose cell is impossible given its parents' cells, in words; "" if it takes more."""
     for node, distribution in enumerate(network.distributions):
+        if matched.acted is not None and node in matched.acted and matched.acted[node][row]:
+            continue
         own, *given = (matched.columns[v][row] for v in (node, *network.dag.parents[node]))
         label, states = network.nodes[node], distribution.states
         if states is None or own == len(states):

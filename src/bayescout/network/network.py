@@ -82,7 +82,8 @@ class Network(ParameterisedGraph):
 
         Empty cells of a row are summed out, or integrated out: the answer is that of its observed cells. A
         value that is no state of its node counts as missing, with a warning. A parent configuration that
-        maximum likelihood left undefined counts as uniform; `log_likelihood` counts the rows with one.
+        maximum likelihood left undefined counts as uniform; `log_likelihood` counts the rows with one. What
+        was set from outside in a row (`as_table(data, interventions=...)`) is given, and adds nothing to it.
         """
         return self._row_terms(self.matched(data))[0]
 
@@ -98,7 +99,7 @@ class Network(ParameterisedGraph):
 
     def _row_terms(self, matched: Matched) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         if matched.empty is None:
-            return likelihood.row_terms(self, matched.columns)
+            return likelihood.row_terms(self, matched.columns, matched.acted)
         from bayescout.network import incomplete
 
         return incomplete.matched_terms(self, matched)

@@ -207,4 +207,6 @@ def _data(result: Result) -> tuple[str, list[str], list[str]]:
     notes = []
     if table is not None and table.weights is not None:
         notes.append("The rows had weights: give them again as you did.")
+    if table is not None and table.interventions is not None:
+        notes.append("Variables were set from outside in some rows: give interventions again as you did.")
     return f"bs.read_table({arguments})", options, notes

@@ -110,7 +110,8 @@ class Counted:
         if self.table.n_rows > self.rows or not self._takes(cells):
             return None
         self.rows -= self.table.n_rows
-        counts: list[list[float]] = dense_counts(self.table.select((parent, child)), 1, (0,)).tolist()
+        rows = self.table.unset(child) or self.table
+        counts: list[list[float]] = dense_counts(rows.select((parent, child)), 1, (0,)).tolist()
         return counts
 
 

@@ -14,6 +14,7 @@ from bayescout.scores.defaults import AUTO, AUTO_PRIOR, default_scores, is_auto
 from bayescout.scores.dirichlet import K2, Bd, BDeu, BDs
 from bayescout.scores.family_prior import FamilyPrior, family_prior
 from bayescout.scores.formula import Formula, FunctionFormula
+from bayescout.scores.interventional import InterventionalScorer
 from bayescout.scores.likelihood import (
     Aic,
     Bic,
@@ -122,6 +123,8 @@ def bind(
     formula = score if isinstance(score, Formula) else FunctionFormula(score)
     require_rows(table)
     require_weight(table)
+    if table.interventions is not None:
+        return InterventionalScorer(formula, table, made, workers, prior)
     return TableScorer(formula, formula.statistics(table, made), workers, prior=prior)
 
 

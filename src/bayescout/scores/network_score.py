@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from bayescout.arrays import Floats
 from bayescout.data.table import Table
 from bayescout.graph.dag import Dag
 from bayescout.scores import Formula, PriorLike, ScoreLike, Scorer, bind, family_prior
 from bayescout.scores.family_prior import Believing
+from bayescout.scores.interventional import InterventionalScorer
 from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.table_scorer import TableScorer
 from bayescout.statistics.alignment import aligned_table
@@ -84,6 +86,21 @@ def _measuring(bound: Scorer, table: Table) -> Statistics:
     return LogLikelihood().statistics(table)
 
 
+def _measured(bound: Scorer, table: Table, dag: Dag) -> tuple[Floats, Floats]:
+    """The log-likelihood and the number of parameters of each family."""
+    families = list(enumerate(dag.parents))
+    if not isinstance(bound, InterventionalScorer):
+        found = _measuring(bound, table).many(families)
+        return found.log_likelihoods(), found.parameters()
+    likelihoods, parameters = np.zeros(len(dag)), np.zeros(len(dag))
+    for child, own in families:
+        rows, part = table.unset(table.names[child]), bound.part(child)
+        found = _measuring(part or bound, rows or table).many([(child, own)])
+        likelihoods[child] = 0.0 if rows is None else found.log_likelihoods()[0]
+        parameters[child] = found.parameters()[0]
+    return likelihoods, parameters
+
+
 def score_parts(
     structure: Any,
     data: Any,
@@ -98,8 +115,7 @@ def score_parts(
     families = list(enumerate(dag.parents))
     scores, priors = bound.many(families), bound.log_priors(families)
     formula = getattr(bound, "formula", None)
-    statistics = _measuring(bound, table).many(families)
-    likelihoods, parameters = statistics.log_likelihoods(), statistics.parameters()
+    likelihoods, parameters = _measured(bound, table, dag)
     on_scale = isinstance(formula, Formula) and formula.likelihood_scale
     nodes = tuple(
         NodeScore(

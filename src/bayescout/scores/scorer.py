@@ -101,7 +101,7 @@ class Scorer:
     """
 
     equivalent: bool | None = None
-    """True if Markov equivalent graphs score the same; None if that is not known."""
+    """True if Markov equivalent graphs score the same, but for what `telling` says; None if not known."""
 
     name = "of your own"
     """The name of the score in messages."""
@@ -197,6 +197,15 @@ class Scorer:
     @property
     def legal(self) -> Bools | None:
         """(n, n) bool [parent, child], the arcs that the score's model can have; None if it can have all."""
+        return None
+
+    @property
+    def telling(self) -> Bools | None:
+        """(n, n) bool, symmetric: the pairs that the data tell one from the other; None if there are none.
+
+        They do if some row has one of the two set from outside and not the other. An arc between the two
+        then has the same direction in all graphs that an equivalent score cannot tell apart.
+        """
         return None
 
     @property

@@ -10,7 +10,7 @@ from bayescout.data.encode import as_table, column_names
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning, NetworkError
 from bayescout.graph.dag import Dag
-from bayescout.graph.labels import quoted
+from bayescout.graph.labels import is_hashable, quoted
 
 Label = Hashable
 
@@ -22,8 +22,9 @@ def aligned_table(dag: Dag, data: Any, **options: Any) -> Table:
     """
     names = column_names(data)
     refuse_missing_nodes(dag, names)
-    used = [name for name in names if name != options.get("weights")]
-    warn_unused_columns(dag, used)
+    about = (options.get("weights"), options.get("interventions"))
+    beside = [one for one in about if is_hashable(one)]
+    warn_unused_columns(dag, [name for name in names if name not in beside])
     return as_table(data, columns=dag.nodes, **options)
 
 

@@ -10,7 +10,7 @@ from bayescout.checks import settle_flag
 from bayescout.errors import SettingError
 from bayescout.search.bitsets import bits, mask_of
 from bayescout.search.classes.operators import ClassMove, Deletions, Insertions, Operators
-from bayescout.search.classes.patterns import class_of, differing
+from bayescout.search.classes.patterns import class_of, differing, telling_words
 from bayescout.search.classes.reversals import Reversals
 from bayescout.search.frame.problem import MIN_GAIN, Edges, Generator, ParentSets, Problem, State
 
@@ -80,7 +80,7 @@ class ClassWalk:
         self.problem = problem
         self.graph = graph
         self.masks = [mask_of(own) for own in graph]
-        self.pattern = class_of(graph)
+        self.pattern = class_of(graph, telling_words(problem.scorer))
         self.locals = problem.scorer.many(list(enumerate(graph)))
         self.enter(phase)
 

@@ -21,6 +21,7 @@ from bayescout.search.classes.patterns import (
     Pattern,
     cliques_within,
     member_keeping,
+    telling_words,
 )
 from bayescout.search.frame.problem import MIN_GAIN, Problem
 
@@ -77,7 +78,8 @@ class Operators:
         self.tables = [NodeOperators([], np.empty(0), []) for _ in range(self.n)]
         self.watched = [0] * self.n
         self.tops: Floats = np.full(self.n, -np.inf)
-        self.here = ClassPosition(pattern)
+        self.telling = telling_words(problem.scorer)
+        self.here = ClassPosition(pattern, self.telling)
         self._score(range(self.n))
 
     @property
@@ -150,7 +152,7 @@ class Operators:
         if found is None:
             return None
         if not self.free:
-            member = member_keeping(found[0], self.rules)
+            member = member_keeping(found[0], self.rules, self.telling)
             return None if member is None else (found[0], member)
         return found if max(map(int.bit_count, found[1].parents)) <= self.most else None
 

@@ -6,15 +6,16 @@ work as in `graph.equivalence`, but by kernels on rows of bits, since they are n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import compress
+from itertools import combinations, compress
 from operator import ne
 
 import numpy as np
 
 from bayescout.arrays import Ints
+from bayescout.scores.scorer import Scorer
 from bayescout.search.bitsets import (
     Words,
     bits,
@@ -112,10 +113,10 @@ def extension_of(pattern: Pattern, limits: Ints | None = None) -> Extension | No
     return None if found is None else Extension(masks_of_words(found[0]), found[1].tolist())
 
 
-def completed(dag: Extension) -> Pattern:
+def completed(dag: Extension, telling: Words | None = None) -> Pattern:
     """The class of a DAG: Chickering's (1995) labelling, as in `graph.equivalence.cpdag`."""
     rows = _completed(
-        words_of_masks(dag.parents, len(dag.parents)), np.array(dag.sinks_first, dtype=np.int64)
+        words_of_masks(dag.parents, len(dag.parents)), np.array(dag.sinks_first, dtype=np.int64), telling
     )
     return Pattern(*(masks_of_words(plane) for plane in rows))
 
@@ -129,12 +130,20 @@ def _extended(rows: Words, limits: Ints | None = None) -> tuple[Words, Ints] | N
     return (parents, order) if extend(rows, most, parents, order) == n else None
 
 
-def _completed(parents: Words, order: Ints) -> Words:
+def _completed(parents: Words, order: Ints, telling: Words | None = None) -> Words:
+    """The class of a DAG in rows of bits; `telling` marks the pairs whose arc keeps its direction in it."""
     from bayescout.kernels.classes import complete
 
     rows = np.zeros((3, *parents.shape), dtype=np.uint64)
     complete(parents, order, rows)
-    return rows
+    if telling is None or not (told := rows[2] & telling & parents).any():
+        return rows
+    pattern = Pattern(*(masks_of_words(plane) for plane in rows))
+    for child, own in enumerate(masks_of_words(told)):
+        for parent in bits(own):
+            pattern.direct(parent, child)
+    direct_by_rules(pattern)
+    return pattern.rows()
 
 
 class ClassPosition:
@@ -143,8 +152,9 @@ class ClassPosition:
     Moving to a neighbour costs Python only what differs: the rest of the lists is shared.
     """
 
-    def __init__(self, pattern: Pattern) -> None:
+    def __init__(self, pattern: Pattern, telling: Words | None = None) -> None:
         self.pattern = pattern
+        self.telling = telling
         self.rows = pattern.rows()
         self.adjacent = pattern.adjacent()
         self._steps = self.rows[1] | self.rows[2]
@@ -158,7 +168,7 @@ class ClassPosition:
         if found is None:
             return None
         parents, order = found
-        after = _completed(parents, order)
+        after = _completed(parents, order, self.telling)
         reached = Pattern(*map(_renewed, self.pattern.lists(), self.rows, after))
         member = Extension(_renewed(*self._member, parents), order.tolist())
         self._member = member.parents, parents
@@ -195,14 +205,20 @@ def _renewed(masks: list[int], before: Words, after: Words) -> list[int]:
     return masks
 
 
-def class_of(parents: ParentSets) -> Pattern:
-    """The equivalence class of a graph."""
+def telling_words(scorer: Scorer) -> Words | None:
+    """The pairs that the data tell apart (`Scorer.telling`) as rows of bits."""
+    told = scorer.telling
+    return None if told is None else words_of_masks(masks_of_rows(told), scorer.n_variables)
+
+
+def class_of(parents: ParentSets, telling: Words | None = None) -> Pattern:
+    """The equivalence class of a graph; an arc between two that the data tell apart keeps its direction."""
     n = len(parents)
     arcs = tuple((parent, child) for child, own in enumerate(parents) for parent in own)
     dag = extension_of(Pattern.of_pairs(n, arcs, ()))
     if dag is None:
         raise ValueError("the graph has a cycle")
-    return completed(dag)
+    return completed(dag, telling)
 
 
 def cliques_within(members: int, adjacent: list[int]) -> list[int]:
@@ -237,7 +253,54 @@ def _path(steps: Words, source: int, target: int, blocked: int, length: int) -> 
     return int.from_bytes(path.tobytes(), "little")
 
 
-def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
+Triple = tuple[int, int, int]
+
+
+def direct_by_rules(
+    pattern: Pattern, ambiguous: Set[Triple] = frozenset(), check: Callable[[], None] = lambda: None
+) -> None:
+    """Apply Meek's four rules (1995); an edge that they direct both ways, or into a cycle, is left.
+
+    As `graph.equivalence.meek`, but for patterns that may contradict themselves, as tests can. An ambiguous
+    triple may be a collider, so rules 1 and 3 do not rely on it.
+    """
+    unsure = ambiguous | {(b, c, a) for a, c, b in ambiguous}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in pattern.pairs()[1]:
+            check()
+            forward = _must_point(pattern, a, b, unsure) and directable(pattern, a, b)
+            backward = _must_point(pattern, b, a, unsure) and directable(pattern, b, a)
+            if forward != backward:
+                pattern.direct(*((a, b) if forward else (b, a)))
+                changed = True
+
+
+def _must_point(pattern: Pattern, a: int, b: int, unsure: Set[Triple]) -> bool:
+    """Return True if one of the rules directs a - b as a -> b."""
+    parents, children, undirected = pattern.parents, pattern.children, pattern.undirected
+    far = ~(parents[b] | children[b] | undirected[b] | 1 << b)  # not joined to b
+    through = bits(undirected[a] & parents[b])
+    return (
+        any((c, a, b) not in unsure for c in bits(parents[a] & far))
+        or bool(children[a] & parents[b])
+        or any(
+            not (parents[c] | children[c] | undirected[c]) >> d & 1 and (c, a, d) not in unsure
+            for c, d in combinations(through, 2)
+        )
+        or any(parents[d] & undirected[a] & far for d in bits(parents[b]))
+    )
+
+
+def directable(pattern: Pattern, a: int, b: int) -> bool:
+    """Return True if a -> b is there, or a - b can be made so without a directed cycle."""
+    arcs = Pattern(pattern.parents, pattern.children, [0] * len(pattern.parents))
+    there = bool(pattern.parents[b] >> a & 1)
+    return there or (bool(pattern.undirected[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
+
+
+def member_keeping(pattern: Pattern, rules: Rules, telling: Words | None = None) -> Extension | None:
     """A member of the class that keeps the rules; None if there is none.
 
     Each edge is directed as required and forbidden arcs demand, and the rest extended within the limits.
@@ -257,7 +320,7 @@ def member_keeping(pattern: Pattern, rules: Rules) -> Extension | None:
             known.direct(b, a)
     found = _extended(known.rows(), rules.max_parents)
     # The knowledge may itself create a new v-structure.
-    if found is None or (_completed(*found) != pattern.rows()).any():
+    if found is None or (_completed(*found, telling) != pattern.rows()).any():
         return None
     return Extension(masks_of_words(found[0]), found[1].tolist())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -51,9 +52,25 @@ def canonical_order(table: Table) -> list[int]:
     apart = np.zeros_like(marks)
     if continuous.any() and not continuous.all():
         apart[continuous] = _signatures(table.select([table.names[i] for i in np.flatnonzero(continuous)]))
-    columns = (continuous.tolist(), spreads.tolist(), apart.tolist(), marks.tolist(), map(str, table.names))
+    acted = _rows_acted(table)
+    columns = (
+        continuous.tolist(),
+        spreads.tolist(),
+        apart.tolist(),
+        marks.tolist(),
+        acted,
+        map(str, table.names),
+    )
     keys = list(zip(*columns, strict=True))
     return sorted(range(table.n_columns), key=keys.__getitem__)
+
+
+def _rows_acted(table: Table) -> list[float]:
+    """The weight of the rows in which each variable was set from outside: it tells equal columns apart."""
+    if table.interventions is None:
+        return [0.0] * table.n_columns
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    return [math.fsum(weights[table.interventions.acted(name)].tolist()) for name in table.names]
 
 
 def _spreads(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.int64]:

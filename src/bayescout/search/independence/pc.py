@@ -10,9 +10,18 @@ from typing import ClassVar
 import numpy as np
 
 from bayescout.checks import settle, settle_count
+from bayescout.graph.equivalence import is_covered
 from bayescout.search.bitsets import bits
-from bayescout.search.classes.patterns import Extension, Pattern, class_of, extension_of, semi_directed_path
-from bayescout.search.frame.problem import Edges, Generator, Pairs, ParentSets, Problem, State
+from bayescout.search.classes.patterns import (
+    Extension,
+    Pattern,
+    Triple,
+    class_of,
+    direct_by_rules,
+    directable,
+    extension_of,
+)
+from bayescout.search.frame.problem import MIN_GAIN, Edges, Generator, Pairs, ParentSets, Problem, State
 from bayescout.search.independence.hypotheses import require_test
 from bayescout.statistics.dependencies import CachedTest, DependencyRecord
 from bayescout.statistics.independence import (
@@ -21,7 +30,6 @@ from bayescout.statistics.independence import (
     Question,
 )
 
-Triple = tuple[int, int, int]
 SETS_AT_A_TIME = 256
 """The most sets tested for a pair before checking whether more are needed."""
 
@@ -173,6 +181,8 @@ class Pc:
         parents = within_limits(problem, fitted)
         # If the limits on parents cost arcs, the class is that of the remaining graph.
         directed, undirected = (pattern if parents == fitted else class_of(parents)).pairs()
+        if problem.scorer.telling is not None:
+            parents = turned_by_score(problem, parents)
         return replace(
             state,
             parents=parents,
@@ -308,7 +318,7 @@ def oriented(
     conflicts = _direct_by_knowledge(pattern, problem, edges)
     for a, c, b in colliders:
         problem.check()
-        if not (_directable(pattern, a, c) and _directable(pattern, b, c)):
+        if not (directable(pattern, a, c) and directable(pattern, b, c)):
             conflicts += 1
             continue
         pattern.direct(a, c)
@@ -326,7 +336,7 @@ def _direct_by_knowledge(pattern: Pattern, problem: Problem, edges: Pairs) -> in
     cut = 0
     for a, b in arcs:
         if not rules.allowed[b, a] and not rules.required[a, b]:
-            if _directable(pattern, a, b):
+            if directable(pattern, a, b):
                 pattern.direct(a, b)
             else:
                 pattern.cut(a, b)
@@ -334,48 +344,32 @@ def _direct_by_knowledge(pattern: Pattern, problem: Problem, edges: Pairs) -> in
     return cut
 
 
-def _directable(pattern: Pattern, a: int, b: int) -> bool:
-    """Return True if a -> b is there, or a - b can be made so without a directed cycle."""
-    arcs = Pattern(pattern.parents, pattern.children, [0] * len(pattern.parents))
-    there = bool(pattern.parents[b] >> a & 1)
-    return there or (bool(pattern.undirected[b] >> a & 1) and not semi_directed_path(arcs, b, a, 0))
+def turned_by_score(problem: Problem, parents: ParentSets) -> ParentSets:
+    """Of the graphs of one class, one whose arcs between variables that the data tell apart point as they do.
 
-
-def direct_by_rules(
-    pattern: Pattern, ambiguous: set[Triple], check: Callable[[], None] = lambda: None
-) -> None:
-    """Apply Meek's four rules (1995); an edge that they direct both ways, or into a cycle, is left.
-
-    As `graph.equivalence.meek`, but for patterns that may contradict themselves, as tests can. An ambiguous
-    triple may be a collider, so rules 1 and 3 do not rely on it.
+    Tests do not see interventions, but the score does: while an arc that can be turned within the class
+    (a covered one) and that knowledge lets turn gains by it, the one that gains most is turned.
     """
-    unsure = ambiguous | {(b, c, a) for a, c, b in ambiguous}
-    changed = True
-    while changed:
-        changed = False
-        for a, b in pattern.pairs()[1]:
-            check()
-            forward = _must_point(pattern, a, b, unsure) and _directable(pattern, a, b)
-            backward = _must_point(pattern, b, a, unsure) and _directable(pattern, b, a)
-            if forward != backward:
-                pattern.direct(*((a, b) if forward else (b, a)))
-                changed = True
-
-
-def _must_point(pattern: Pattern, a: int, b: int, unsure: set[Triple]) -> bool:
-    """Return True if one of the rules directs a - b as a -> b."""
-    parents, children, undirected = pattern.parents, pattern.children, pattern.undirected
-    far = ~(parents[b] | children[b] | undirected[b] | 1 << b)  # not joined to b
-    through = bits(undirected[a] & parents[b])
-    return (
-        any((c, a, b) not in unsure for c in bits(parents[a] & far))
-        or bool(children[a] & parents[b])
-        or any(
-            not (parents[c] | children[c] | undirected[c]) >> d & 1 and (c, a, d) not in unsure
-            for c, d in combinations(through, 2)
-        )
-        or any(parents[d] & undirected[a] & far for d in bits(parents[b]))
-    )
+    rules, telling = problem.rules, problem.scorer.telling
+    assert telling is not None
+    while True:
+        problem.check()
+        best, after = MIN_GAIN, None
+        for child, own in enumerate(parents):
+            for parent in own:
+                above = parents[parent]
+                free = rules.allowed[child, parent] and not rules.required[parent, child]
+                room = len(above) < rules.max_parents[parent]
+                if not (telling[parent, child] and free and room and is_covered(parents, parent, child)):
+                    continue
+                turned = {parent: tuple(sorted((*above, child))), child: above}
+                values = problem.scorer.many([*turned.items(), (parent, above), (child, own)])
+                gain = float(values[0] + values[1] - values[2] - values[3])
+                if gain > best:
+                    best, after = gain, turned
+        if after is None:
+            return parents
+        parents = tuple(after.get(node, own) for node, own in enumerate(parents))
 
 
 def forced_extension(pattern: Pattern, check: Callable[[], None] = lambda: None) -> Extension:
