@@ -196,6 +196,16 @@ class Shown:
         return pl.DataFrame([_polars_series(str(name), cells) for name, cells in self._columns().items()])
 
 
+class ShownText:
+    """A value whose `repr` and notebook display are its text."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
 def _pandas_column(pd: Any, cells: Sequence[Any]) -> Any:
     return pd.Series(list(cells), dtype=None if _is_plain(cells) else object)
 

@@ -111,7 +111,8 @@ def test_slopes_agree_with_least_squares_and_the_model():
     assert found.errors[0] == pytest.approx(variance**0.5, rel=1e-6)
     truth = (model.do(x=1.0).query("y").mean - model.do(x=0.0).query("y").mean) / 1.0
     assert abs(found.value - truth) < 5 * found.errors[0]
-    assert "per unit (95%: " in str(found)
+    assert "per unit" in str(found)
+    assert found.to_pandas()["effect"].tolist() == [found.value]
 
 
 def test_a_slope_is_the_same_in_other_units_and_far_from_zero():

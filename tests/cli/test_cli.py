@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import bayescout as bs
 from bayescout.cli.app import app
-from bayescout.errors import BayescoutError, BayescoutWarning
+from bayescout.errors import BayescoutError, BayescoutWarning, SettingError, TooLargeError
 
 
 def run(*arguments):
@@ -776,3 +776,17 @@ def test_every_option_says_what_it_is_for():
     ways = [p.help for p in commands["learn"].params if p.name in ("require", "forbid")]
     assert len(set(ways)) == 2
     assert all("in quotes" in way for way in ways)
+
+
+def test_query_says_how_it_is_answered():
+    exact = run_json("query", "alarm", "CVP | BP=LOW", "--exact")
+    drawn = run_json("query", "alarm", "CVP | BP=LOW", "--method", "sample", "--draws", "4000")
+    assert "error" not in exact
+    assert 0 < drawn["error"] < 0.02
+    for one, two in zip(exact["answer"], drawn["answer"], strict=True):
+        assert one["probability"] == pytest.approx(two["probability"], abs=0.05)
+    last = bs.load_network("diabetes").nodes[-1]
+    with pytest.raises(TooLargeError, match="over the limit of 1.0 KiB"):
+        run("query", "diabetes", last, "--memory", "1K", "--exact")
+    with pytest.raises(SettingError, match="--memory is a size such as 512M or 4G, not '3Q'"):
+        run("query", "asia", "lung", "--memory", "3Q")

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescout as bs
-from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.network import inference
-from tests.network.drawn_networks import discrete_networks
+from tests.network.drawn_networks import discrete_networks, gaussian_networks, mixed_networks
 from tests.reference import networks as reference
 
 
@@ -63,3 +63,44 @@ def test_impossible_rows_are_counted_and_empty():
 def test_data_without_a_node_is_refused():
     with pytest.raises(NetworkError, match="no column of the data is a node to predict others from"):
         bs.load_network("asia").posteriors({"other": ["yes"]})
+
+
+@given(data=st.data())
+def test_numbers_have_the_mean_and_variance_of_one_question_per_row(data):
+    network = data.draw(st.one_of(gaussian_networks(5), mixed_networks(5)))
+    rows = network.sample(data.draw(st.integers(1, 4)), seed=data.draw(st.integers(0, 99)))
+    columns = {}
+    for name in network.nodes:
+        gone = [data.draw(st.booleans()) for _ in range(rows.n_rows)]
+        columns[name] = [None if out else cell for out, cell in zip(gone, rows.column(name), strict=True)]
+    states = {n: one.states for n, one in zip(network.nodes, network.distributions, strict=True)}
+    kinds = {name: "continuous" for name, own in states.items() if own is None}
+    declared = {name: own for name, own in states.items() if own is not None}
+    table = bs.as_table(columns, kinds=kinds, states=declared or None, columns=list(columns))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayescoutWarning)
+        found = network.posteriors(table)
+        for i in range(rows.n_rows):
+            evidence = {name: cells[i] for name, cells in columns.items() if cells[i] is not None}
+            for name, one in network.marginals(evidence).items():
+                if columns[name][i] is not None and name in kinds:
+                    assert found[name][i].tolist() == [columns[name][i], 0.0]
+                elif name in kinds:
+                    assert found[name][i] == pytest.approx([one.mean, one.variance], rel=1e-6, abs=1e-9)
+                else:
+                    assert found[name][i] == pytest.approx(list(one.probabilities), abs=1e-9)
+
+
+def test_rows_too_large_for_an_exact_answer_are_estimated(monkeypatch):
+    model, asked = bs.load_network("alarm"), ["CVP", "CO"]
+    rows = model.sample(3, seed=1).select(["BP", "HRBP"])
+    exact = model.posteriors(rows, nodes=asked)
+    drawn = model.posteriors(rows, nodes=asked, method="sample")
+    monkeypatch.setattr(inference, "ALWAYS", 0)
+    with pytest.raises(TooLargeError, match="over the limit"):
+        model.posteriors(rows, nodes=asked, memory=1, exact=True)
+    with pytest.warns(BayescoutWarning, match="3 of 3 rows are estimates"):
+        rough = model.posteriors(rows, nodes=asked, memory=1)
+    for name in asked:
+        assert np.abs(rough[name] - exact[name]).max() < 0.05
+        assert (drawn[name] == rough[name]).all()

@@ -10,6 +10,7 @@ from typing import Any
 
 from bayescout.causal.paths import CausalPaths, causal_paths
 from bayescout.causal.separators import minimal_d_separators
+from bayescout.display import ShownText
 from bayescout.errors import GraphError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, quoted
@@ -40,7 +41,7 @@ class Instrument:
 
 
 @dataclass(frozen=True, repr=False)
-class AdjustmentSets:
+class AdjustmentSets(ShownText):
     """The ways to learn the effect of x on y from data in which nobody acted.
 
     exists       True if there is a set to adjust for; the empty set is one
@@ -160,9 +161,6 @@ class AdjustmentSets:
             if self.instruments:
                 lines.append("  instruments   " + "; ".join(map(str, self.instruments[:5])))
         return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return f"<AdjustmentSets: {self}>"
 
 
 def adjustment_sets(graph: Any, x: Label, y: Label, latent: Label | Iterable[Label] = ()) -> AdjustmentSets:

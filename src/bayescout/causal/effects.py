@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.display import Grid, Shown, ShownText
 from bayescout.errors import SettingError, printable
 from bayescout.graph.labels import Label
 
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Effect:
+class Effect(Shown):
     """What acting on x does to y.
 
     kind         "slope": the change of the mean of y per unit of x; "means": of y for each state of x;
@@ -123,11 +124,6 @@ class Effect:
             "few": list(self.few),
         }
 
-    def __str__(self) -> str:
-        return "\n".join(
-            [f"effect of {printable(self.x)} on {printable(self.y)}, {self._how()}", *self._lines()]
-        )
-
     def _how(self) -> str:
         left = f", {self.left_out:,} incomplete rows left out" if self.left_out else ""
         if self.adjusted is None:
@@ -135,20 +131,35 @@ class Effect:
         names = ", ".join(map(printable, self.adjusted))
         return f"adjusted for {names if names else 'nothing'}; {self.rows:,} rows{left}"
 
-    def _lines(self) -> Iterator[str]:
-        low, high = self.interval()
+    def _grid(self) -> Grid:
+        title = f"effect of {self.x} on {self.y}, {self._how()}"
         if self.kind == "slope":
-            yield f"  {self.value:.6g} per unit (95%: {low[0]:.4g} to {high[0]:.4g})"
-            return
-        width = max(len(printable(state)) for state in self.x_states)
-        for i, state in enumerate(self.x_states):
-            head = f"  do({printable(self.x)}={printable(state)})".ljust(width + len(printable(self.x)) + 8)
-            if self.kind == "means":
-                yield f"{head}mean {self.estimates[i]:.6g} ± {self.errors[i]:.2g}"
-            else:
-                cells = zip(self.y_states, self.estimates[i], self.errors[i], strict=True)
-                yield head + "  ".join(f"{printable(s)} {p:.4f} ± {e:.4f}" for s, p, e in cells)
-        yield from self._support()
+            (low,), (high,) = self.interval()
+            row = ("per unit", f"{self.value:.6g}", f"{low:.4g} to {high:.4g}")
+            return Grid(title, ("", "effect", "95%"), (row,), 2)
+        heads = ("mean",) if self.kind == "means" else self.y_states
+        digits, fewer = (".6g", ".2g") if self.kind == "means" else (".4f", ".4f")
+        shape = (len(self.x_states), len(heads))
+        cells = zip(self.estimates.reshape(shape), self.errors.reshape(shape), strict=True)
+        rows = tuple(
+            (
+                f"do({self.x}={state})",
+                *(f"{p:{digits}} ± {e:{fewer}}" for p, e in zip(*own, strict=True)),
+            )
+            for state, own in zip(self.x_states, cells, strict=True)
+        )
+        return Grid(title, ("", *map(str, heads)), rows, len(heads), notes=tuple(self._support()))
+
+    def _columns(self) -> dict[Hashable, list[Any]]:
+        if self.kind == "slope":
+            return {"effect": [self.value], "error": [float(self.errors[0])]}
+        heads = (None,) if self.kind == "means" else self.y_states
+        places = [(one, other) for one in self.x_states for other in heads]
+        found: dict[Hashable, list[Any]] = {f"do({self.x})": [one for one, _ in places]}
+        if self.kind != "means":
+            found[str(self.y)] = [other for _, other in places]
+        what = "mean" if self.kind == "means" else "probability"
+        return found | {what: self.estimates.ravel().tolist(), "error": self.errors.ravel().tolist()}
 
     def _support(self) -> Iterator[str]:
         for states, shares, words in (
@@ -157,10 +168,7 @@ class Effect:
         ):
             for state, share in zip(states, shares, strict=False):
                 if share > 0:
-                    yield f"  weak support for {printable(self.x)}={printable(state)}: {share:.1%} {words}"
-
-    def __repr__(self) -> str:
-        return f"<Effect: {self}>"
+                    yield f"weak support for {printable(self.x)}={printable(state)}: {share:.1%} {words}"
 
 
 @dataclass(frozen=True)
@@ -183,7 +191,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PossibleEffects:
+class PossibleEffects(ShownText):
     """The effects of x on y in the DAGs of a class, which data alone do not tell apart.
 
     `effects` has one for each way in which the open edges at x can point. Iterating gives them.
@@ -217,12 +225,9 @@ class PossibleEffects:
         why = "the graph leaves open which way some edges at it point"
         return "\n".join([f"{head}: {why}", *(str(one) for one in self.effects)])
 
-    def __repr__(self) -> str:
-        return f"<PossibleEffects: {self}>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedEffect:
+class AveragedEffect(ShownText):
     """The effect of x on y, over graphs learned from rows drawn again.
 
     estimates  the mean over the graphs; of each, over its possible effects
@@ -270,9 +275,6 @@ class AveragedEffect:
 
     def _span(self, at: tuple[int, ...]) -> str:
         return f"{self.level:.0%}: {self.low[at]:.4g} to {self.high[at]:.4g}"
-
-    def __repr__(self) -> str:
-        return f"<AveragedEffect: {self}>"
 
 
 def _deviations(level: float) -> float:

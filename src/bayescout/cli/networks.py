@@ -16,7 +16,15 @@ from bayescout.cli.common import (
     print_json,
     say_reading,
 )
-from bayescout.cli.options import DataOptions, Json, NetworkArgument, OutputOption, Seed, StructureArgument
+from bayescout.cli.options import (
+    DataOptions,
+    Json,
+    NetworkArgument,
+    OutputOption,
+    Seed,
+    StructureArgument,
+    WayOptions,
+)
 from bayescout.cli.outputs import (
     GRAPH_ENDING,
     TABLE_ENDING,
@@ -186,9 +194,11 @@ def query(
         bool,
         typer.Option("--information", help="Rank the other nodes by what they tell of the target."),
     ] = False,
+    *,
+    way: WayOptions,
     json: Json = False,
 ) -> None:
-    """Answer P(nodes | evidence), exactly."""
+    """Answer P(nodes | evidence): exactly, or if that is too large by an estimate, which is said."""
     from bayescout.cli.render import answer_grid, console, information_grid
 
     model = open_network(network)
@@ -196,7 +206,7 @@ def query(
         "soft": findings_given(model, "--soft", soft),
         "jeffrey": findings_given(model, "--jeffrey", jeffrey),
     }
-    answer = model.query(question, **findings)
+    answer = model.query(question, **findings, **way.settings())
     ranked = model.information(question, None, None, **findings) if information else None
     if json:
         told = {} if ranked is None else {"information": [list(one[:2]) for one in ranked]}

@@ -319,6 +319,43 @@ class BudgetOptions:
     max_steps: int | None = flag("Stop a search after so many steps, with the best network so far.", "NUMBER")
 
 
+@dataclass(frozen=True, kw_only=True)
+class WayOptions:
+    """How a question is answered: exactly or by samples, and with how much memory."""
+
+    exact: bool = switch("--exact", "Refuse an answer that does not fit into memory; do not estimate it.")
+    method: str = flag("auto, or sample: estimate the answer even if the exact one fits.", default="auto")
+    memory: str | None = flag(
+        "The most memory for tables, such as 512M or 4G.", "SIZE", show_default="half of what is free"
+    )
+    draws: int | None = flag("The number of samples of an estimate.", "NUMBER")
+    seed: Seed = 0
+
+    def settings(self) -> dict[str, Any]:
+        """The options as arguments of `Network.query`."""
+        return {
+            "exact": self.exact,
+            "method": self.method,
+            "memory": None if self.memory is None else _bytes(self.memory),
+            "draws": self.draws,
+            "seed": self.seed,
+        }
+
+
+def _bytes(text: str) -> int:
+    """A size such as 512M in bytes."""
+    units = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+    number = text.strip().upper().removesuffix("B").removesuffix("I")
+    unit = number[-1:] if number[-1:] in units else ""
+    try:
+        size = float(number.removesuffix(unit)) * 2 ** units[unit]
+    except ValueError:
+        size = math.nan
+    if not 1 <= size < math.inf:
+        raise SettingError(f"--memory is a size such as 512M or 4G, not {text!r}")
+    return int(size)
+
+
 def settings_given(pairs: list[str] | None) -> dict[str, Any]:
     """Texts key=value as settings."""
     found = {}
@@ -393,6 +430,10 @@ FLAGS = {
     "max_parents": "--max-parents",
     "prior": "--prior",
     "structure_prior": "--structure-prior",
+    "exact": "--exact",
+    "method": "--method",
+    "memory": "--memory",
+    "draws": "--draws",
 }
 """The settings that have options of their own; those of a search are given with --option."""
 
@@ -403,7 +444,9 @@ def as_option(name: str, value: Any) -> str:
     if own is None:
         return f"--option {name}={value}"
     if value is ...:
-        return f"{own} FILE"
+        return f"{own} {'SIZE' if name == 'memory' else 'NUMBER' if name == 'draws' else 'FILE'}"
+    if value is True:
+        return own
     values = [f"{key}={item}" for key, item in value.items()] if isinstance(value, Mapping) else value
     listed = values if isinstance(values, list | tuple) else [values]
     if name == "forbidden":

@@ -10,6 +10,7 @@ from bayescout.data import as_table
 from bayescout.data.absent import complete_rows
 from bayescout.data.acting import refuse_interventions
 from bayescout.data.table import Table
+from bayescout.display import ShownText
 from bayescout.errors import SettingError, printable
 from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.graph.labels import Label
@@ -23,7 +24,7 @@ ANSWERS: dict[Answer, str] = {
 
 
 @dataclass(frozen=True, repr=False)
-class IndependenceTest:
+class IndependenceTest(ShownText):
     """A test of x against y given others, from data.
 
     statistic   of the test: G² or X², z for "fisher-z", twice the log-likelihood ratio for "dg"
@@ -70,9 +71,6 @@ class IndependenceTest:
             f"{self.x} and {self.y}{given}: {self.test} = {self.statistic:.6g}{degrees}, "
             f"p = {self.p_value:.4g}; {ANSWERS[self.answer]} at {self.alpha:g} ({rows})"
         )
-
-    def __repr__(self) -> str:
-        return f"<IndependenceTest: {self}>"
 
 
 def independence_test(

@@ -67,6 +67,14 @@ class Cells:
                 return belief.means[:, index, part.latent.index(node)]
         raise AssertionError(f"node {node} is not a target")
 
+    def variances(self, node: int) -> Array:
+        """(n, K) or broadcastable: the variance of a continuous node in each cell."""
+        for part, belief, index in self.beliefs:
+            if node in part.latent:
+                place = part.latent.index(node)
+                return np.maximum(belief.covariances[:, index, place, place], 0.0)
+        return np.zeros((1, 1))
+
     def covariances(self, targets: Sequence[int]) -> Array:
         """(K, k, k) of continuous targets, for the first row."""
         found = np.zeros((self.logs.shape[1], len(targets), len(targets)))

@@ -114,6 +114,10 @@ class Network(ParameterisedGraph):
             return match_nodes(self.dag, data, states)
         return match_evidence(self.dag, data, states, target)
 
+    def matched_evidence(self, data: Any) -> Matched:
+        """As `matched`, of the columns that there are, at least one."""
+        return match_evidence(self.dag, data, [one.declared for one in self.distributions], None)
+
     # ---- samples
 
     def sample(
@@ -409,19 +413,35 @@ class Network(ParameterisedGraph):
         return acting.mutilated(self, self._encoded(acts))
 
     def posteriors(
-        self, data: Any, nodes: Iterable[Label] | None = None, *, memory: int | None = None
+        self,
+        data: Any,
+        nodes: Iterable[Label] | None = None,
+        *,
+        exact: bool = False,
+        method: str = "auto",
+        memory: int | None = None,
+        draws: int | None = None,
+        seed: int = 0,
     ) -> dict[Label, NDArray[np.float64]]:
-        """P(node | the row's cells) of every node of a discrete network, or of some: (rows, states) for each.
+        """P(node | the row's cells) of every node, or of some: (rows, states) for each.
 
-        Rows in which the same cells are observed are answered together. Nodes without a column and empty
-        cells are summed out, as in `predict_proba`; an observed node has all its mass on its state. Rows of
-        impossible evidence get NaN, and a warning counts them.
+        Of a continuous node it is (rows, 2): its mean and its variance. Rows in which the same cells are
+        observed are answered together. Nodes without a column and empty cells are summed out, as in
+        `predict_proba`; an observed node has all its mass on its state or number. Rows of impossible evidence
+        get NaN, and a warning counts them. The options are as in `query`: a warning counts the rows that
+        were estimated, one by one, as an exact answer would have been too large.
         """
-        from bayescout.network.posteriors import posteriors
+        from bayescout.network import posteriors
 
         asked = [self.dag.index(label) for label in (self.nodes if nodes is None else nodes)]
-        matched = match_evidence(self.dag, data, self.states, None)
-        found = posteriors(self, matched.columns, matched.n_rows, asked, Way(exact=True, memory=memory))
+        matched = self.matched_evidence(data)
+        if self.is_gaussian:
+            found = posteriors.of_numbers(self, matched.columns, matched.n_rows, asked)
+        elif self.is_mixed:
+            found = posteriors.of_both(self, matched, asked)
+        else:
+            way = Way(exact, method, memory, draws, seed)
+            found = posteriors.posteriors(self, matched.columns, matched.n_rows, asked, way)
         return {self.nodes[n]: found[n] for n in asked}
 
     def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
