@@ -786,7 +786,7 @@ def test_query_says_how_it_is_answered():
     for one, two in zip(exact["answer"], drawn["answer"], strict=True):
         assert one["probability"] == pytest.approx(two["probability"], abs=0.05)
     last = bs.load_network("diabetes").nodes[-1]
-    with pytest.raises(TooLargeError, match="over the limit of 1.0 KiB"):
+    with pytest.raises(TooLargeError, match=r"over the limit of 1\.0 KiB"):
         run("query", "diabetes", last, "--memory", "1K", "--exact")
     with pytest.raises(SettingError, match="--memory is a size such as 512M or 4G, not '3Q'"):
         run("query", "asia", "lung", "--memory", "3Q")

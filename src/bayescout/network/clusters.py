@@ -74,6 +74,47 @@ def tree(scopes: Sequence[Scope], order: Sequence[int], keep: Scope = ()) -> lis
     ]
 
 
+JOINED = 1024
+"""The most entries of a table that small clusters are joined in: calls take longer than they do."""
+
+
+def joined(clusters: Sequence[Cluster], sizes: Sequence[int], most: int = JOINED) -> list[Cluster]:
+    """The tree with clusters joined to their parents as long as the tables stay small."""
+    into = list(range(len(clusters)))
+    scopes = [set(own.scope) for own in clusters]
+    factors = [list(own.factors) for own in clusters]
+    for i, own in enumerate(clusters):
+        up = own.parent
+        if up == ROOT or clusters[up].keeps:
+            continue
+        both = scopes[i] | scopes[up]
+        if prod([sizes[v] for v in both]) <= most:
+            into[i], scopes[up] = up, both
+            factors[up] += factors[i]
+    left = [i for i, home in enumerate(into) if home == i]
+    if len(left) == len(clusters):
+        return list(clusters)
+    for i in reversed(range(len(clusters))):  # parents before children
+        into[i] = into[into[i]]
+    number = {i: place for place, i in enumerate(left)}
+    parents = [ROOT if (up := clusters[i].parent) == ROOT else number[into[up]] for i in left]
+    children: list[list[int]] = [[] for _ in left]
+    for place, parent in enumerate(parents):
+        if parent != ROOT:
+            children[parent].append(place)
+    return [
+        Cluster(
+            tuple(sorted(scopes[i])),
+            clusters[i].separator,
+            parents[place],
+            tuple(children[place]),
+            tuple(sorted(factors[i])),
+            clusters[i].keeps,
+        )
+        for place, i in enumerate(left)
+    ]
+
+
 def _merged(separators: Sequence[Scope], parents: Sequence[int]) -> tuple[list[int], list[int]]:
     """For each step the first step of its cluster, and for each first step the last one.
 

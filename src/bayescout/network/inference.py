@@ -19,7 +19,7 @@ from bayescout.data.table import Label
 from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
 from bayescout.network import calibration
 from bayescout.network.asking import AUTO, Way, readable
-from bayescout.network.clusters import Cluster, tree
+from bayescout.network.clusters import Cluster, joined, tree
 from bayescout.network.distribution import Distribution
 from bayescout.network.elimination import BATCH, Array, Plan, Scope, max_product, sum_product
 from bayescout.network.encode import Matched
@@ -66,7 +66,7 @@ def clustered(
     """The tree of clusters of a component, refused if what is kept of it needs more memory than there is."""
     scopes = [free_scope(network, node, evidence) for node in part.nodes]
     found = search(scopes, network.sizes, keep)
-    clusters = tree(scopes, found.order, keep)
+    clusters = joined(tree(scopes, found.order, keep), network.sizes)
     _require(network, found, calibration.predicted_bytes(clusters, network.sizes), way)
     return clusters
 
