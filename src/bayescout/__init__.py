@@ -101,4 +101,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME_OF, *_MODULES])
+    return sorted(__all__)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bayescout.result import Result
     from bayescout.scores import PriorLike, ScoreLike
     from bayescout.search import Knowledge, Search
-    from bayescout.search.frame.outcome import Callback
+    from bayescout.search.frame.outcome import Callback, Limits
     from bayescout.statistics.engine import Engine
 
 
@@ -91,7 +91,7 @@ def learn(
     )  # fmt: skip
     # cells that were drawn in part cannot be drawn again, so a checkpoint of them would be of no use
     store = None if checkpoint is None or task.interrupted else task.checkpoint(checkpoint)
-    with store or nullcontext(), _Shown(progress, callback) as observe:
+    with store or nullcontext(), _Shown(progress, callback, task.limits) as observe:
         begin = task.clock + compiling_seconds()
         outcome = drive(
             task.search, task.problem, task.rng, task.limits, observe, store, begin, task.interrupted
@@ -100,27 +100,37 @@ def learn(
 
 
 class _Shown:
-    """The callback to use, and a progress line while it runs."""
+    """The callback to use, and a progress line while it runs, with the share of a budget if there is one."""
 
-    def __init__(self, progress: bool, callback: Callback | None) -> None:
+    def __init__(self, progress: bool, callback: Callback | None, limits: Limits) -> None:
         self.progress, self.callback = progress, callback
+        self.limits = limits
         self.line: Any = None
+
+    def _share(self, step: Any) -> float | None:
+        """The share of the time or the steps that is spent, whichever is more; None without a limit."""
+        given = ((step.seconds, self.limits.max_time), (step.step, self.limits.max_steps))
+        shares = [min(1.0, spent / most) for spent, most in given if most]
+        return max(shares) if shares else None
 
     def __enter__(self) -> Callable[[Any], Any] | None:
         if not self.progress:
             return self.callback
         from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
+        if self.limits.max_time or self.limits.max_steps:
+            columns += [BarColumn(bar_width=20), TextColumn("{task.percentage:.0f}% of the budget")]
         self.line = Progress(*columns, console=Console(stderr=True), transient=True)
         self.line.start()
         task = self.line.add_task("learning", total=None)
 
         def observe(step: Any) -> Any:
-            self.line.update(
-                task, description=f"step {step.step:,}  best {step.best:,.3f}  arcs {step.arcs:,}"
-            )
+            share = self._share(step)
+            budget = {} if share is None else {"total": 1.0, "completed": share}
+            told = f"step {step.step:,}  best {step.best:,.3f}  arcs {step.arcs:,}"
+            self.line.update(task, description=told, **budget)
             return self.callback(step) if self.callback is not None else None
 
         return observe

@@ -43,6 +43,13 @@ def says_nothing(score: float, gap: float) -> bool:
     return gap > USELESS * abs(score)
 
 
+class Arcs(list[tuple[Label, Label]]):
+    """(parent, child) pairs. Called, it gives them one by one, as `arcs()` of a graph does."""
+
+    def __call__(self) -> Iterator[tuple[Label, Label]]:
+        return iter(self)
+
+
 @dataclass(frozen=True)
 class Scored:
     """One network and its score."""
@@ -188,9 +195,10 @@ class Result:
         own = f"{self.settings.search} itself had met {self.own_score:,.3f}"
         return f"{self.stop_reason}, by greedy climbing: {own}"
 
-    def arcs(self) -> Iterator[tuple[Label, Label]]:
-        """(parent, child) label pairs."""
-        return self.dag.arcs()
+    @property
+    def arcs(self) -> Arcs:
+        """The arcs of the graph: a list of (parent, child) pairs."""
+        return Arcs(self.dag.arcs())
 
     @property
     def ends_in_class(self) -> bool:

@@ -790,3 +790,20 @@ def test_query_says_how_it_is_answered():
         run("query", "diabetes", last, "--memory", "1K", "--exact")
     with pytest.raises(SettingError, match="--memory is a size such as 512M or 4G, not '3Q'"):
         run("query", "asia", "lung", "--memory", "3Q")
+
+
+def test_without_arguments_the_help_is_shown():
+    code, said = run()
+    assert code == 0
+    assert "learn" in said
+
+
+def test_learn_tells_the_columns_the_network_and_the_worth_of_its_arcs(asia):
+    code, said = run("learn", asia, "--score", "bdeu")
+    assert code == 0
+    result = bs.learn(asia, score="bdeu")
+    for part in ("Columns as read", "categorical", "Network", "◄─", "Arcs by worth", "worth"):
+        assert part in said
+    parent, child = min(result.arcs, key=lambda arc: result.explain(*arc).remove)
+    assert f"{parent} -> {child}" in said
+    assert f"{-result.explain(parent, child).remove:,.2f}" in said

@@ -47,11 +47,8 @@ def _run() -> int:
         say(f"error: {error}")
         return 2
     except typer.TyperException as error:
-        # A wrong option or argument. Without any arguments, the help itself is shown.
+        # A wrong option or argument.
         message = str(getattr(error, "message", error)) or type(error).__name__
-        if type(error).__name__ == "NoArgsIsHelpError":
-            sys.stderr.write(message + "\n")
-            return 2
         if hasattr(error, "format_message"):
             message = error.format_message()
         named = [word for word in sys.argv[1:2] if not word.startswith("-")]

@@ -28,8 +28,7 @@ app = typer.Typer(
     name="bayescout",
     cls=_Commands,
     help="Learn, fit, ask and compare Bayesian networks.",
-    no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 for command in (
@@ -55,4 +54,7 @@ def _version(
         from bayescout import __version__
 
         typer.echo(f"bayescout {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
         raise typer.Exit

@@ -112,7 +112,7 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
         )
     if data.discretise is not None:
         result = replace(result, settings=replace(result.settings, discretise=data.cuts()))
-    _finish(result, table, run, out)
+    _finish(result, data.data, table, run, out)
 
 
 def _opened(
@@ -130,9 +130,10 @@ def _opened(
     return table, table.names
 
 
-def _finish(result: Result, table: Table | None, run: LearnRun, out: LearnOutputs) -> None:
+def _finish(result: Result, data: str, table: Table | None, run: LearnRun, out: LearnOutputs) -> None:
     """Find the gap, write and print, as far as asked for."""
-    from bayescout.cli.render import console, result_grids
+    from bayescout.cli.learned import learned_grids, next_steps
+    from bayescout.cli.render import console
 
     last = LastSteps()
     found = None
@@ -151,12 +152,16 @@ def _finish(result: Result, table: Table | None, run: LearnRun, out: LearnOutput
         shown = _in_base(_with_top(result) | facts, out.log_base)
         print_json(shown | (missing_facts(table) if table else {}) | written)
     else:
-        for part in result_grids(result, out.log_base.nats, out.log_base.told):
+        for part in learned_grids(result, table, out.log_base.nats, out.log_base.told):
             console().print(part)
         if found is not None:
             line(found)
         for path in filter(None, written.values()):
             line(f"written to {path}")
+        if table is not None and sys.stdout.isatty():
+            line("next:")
+            for told in next_steps(data, out.output, out.report):
+                line(f"  {told}")
     last.close()
 
 

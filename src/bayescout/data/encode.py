@@ -132,7 +132,8 @@ def _is_ready(
 ) -> bool:
     """Return True if a table can be used as it is."""
     settled = missing == "keep" or not table.has_missing
-    return settled and kinds is None and rows == (None, None) and not absent and _has(table, states)
+    said = any(one is not None for one in rows)
+    return settled and kinds is None and not said and not absent and _has(table, states)
 
 
 def _has(table: Table, states: DeclaredStates | None) -> bool:

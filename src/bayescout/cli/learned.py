@@ -1,0 +1,134 @@
+"""The result of learning, for people: the data as read, the network, its arcs by worth, what to do next."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Group
+from rich.text import Text
+
+from bayescout.cli.render import console, grid, label
+from bayescout.data.table import Table
+from bayescout.errors import printable
+from bayescout.result import Result
+
+MOST_COLUMNS = 24
+"""The most columns of which each has a line of its own."""
+
+MOST_DRAWN = 24
+"""The most nodes of a network that is drawn in the terminal."""
+
+MOST_ARCS = 40
+"""The most arcs that are listed by their worth."""
+
+
+def learned_grids(
+    result: Result, table: Table | None, unit: float = 1.0, logs: str = "natural logarithms"
+) -> Iterator[Any]:
+    """The parts, in the order they are printed.
+
+    Scores are shown in units of so many nats, which are the logarithms named.
+    """
+    if table is not None and table.n_columns <= MOST_COLUMNS:
+        yield Group(label("Columns as read", "bold"), "", Text(printable_lines(str(table.columns))), "")
+    yield grid("Learned", ["", ""], _figures(result, unit, logs), numbers=1)
+    yield _network(result)
+    if result.dag.n_arcs and result.scored_table is not None:
+        yield _arcs(result, unit)
+    if len(result.top) > 1:
+        rows = [(i + 1, entry.dag.n_arcs, f"{entry.score / unit:,.3f}") for i, entry in enumerate(result.top)]
+        yield grid("The best networks", ["rank", "arcs", "score"], rows, numbers=3)
+
+
+def printable_lines(text: str) -> str:
+    """Text of several lines in which terminal codes have no effect."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _figures(result: Result, unit: float, logs: str) -> list[tuple[str, Any]]:
+    """What was done, and how near to the best it is known to be."""
+    figures: list[tuple[str, Any]] = [
+        ("search", result.settings.search),
+        (f"score ({result.settings.score}{'' if unit == 1 else ', ' + logs})", f"{result.score / unit:,.3f}"),
+        ("arcs", result.dag.n_arcs),
+        ("seconds", f"{result.seconds:.3g}"),
+        ("steps", f"{result.counters.iterations:,}"),
+        ("operations", f"{result.counters.operations:,}"),
+        ("families scored", f"{result.counters.evaluations:,}"),
+        ("stopped", result.stop_reason),
+    ]
+    if result.settings.prior_told:
+        figures.insert(2, ("structure prior", result.settings.prior_told))
+    if result.own_score is not None:
+        figures += [
+            ("found by", "greedy climbing"),
+            (f"best of {result.settings.search}", f"{result.own_score / unit:,.3f}"),
+        ]
+    if result.found_by is not None:
+        figures.append(("found by", result.found_by))
+    figures.append(("optimality", result.optimality or "not known; --gap 60 looks for a bound"))
+    if result.ends_in_class or result.told:
+        directed, free = len(list(result.cpdag.arcs())), len(list(result.cpdag.edges()))
+        figures.append(("equivalence class", f"{directed} arcs directed, {free} reversible"))
+    if result.dependencies is not None:
+        made = result.dependencies
+        covered = "" if made.covered is None else f", {made.covered:,} covered"
+        told = f"{made.tested:,}: {made.rejected:,} rejected{covered}, {made.inconclusive:,} inconclusive"
+        figures.append(("independence tests", told))
+    return figures
+
+
+def _network(result: Result) -> Any:
+    """The graph as a drawing if it is small and the terminal can show it, else the parents of each node."""
+    if result.dag.n_arcs > 0 and len(result.dag) <= MOST_DRAWN and _has_lines():
+        from bayescout.plots.lines import drawn
+
+        lines = drawn(result.dag)
+        if max(map(len, lines)) < console().width:
+            told = label("Network", "bold"), " (parents above their children)"
+            return Group(Text.assemble(*told), "", *(Text(f" {line}") for line in lines), "")
+    rows = [
+        (node, ", ".join(str(parent) for parent in result.dag.parents_of(node))) for node in result.dag.nodes
+    ]
+    return grid("Network", ["node", "parents"], rows)
+
+
+def _has_lines() -> bool:
+    try:
+        "◄─│╮╯┤┼┴".encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeError, LookupError):
+        return False
+    return True
+
+
+def _arcs(result: Result, unit: float) -> Any:
+    """The arcs by what the score loses without them."""
+    found = [result.explain(parent, child) for parent, child in result.dag.arcs()]
+    found.sort(key=lambda one: one.remove or 0.0)
+    rows = [
+        (
+            f"{one.parent} -> {one.child}",
+            "required" if one.required else "told by the data" if one.compelled else "may be turned",
+            f"{-(one.remove or 0.0) / unit:,.2f}",
+        )
+        for one in found[:MOST_ARCS]
+    ]
+    more = f", the first {MOST_ARCS} of {len(found)}" if len(found) > MOST_ARCS else ""
+    return grid(f"Arcs by worth{more}", ["arc", "direction", "worth"], rows, numbers=1)
+
+
+def next_steps(data: str, output: str | None, report: str | None) -> list[str]:
+    """Commands that follow, as far as they were not given."""
+    lines = []
+    if output is None:
+        lines.append(f"bayescout learn {data} -o network.json     keep the network, with its probabilities")
+    else:
+        lines.append(f'bayescout query {output} "NODE | OTHER=STATE"   ask it; do(OTHER=STATE) to act')
+    if report is None:
+        lines.append(f"bayescout learn {data} --report page.html   a page to explore it")
+    lines.append(f"bayescout bootstrap {data}                   how sure each arc is")
+    width = max(len(line.split("   ")[0]) for line in lines)
+    parts = [line.split("   ", 1) for line in lines]
+    return [f"{head:<{width}}   {told.strip()}" for head, told in parts]
