@@ -10,7 +10,8 @@ is one, among the rows that hold it.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.patience import part
 
 LOWEST = -1e300
 """Finite stand-in for the score of parents that cannot be scored, so that differences are defined."""

@@ -34,15 +34,6 @@ TAKES = "5 to 40 s for each kind of search or score that is new to it, the defau
 _WAY_OUT = "set NUMBA_CACHE_DIR to a folder that can be written"
 
 
-def part(function):
-    """A part of kernels, copied into each of them at every call instead of being compiled by itself.
-
-    For small functions, and for those that are called in one place: numba optimises a kernel together with
-    all that it calls, so each level of calls costs the work of all levels below it once more.
-    """
-    return kernel(function, inline="always")
-
-
 def kernel(function, **options):
     """Compile a function when first called, and keep the machine code on disk if possible."""
     options = _OPTIONS | options
