@@ -101,20 +101,27 @@ def _growing(data, limits, families, starts, candidates, scores, occupied):
     rows = data[0].shape[1]
     if rows * data[3][0].max() > limits[1]:
         return math.inf
-    per_row = 1e-8 if data[1].shape[0] == 0 else 3e-8
+    per_row = 4e-9 if data[1].shape[0] == 0 else 3e-8
     return 1e-4 * families.shape[0] + candidates.shape[0] * (1e-5 + per_row * rows)
 
 
 def _extend_plainly(data, limits, family, candidates, scores, occupied):
     """`_extend` by NumPy, all candidates at once."""
-    codes, weights, _, layout, lookup, terms = data
+    codes, weights, bitmaps, layout, lookup, terms = data
     cards, parents, child = layout[0], family[:-1], family[-1]
     r = cards[child]
-    configs = plain.configurations(codes, cards, parents)
-    counts, starts = plain.extended(codes, cards, weights, configs, (codes[child], r), candidates)
+    if plain.bits_pay(data, family, candidates):
+        base = int(cards[family].prod())
+        starts = np.concatenate([[0], np.cumsum(base * cards[candidates])])
+        counts = np.empty(starts[-1] + base, dtype=np.int64)
+        plain.count_bits(bitmaps, layout[1], cards, family, candidates, starts, counts)
+        counts = counts[: starts[-1]]
+    else:
+        configs = plain.configurations(codes, cards, parents)
+        counts, starts = plain.extended(codes, cards, weights, configs, (codes[child], r), candidates)
     configurations = float(np.prod(cards[parents], dtype=np.float64)) * cards[candidates]
     scores[:] = _scores(counts, starts, r, configurations, lookup, terms)
-    occupied[:] = 0 if is_none(lookup) is False else np.add.reduceat(counts > 0, starts[:-1], dtype=np.int64)
+    occupied[:] = np.add.reduceat(counts > 0, starts[:-1], dtype=np.int64) if is_none(lookup) else 0
 
 
 @patient(1.0, _growing)

@@ -28,7 +28,7 @@ log = logging.getLogger("bayescout")
 _OPTIONS = {"nogil": True, "fastmath": False, "boundscheck": False, "no_cfunc_wrapper": True}
 """Options of every kernel. None is called as a C function, so none gets the wrapper for that."""
 
-TAKES = "5 to 40 s for each kind of search or score that is new to it, the default most"
+TAKES = "up to 8 s for a small table and 30 s for a large one, for each kind of search or score new to it"
 """How long it takes to compile, in words."""
 
 _WAY_OUT = "set NUMBA_CACHE_DIR to a folder that can be written"

@@ -23,7 +23,7 @@ from bayescout.kernels.reducing import sum_gamma, sum_xlogx
 def _filling(data, rules, graph, children):
     """The seconds of `fill_rows` uncompiled."""
     variables, rows = data[0].shape
-    return children.shape[0] * (4e-4 + (1e-8 if data[1].shape[0] == 0 else 3e-8) * variables * rows)
+    return children.shape[0] * (4e-4 + (4e-9 if data[1].shape[0] == 0 else 3e-8) * variables * rows)
 
 
 @patient(1.5, _filling)

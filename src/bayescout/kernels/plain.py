@@ -12,6 +12,13 @@ MOST_CELLS = 1 << 16
 """Cells of a table above which only configurations that occur are counted."""
 
 
+BIT_CELLS = 64
+"""Cells of a family up to which its extensions are counted from bitmaps."""
+
+BLOCK_WORDS = 1 << 17
+"""Words of bitmaps that are looked at together: 1 MiB."""
+
+
 # ---- counting
 
 
@@ -55,8 +62,12 @@ def extended(codes, cards, weights, configs, child, candidates):
     return _counted(cells, weights, int(starts[-1])), starts
 
 
-def place_extensions(codes, cards, weights, family, candidates, starts, out):
+def place_extensions(data, family, candidates, starts, out):
     """Write the tables of a family and of its extensions into out, where `starts` says; see `count_bits`."""
+    codes, weights, bitmaps, (cards, first) = data[:4]
+    if bits_pay(data, family, candidates):
+        count_bits(bitmaps, first, cards, family, candidates, starts, out)
+        return
     parents, child = family[:-1], family[-1]
     r = cards[child]
     configs = numbers_of(codes, cards, parents), int(cards[parents].prod())
@@ -78,9 +89,34 @@ def _place(found, begins, starts, out):
 
 
 def count_neighbours(data, family, candidates, starts, counts):
-    codes, weights, layout = data[0], data[1], data[3]
-    some = starts[: candidates.shape[0] + 1]
-    place_extensions(codes, layout[0], weights, family, candidates, some, counts)
+    place_extensions(data, family, candidates, starts[: candidates.shape[0] + 1], counts)
+
+
+def bits_pay(data, family, candidates):
+    """Return True if extensions are counted from bitmaps faster than by one increment per row."""
+    cards, first = data[3]
+    sliced = data[1].shape[0] == 0 and (first[family] >= 0).all() and (first[candidates] >= 0).all()
+    return bool(sliced and cards[family].prod(dtype=np.float64) <= BIT_CELLS)
+
+
+def count_bits(bitmaps, first, cards, family, candidates, starts, out):
+    masks = np.full((1, bitmaps.shape[1]), ~np.uint64(0))
+    for variable in family.tolist():
+        own = bitmaps[first[variable] : first[variable] + cards[variable]]
+        masks = (masks[:, None] & own).reshape(-1, bitmaps.shape[1])
+    base, r = masks.shape[0], cards[family[-1]]
+    end = starts[candidates.shape[0]]
+    out[end : end + base] = np.bitwise_count(masks).sum(axis=1, dtype=np.int64)
+    states = cards[candidates]
+    widths = np.repeat(states, states)
+    x = np.arange(widths.shape[0]) - np.repeat(np.cumsum(states) - states, states)
+    bits = bitmaps[np.repeat(first[candidates], states) + x]
+    begins = np.repeat(starts[:-1], states) + x * r
+    together = max(1, BLOCK_WORDS // max(1, bits.size))
+    for begin in range(0, base, together):
+        cells = np.arange(begin, min(base, begin + together))[:, None]
+        found = np.bitwise_count(masks[begin : begin + together, None] & bits)
+        out[begins + cells // r * r * widths + cells % r] = found.sum(axis=2, dtype=np.int64)
 
 
 def count_scatter(codes, cards, ids, shape, candidates, starts, out):
@@ -218,15 +254,13 @@ def mark_columns(cells, colours, weights, rows, out):
 
 
 def fill_reach(adjacent, reach):
-    reach[:] = False
-    np.fill_diagonal(reach, True)
-    waiting = adjacent.sum(axis=1)
-    ready = np.flatnonzero(waiting == 0).tolist()
-    parents = [np.flatnonzero(adjacent[:, node]) for node in range(adjacent.shape[0])]
-    for node in ready:  # grows in the loop
-        reach[parents[node]] |= reach[node]
-        waiting[parents[node]] -= 1
-        ready += [parent for parent in parents[node].tolist() if waiting[parent] == 0]
+    within = adjacent.astype(np.float32)  # paths of up to one step; each product doubles that
+    np.fill_diagonal(within, 1.0)
+    arcs = 0
+    while np.count_nonzero(within) > arcs:
+        arcs = np.count_nonzero(within)
+        within = np.minimum(within @ within, np.float32(1.0))
+    reach[:] = within > 0.0
 
 
 def add_to_reach(reach, parent, child):
@@ -256,3 +290,35 @@ def is_reversible(adjacent, reach, parent, child):
     between = adjacent[parent] & reach[:, child]
     between[child] = False
     return not between.any()
+
+
+# ---- lists of parent sets
+
+
+def index_lists(masks, starts, begins, holders):
+    n = starts.shape[0] - 1
+    bits = np.unpackbits(masks.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    rows, members = np.nonzero(bits)
+    places = np.repeat(np.arange(n), np.diff(starts))[rows] * n + members
+    begins[0] = 0
+    np.cumsum(np.bincount(places, minlength=n * n), out=begins[1:])
+    holders[: rows.shape[0]] = rows[np.argsort(places, kind="stable")]
+
+
+def undominated(masks, keep):
+    for row in range(masks.shape[0]):
+        kept = masks[:row][keep[:row]]
+        keep[row] = (kept & ~masks[row]).any(axis=1).all()
+
+
+def choose_all(lists, order, chosen):
+    masks, starts, scores = lists
+    before = np.zeros(masks.shape[1], dtype=np.uint64)
+    total = 0.0
+    for child in order.tolist():
+        fits = ~(masks[starts[child] : starts[child + 1]] & ~before).any(axis=1)
+        first = int(fits.argmax()) if fits.any() else -1
+        chosen[child] = starts[child] + first if first >= 0 else -1
+        total += float(scores[chosen[child]]) if first >= 0 else -math.inf
+        before[child >> 6] ^= np.uint64(1 << (child & 63))
+    return total

@@ -186,7 +186,7 @@ def sum_regret(counts, starts, states, grid, out):
         out[t] = _on_grid(units, drop, step)
 
 
-@kernel
+@patient(0.1, lambda n, outcomes: 2e-6 * (math.sqrt(n) + outcomes))
 def log_regret(n, outcomes):
     """log C(n, K): the parametric complexity of a multinomial with K outcomes and n draws.
 

@@ -103,9 +103,7 @@ class Counts(DiscreteStatistics):
         return np.asarray(few & (first[candidates] >= 0))
 
     def _extend_bits(self, family: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]) -> None:
-        self._kernels.count_extensions(
-            self._codes, self._bitmaps, self._layout, family, candidates, slots, out
-        )
+        self._kernels.count_bits(self._bitmaps, self._layout[1], self.cards, family, candidates, slots, out)
 
     def _extend_scatter(
         self, ids: NDArray[Any], shape: Ints, candidates: Ints, slots: Ints, out: NDArray[Any]
