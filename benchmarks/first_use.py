@@ -1,4 +1,4 @@
-"""What the first `learn` of a machine costs: processor seconds with no compiled kernel on disk, then with them.
+"""What the first `learn` on a machine costs: processor seconds without compiled kernels on disk, and with.
 
 Each run is a process of its own; the second and third find on disk what the ones before have compiled.
 
