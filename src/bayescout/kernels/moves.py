@@ -65,7 +65,7 @@ def is_reversible(adjacent, reach, parent, child):
     return True
 
 
-@patient(0.25, lambda graph, arcs, reach, *_: 3e-5 + 5e-9 * reach.size, plain.best_move)
+@patient(0.25, lambda graph, arcs, reach, *_: 7e-5 + 5e-9 * reach.size, plain.best_move)
 def best_move(graph, arcs, reach, banned, out):
     """The best legal move; the first of equals, in the order addition, removal, reversal, child, parent.
 
