@@ -9,6 +9,12 @@ settings.register_profile("thorough", max_examples=100, **LENIENT)
 
 
 def pytest_configure(config):
-    """Property tests try many more examples where the slow tests are run too."""
+    """Property tests try many more examples where the slow tests are run too.
+
+    Kernels are tested compiled; `uncompiled` of tests/reference/kernels.py is for what they do otherwise.
+    """
+    from bayescout.kernels.patience import patience
+
+    patience.on = False
     both = "slow" in config.option.markexpr and config.option.markexpr.strip() != "not slow"
     settings.load_profile("thorough" if both else "fast")

@@ -76,24 +76,31 @@ def warm_up(workers: int | None = None, callback: Callable[[Done], Any] | None =
 def _compiled_for(job: Job) -> tuple[Job, int]:
     """Do the runs of a job; the number of kernels compiled for them."""
     from bayescout.kernels.jit import compiling
-    from bayescout.learn import learn
-    from bayescout.scores import bind, formula_named
-    from bayescout.search import SEARCHES, Knowledge
+    from bayescout.kernels.patience import patience
 
     before, told = compiling.kernels, compiling.told
     compiling.told = True  # the caller says what is being done
     try:
-        table, known = _table(job.table), Knowledge(max_parents=2)
-        for search in job.searches:
-            # Exact search ends with steps of another kind; the others are the same from the first on.
-            steps, seconds = (None, 10.0) if search == "optimal" else (3, None)
-            learn(table, SEARCHES[search](), job.score, known, max_steps=steps, max_time=seconds, workers=1)
-        if job.table == "discrete":  # families too large to be counted whole, which these runs may not meet
-            everything = tuple(range(1, table.n_columns - 1))
-            bind(formula_named(job.score), table, 1, None).extensions(0, everything, [table.n_columns - 1])
+        with patience.lost():
+            _learn_all(job)
     finally:
         compiling.told = told
     return job, compiling.kernels - before
+
+
+def _learn_all(job: Job) -> None:
+    from bayescout.learn import learn
+    from bayescout.scores import bind, formula_named
+    from bayescout.search import SEARCHES, Knowledge
+
+    table, known = _table(job.table), Knowledge(max_parents=2)
+    for search in job.searches:
+        # Exact search ends with steps of another kind; the others are the same from the first on.
+        steps, seconds = (None, 10.0) if search == "optimal" else (3, None)
+        learn(table, SEARCHES[search](), job.score, known, max_steps=steps, max_time=seconds, workers=1)
+    if job.table == "discrete":  # families too large to be counted whole, which these runs may not meet
+        everything = tuple(range(1, table.n_columns - 1))
+        bind(formula_named(job.score), table, 1, None).extensions(0, everything, [table.n_columns - 1])
 
 
 def _table(kind: str) -> Table:

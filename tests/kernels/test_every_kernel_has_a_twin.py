@@ -22,6 +22,7 @@ TWINS = {
     "neighbours": "kernels/test_scoring_kernels.py::test_rows_of_gains_are_differences_of_scores",
     "optimal": "kernels/test_parent_set_kernels.py::test_totals_and_orders",
     "orders": "kernels/test_parent_set_kernels.py::test_the_first_set_within_others",
+    "plain": "kernels/test_patience.py::test_twins_of_counting_write_the_same",
     "popcount": "kernels/test_counting_kernels.py::test_bits_scatter_and_weights_count",
     "population": "search/test_population.py::test_repair_only_deletes_and_makes_legal",
     "reducing": "kernels/test_reducing_kernels.py::test_sums_of_xlogx",
@@ -34,7 +35,7 @@ TWINS = {
 }
 """For each module the file of its test, and how the name of the test begins."""
 
-NOT_KERNELS = {"__init__", "jit", "limits"}
+NOT_KERNELS = {"__init__", "jit", "limits", "patience"}
 
 
 def test_no_module_is_left_out():

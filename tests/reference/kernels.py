@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import importlib
+import pkgutil
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -25,6 +27,38 @@ def plain(module):
         if hasattr(module, "popcount"):
             patch.setattr(module, "popcount", lambda word: np.uint64(int(word).bit_count()))
         yield module
+
+
+@contextmanager
+def uncompiled():
+    """Kernels that can wait to be compiled do so for ever, even those compiled before."""
+    from bayescout.kernels import patience as module
+
+    kinds = {kernel: type(kernel) for kernel in waiting_kernels().values()}
+    switch = module.patience
+    before = switch.on, switch.forced
+    switch.on = switch.forced = True
+    for kernel in kinds:
+        kernel.__class__ = module._Patient if hasattr(kernel, "seconds") else module._Inner
+    try:
+        yield
+    finally:
+        switch.on, switch.forced = before
+        for kernel, kind in kinds.items():
+            kernel.__class__ = kind
+
+
+def waiting_kernels():
+    """Every kernel, and part of one, that Python may run uncompiled, by module and name."""
+    import bayescout.kernels
+
+    found = {}
+    for module in pkgutil.iter_modules(bayescout.kernels.__path__):
+        here = importlib.import_module(f"bayescout.kernels.{module.name}")
+        for name, value in vars(here).items():
+            if hasattr(value, "plain") and value.__module__ == here.__name__:
+                found[f"{module.name}.{name}"] = value
+    return found
 
 
 def cell_counts(codes, cards, variables, weights=None):

@@ -190,9 +190,10 @@ class Column:
 
     def meaning(self, value: Any) -> Any:
         """The Python value of a NumPy scalar, or MISSING for a missing value."""
-        if value is MISSING or is_missing(value):
-            return MISSING
-        value = python_value(value)
+        if type(value) is not str:
+            if value is MISSING or is_missing(value):
+                return MISSING
+            value = python_value(value)
         return MISSING if self.is_absent(value) else value
 
     def is_absent(self, value: Any) -> bool:

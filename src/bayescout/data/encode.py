@@ -291,10 +291,11 @@ def _add_pandas(column: Column, series: Any) -> None:
 
 
 def _add_factorised(column: Column, series: Any) -> None:
-    codes, distinct = series.factorize()
+    # The array of a text column does without the index that a series makes of the distinct values.
+    codes, distinct = (series.array if str(series.dtype) in ("str", "string") else series).factorize()
     codes = np.asarray(codes)
     values = distinct.tolist()
-    column.add_coded([*values, MISSING] if (codes < 0).any() else values, codes)
+    column.add_coded([*values, MISSING] if len(codes) and codes.min() < 0 else values, codes)
 
 
 def _add_pandas_arrow(column: Column, series: Any) -> None:

@@ -347,9 +347,11 @@ def add_categories(column: Column, categories: Sequence[Any], codes: NDArray[Any
     """
     categories, codes = _each_once(column, categories, codes)
     column.take_states(categories)
-    gone = codes < 0
-    missing = bool(gone.any())
-    seen = np.bincount(codes[~gone] if missing else codes, minlength=len(categories)) > 0
+    missing = bool(len(codes) and codes.min() < 0)
+    seen = np.bincount(codes[codes >= 0] if missing else codes, minlength=len(categories)) > 0
+    if not missing and seen.all():
+        column.add_coded(categories, codes)
+        return
     values = [value for value, hit in zip(categories, seen.tolist(), strict=True) if hit]
     lookup = np.append(np.cumsum(seen) - 1, len(values)).astype(np.uint32)
     column.add_coded([*values, MISSING] if missing else values, lookup[codes])
@@ -378,7 +380,9 @@ def _each_once(
 
 def _key(value: Any) -> tuple[type, Any]:
     """The key that distinguishes values: True, 1 and 1.0 are three, and two missing values are one."""
-    return (type(None), None) if is_missing(value) else (type(value), value)
+    if type(value) is not str and is_missing(value):
+        return (type(None), None)
+    return (type(value), value)
 
 
 def add_strings(column: Column, texts: pl.Series) -> None:

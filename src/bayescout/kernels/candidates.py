@@ -5,15 +5,20 @@ lexicographic order. Only sets whose supersets may still matter are in it, so a 
 holds every subset with one member less.
 """
 
+import math
+
 import numpy as np
 
+from bayescout.kernels import plain
 from bayescout.kernels.counting import count_bits, densify
-from bayescout.kernels.jit import by_type, is_none, kernel, part
+from bayescout.kernels.jit import by_type, is_none
 from bayescout.kernels.limits import MASKED_CELLS
+from bayescout.kernels.neighbours import _scores
+from bayescout.kernels.patience import inner, part, patient
 from bayescout.kernels.reducing import sum_gamma, sum_xlogx
 
 
-@kernel
+@patient(0.1, lambda members, *_: 4e-7 * members.size)
 def set_keys(members, binomials, keys):
     """A number for each set that rises in lexicographic order.
 
@@ -29,7 +34,13 @@ def set_keys(members, binomials, keys):
         keys[i] = key
 
 
-@kernel
+def _joining(members, *_):
+    """The seconds of `grow_sets` uncompiled, if every pair of sets shares its beginning."""
+    m, k = members.shape
+    return 1e-6 * m * m * (k + 1) if k > 1 else 1e-6 * (m * m + 100)
+
+
+@patient(0.3, _joining)
 def grow_sets(members, keys, best, binomials, grown, bests):
     """The sets with one member more whose subsets with one member less are all in the level.
 
@@ -85,7 +96,35 @@ def grow_sets(members, keys, best, binomials, grown, bests):
     return found
 
 
-@kernel
+def _growing(data, limits, families, starts, candidates, scores, occupied):
+    """The seconds of `score_grown` uncompiled: only where no table can be too large."""
+    rows = data[0].shape[1]
+    if rows * data[3][0].max() > limits[1]:
+        return math.inf
+    per_row = 4e-9 if data[1].shape[0] == 0 else 3e-8
+    return 1e-4 * families.shape[0] + candidates.shape[0] * (1e-5 + per_row * rows)
+
+
+def _extend_plainly(data, limits, family, candidates, scores, occupied):
+    """`_extend` by NumPy, all candidates at once."""
+    codes, weights, bitmaps, layout, lookup, terms = data
+    cards, parents, child = layout[0], family[:-1], family[-1]
+    r = cards[child]
+    if plain.bits_pay(data, family, candidates):
+        base = int(cards[family].prod())
+        starts = np.concatenate([[0], np.cumsum(base * cards[candidates])])
+        counts = np.empty(starts[-1] + base, dtype=np.int64)
+        plain.count_bits(bitmaps, layout[1], cards, family, candidates, starts, counts)
+        counts = counts[: starts[-1]]
+    else:
+        configs = plain.configurations(codes, cards, parents)
+        counts, starts = plain.extended(codes, cards, weights, configs, (codes[child], r), candidates)
+    configurations = float(np.prod(cards[parents], dtype=np.float64)) * cards[candidates]
+    scores[:] = _scores(counts, starts, r, configurations, lookup, terms)
+    occupied[:] = np.add.reduceat(counts > 0, starts[:-1], dtype=np.int64) if is_none(lookup) else 0
+
+
+@patient(1.0, _growing)
 def score_grown(data, limits, families, starts, candidates, scores, occupied):
     """Scores of base families extended by one candidate each; a base has many candidates.
 
@@ -111,7 +150,7 @@ def score_grown(data, limits, families, starts, candidates, scores, occupied):
             )
 
 
-@part
+@part(instead=_extend_plainly)
 def _extend(data, limits, family, candidates, scores, occupied):
     codes, weights, _, layout, lookup, terms = data
     cards, first = layout[0], layout[1]
@@ -222,7 +261,7 @@ def _configurations(codes, cards, parents, limit):
     return numbers, total
 
 
-@kernel
+@inner
 def _renumber(numbers, total):
     """Replace numbers below `total` by 0, 1, ... in order of appearance; returns how many are distinct."""
     place = np.full(total, -1, dtype=np.int64)

@@ -5,7 +5,7 @@ A set of n nodes is w words of 64 bits, node i in bit i % 64 of word i // 64.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels.patience import inner, part, patient
 from bayescout.kernels.popcount import popcount
 
 ONE = np.uint64(1)
@@ -25,7 +25,7 @@ def _lowest(word):
     return np.int64(popcount(~word & (word - ONE)))
 
 
-@kernel
+@patient(0.4, lambda marks, *_: 3e-5 * marks.shape[1] * marks.shape[2])
 def extend(marks, limits, parents, order):
     """A DAG of a pattern: repeatedly remove the lowest node that can be a sink (Dor & Tarsi 1992).
 
@@ -79,7 +79,7 @@ def _remove(left, node, waiting, parents):
     return first
 
 
-@kernel
+@inner
 def _may_be_sink(marks, left, node, most):
     """True if no child and at most `most` neighbours are left, each friend adjacent to all the others."""
     words = left.shape[1]
@@ -104,7 +104,7 @@ def _may_be_sink(marks, left, node, most):
     return True
 
 
-@kernel
+@patient(0.3, lambda parents, *_: 2e-5 * parents.size)
 def complete(parents, order, marks):
     """The class of a DAG: Chickering's (1995) labelling, parents before children.
 
@@ -154,7 +154,7 @@ def _latest(parents, child, place):
     return latest
 
 
-@kernel
+@patient(0.2, lambda steps, *_: 5e-6 * steps.size)
 def find_path(steps, ends, seen, path):
     """A shortest path along steps from a source to a target.
 

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels import plain
+from bayescout.kernels.patience import part, patient
 
 
 @part
@@ -15,7 +16,7 @@ def _mixed(x):
     return x ^ (x >> np.uint64(31))
 
 
-@kernel
+@patient(0.2, lambda codes, *_: 1e-8 * codes.size, plain.column_spreads)
 def column_spreads(codes, cards, weights, unit, out):
     """The sum of N log N over the states of each column, in units of 2**-20; out (p,) int64.
 
@@ -38,7 +39,7 @@ def column_spreads(codes, cards, weights, unit, out):
                 out[column] += np.int64(math.floor(count * math.log(count) * 1048576.0 + 0.5))
 
 
-@kernel
+@patient(0.1, lambda cells, *_: 2e-8 * cells.size, plain.mark_rows)
 def mark_rows(cells, colours, rows):
     """Add the content of its cells to the mark of each row: the sum of mixed (colour of the column, cell).
 
@@ -54,7 +55,7 @@ def mark_rows(cells, colours, rows):
             )
 
 
-@kernel
+@patient(0.2, lambda cells, *_: 2e-8 * cells.size, plain.mark_columns)
 def mark_columns(cells, colours, weights, rows, out):
     """The next signature of each column, from its cells and the marks of their rows.
 

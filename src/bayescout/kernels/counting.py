@@ -9,14 +9,21 @@ scatter 0.5 to 1 ns per row, sparse about 10 to 20 ns per row.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels import plain
 from bayescout.kernels.limits import MASK_WORDS, MASKED_CELLS
+from bayescout.kernels.patience import inner, part, patient
 from bayescout.kernels.popcount import popcount
+
+
+def scattering(ids, candidates):
+    """The seconds of counting extensions uncompiled, one increment per row."""
+    return 5e-5 + 1e-8 * ids.shape[0] * (candidates.shape[0] + 1)
+
 
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@kernel
+@patient(0.1, lambda codes, *_: 3e-8 * codes.size, plain.fill_bitmaps)
 def fill_bitmaps(codes, first, bitmaps):
     """Set one bit per row in the bitmap of the row's state.
 
@@ -57,7 +64,12 @@ def _block_masks(bitmaps, first, cards, family, begin, end, masks):
         cells *= r
 
 
-@kernel
+def masking(bitmaps, first, cards, family, candidates, *_):
+    """The seconds of `count_bits` uncompiled."""
+    return 1e-4 + 2e-9 * bitmaps.shape[1] * cards[family].prod() * cards[candidates].sum()
+
+
+@patient(0.7, masking, plain.count_bits)
 def count_bits(bitmaps, first, cards, family, candidates, starts, out):
     """Tables of a family and of its extension by each candidate, from bitmaps.
 
@@ -112,7 +124,7 @@ def count_bits(bitmaps, first, cards, family, candidates, starts, out):
             out[where + (states - 1) * r] = left
 
 
-@kernel
+@patient(0.1, lambda codes, cards, family, ids: 5e-9 * ids.size * family.size, plain.number_cells)
 def number_cells(codes, cards, family, ids):
     """The mixed-radix cell number of every row, the last variable fastest.
 
@@ -132,7 +144,7 @@ def number_cells(codes, cards, family, ids):
                 block[row] = block[row] * r + np.uint32(column[row])
 
 
-@kernel
+@patient(0.15, lambda codes, variables, *_: 5e-9 * codes.shape[1] * variables.size, plain.pack_cells)
 def pack_cells(codes, variables, shifts, keys):
     """The codes of the variables, each in its own bits of the row's key.
 
@@ -151,7 +163,7 @@ def pack_cells(codes, variables, shifts, keys):
                 block[row] |= np.int64(column[row]) << shift
 
 
-@kernel
+@patient(0.1, lambda ids, *_: 5e-9 * ids.size, plain.append_cells)
 def append_cells(ids, column, states, out):
     """ids * states + column: append one more variable to the numbered cells.
 
@@ -161,7 +173,9 @@ def append_cells(ids, column, states, out):
         out[row] = np.uint32(ids[row]) * np.uint32(states) + np.uint32(column[row])
 
 
-@kernel
+@patient(
+    0.4, lambda codes, cards, ids, shape, candidates, *_: scattering(ids, candidates), plain.count_scatter
+)
 def count_scatter(codes, cards, ids, shape, candidates, starts, out):
     """Tables of the extensions of numbered cells, one increment per row.
 
@@ -198,7 +212,7 @@ def count_scatter(codes, cards, ids, shape, candidates, starts, out):
         own[cell] = scratch[cell]
 
 
-@kernel
+@inner(instead=plain.sum_over)
 def sum_over(table, inner, states, out):
     """The table summed over one variable, each state of which spans `inner` cells; out is overwritten."""
     for cell in range(out.shape[0]):
@@ -208,7 +222,11 @@ def sum_over(table, inner, states, out):
             out[cell] += table[where + state * inner]
 
 
-@kernel
+@patient(
+    0.2,
+    lambda codes, cards, ids, shape, weights, candidates, *_: 3 * scattering(ids, candidates),
+    plain.count_weighted,
+)
 def count_weighted(codes, cards, ids, shape, weights, candidates, starts, out):
     """count_scatter with the weight of each row: weights and out int64, or both float64."""
     configs, r = shape[0], shape[1]
@@ -226,7 +244,7 @@ def count_weighted(codes, cards, ids, shape, weights, candidates, starts, out):
         own[ids[row]] += weights[row]
 
 
-@kernel
+@patient(0.4, lambda keys, ids: 1e-7 * keys.size, plain.densify)
 def densify(keys, ids):
     """Number the distinct columns of keys 0, 1, ... in order of appearance; returns their number.
 
@@ -272,7 +290,7 @@ def densify(keys, ids):
     return distinct
 
 
-@kernel
+@inner
 def _grown(slots, bits):
     """The same hash table with 2**bits slots."""
     wider = np.zeros(1 << bits, dtype=np.uint64)
@@ -285,7 +303,11 @@ def _grown(slots, bits):
     return wider
 
 
-@kernel
+@patient(
+    1.0,
+    lambda codes, weights, bitmaps, layout, members, *_: 8e-9 * codes.shape[1] * members.size,
+    plain.count_families,
+)
 def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out):
     """The tables of many families, each by the cheaper dense engine.
 

@@ -7,7 +7,8 @@ with a count; the table is sorted so that they are adjacent.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.patience import part
 
 
 @kernel

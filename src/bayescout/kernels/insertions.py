@@ -10,13 +10,15 @@ is one, among the rows that hold it.
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels import plain
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.patience import part, patient
 
 LOWEST = -1e300
 """Finite stand-in for the score of parents that cannot be scored, so that differences are defined."""
 
 
-@kernel
+@patient(0.3, lambda masks, *_: 2e-6 * masks.size, plain.index_lists)
 def index_lists(masks, starts, begins, holders):
     """Fill begins (n * n + 1,) int64 and holders (members of all sets,) int64 of `lists`."""
     for i in range(begins.shape[0]):
@@ -50,7 +52,7 @@ def _index(masks, starts, begins, holders, counting):
                     at += 1
 
 
-@kernel
+@patient(0.15, lambda masks, keep: (1e-5 + 5e-9 * masks.size) * keep.size, plain.undominated)
 def undominated(masks, keep):
     """Fill keep (m,) bool: True for a row of masks of which no earlier row is a subset."""
     for row in range(masks.shape[0]):
@@ -79,7 +81,7 @@ def _within(masks, row, before):
     return outside == 0
 
 
-@kernel
+@part
 def _after_loss(lists, child, row, lost, before):
     """The new row of a child that had `row`, after `lost` has left its predecessors; -1 for none."""
     masks, starts = lists[0], lists[1]
@@ -91,7 +93,7 @@ def _after_loss(lists, child, row, lost, before):
     return -1
 
 
-@kernel
+@part
 def _after_gain(lists, child, row, gained, before):
     """The new row of a child that had `row`, after `gained` has joined its predecessors."""
     masks, starts, _, begins, holders = lists
@@ -110,7 +112,7 @@ def _value(lists, row):
     return max(lists[2][row], LOWEST)
 
 
-@kernel
+@patient(0.25, lambda lists, order, _: 1e-5 * order.size + 5e-9 * lists[0].size, plain.choose_all)
 def choose_all(lists, order, chosen):
     """Fill chosen (n,) int64 with the first row of every child within its predecessors; returns the total.
 
@@ -131,55 +133,43 @@ def choose_all(lists, order, chosen):
     return total
 
 
-@kernel
-def _best_left(lists, order, chosen, source, rows):
-    """The best gain of moving the variable at `source` to the left, and the place to move it to.
+@part
+def _best_place(lists, order, chosen, source, rows):
+    """The best gain of moving the variable at `source`, and the place to move it to: on the left of equals.
 
     rows  (2, n) int64   overwritten: the row of the moved variable at each place, and that of the variable
                          found there after it has been passed
     """
-    before = np.zeros(lists[0].shape[1], dtype=np.uint64)
-    for place in range(source):
-        _flip(before, order[place])
     moved = order[source]
-    own = chosen[moved]
-    start, gain, best, target = _value(lists, own), 0.0, 0.0, source
-    for place in range(source - 1, -1, -1):
-        other = order[place]
-        _flip(before, other)
-        own = _after_loss(lists, moved, own, other, before)
-        if own < 0:
-            break
-        _flip(before, moved)
-        rows[1, place] = _after_gain(lists, other, chosen[other], moved, before)
-        _flip(before, moved)
-        rows[0, place] = own
-        gain += _value(lists, rows[1, place]) - _value(lists, chosen[other])
-        if gain + (_value(lists, own) - start) > best:
-            best, target = gain + (_value(lists, own) - start), place
-    return best, target
-
-
-@kernel
-def _best_right(lists, order, chosen, source, rows):
-    """The same as _best_left, to the right."""
-    before = np.zeros(lists[0].shape[1], dtype=np.uint64)
-    for place in range(source):
-        _flip(before, order[place])
-    moved = order[source]
-    own = chosen[moved]
-    start, gain, best, target = _value(lists, own), 0.0, 0.0, source
-    for place in range(source + 1, order.shape[0]):
-        other = order[place]
-        rows[1, place] = _after_loss(lists, other, chosen[other], moved, before)
-        if rows[1, place] < 0:
-            break
-        _flip(before, other)
-        own = _after_gain(lists, moved, own, other, before)
-        rows[0, place] = own
-        gain += _value(lists, rows[1, place]) - _value(lists, chosen[other])
-        if gain + (_value(lists, own) - start) > best:
-            best, target = gain + (_value(lists, own) - start), place
+    start = _value(lists, chosen[moved])
+    before = np.empty(lists[0].shape[1], dtype=np.uint64)
+    best, target = 0.0, source
+    for step in (-1, 1):
+        for word in range(before.shape[0]):
+            before[word] = 0
+        for place in range(source):
+            _flip(before, order[place])
+        own, gain, place = chosen[moved], 0.0, source + step
+        while 0 <= place < order.shape[0]:
+            # The one that now comes first loses a predecessor, and the one that now comes last gains one.
+            other = order[place]
+            passed = chosen[other]
+            if step < 0:
+                _flip(before, other)
+            first, last = (moved, other) if step < 0 else (other, moved)
+            lost = _after_loss(lists, first, own if step < 0 else passed, last, before)
+            if lost < 0:
+                break
+            _flip(before, first)
+            gained = _after_gain(lists, last, passed if step < 0 else own, first, before)
+            if step < 0:
+                _flip(before, first)
+            own, after = (lost, gained) if step < 0 else (gained, lost)
+            rows[0, place], rows[1, place] = own, after
+            gain += _value(lists, after) - _value(lists, passed)
+            if gain + (_value(lists, own) - start) > best:
+                best, target = gain + (_value(lists, own) - start), place
+            place += step
     return best, target
 
 
@@ -204,11 +194,9 @@ def climb_order(lists, turns, least, most, order, chosen, progress):
         source = 0
         while order[source] != moved:
             source += 1
-        left, to_left = _best_left(lists, order, chosen, source, rows)
-        right, to_right = _best_right(lists, order, chosen, source, rows)
-        target = to_left if left >= right else to_right
+        gain, target = _best_place(lists, order, chosen, source, rows)
         progress[1] += 1
-        if max(left, right) > least:
+        if gain > least:
             step = 1 if target > source else -1
             for place in range(source, target, step):
                 order[place] = order[place + step]

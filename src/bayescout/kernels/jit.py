@@ -28,19 +28,10 @@ log = logging.getLogger("bayescout")
 _OPTIONS = {"nogil": True, "fastmath": False, "boundscheck": False, "no_cfunc_wrapper": True}
 """Options of every kernel. None is called as a C function, so none gets the wrapper for that."""
 
-TAKES = "5 to 40 s for each kind of search or score that is new to it, the default most"
+TAKES = "up to 8 s for a small table and 30 s for a large one, for each kind of search or score new to it"
 """How long it takes to compile, in words."""
 
 _WAY_OUT = "set NUMBA_CACHE_DIR to a folder that can be written"
-
-
-def part(function):
-    """A part of kernels, copied into each of them at every call instead of being compiled by itself.
-
-    For small functions, and for those that are called in one place: numba optimises a kernel together with
-    all that it calls, so each level of calls costs the work of all levels below it once more.
-    """
-    return kernel(function, inline="always")
 
 
 def kernel(function, **options):

@@ -8,3 +8,6 @@ MASKED_CELLS = 192
 
 LIKELIHOOD, DIRICHLET = 0, 1
 """The two forms of formula that kernels evaluate by themselves."""
+
+LOOKUP_SIZE = 65_536
+"""The size of tables of N log N at most."""

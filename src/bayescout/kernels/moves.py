@@ -1,13 +1,17 @@
 """Choosing among single-arc moves: additions, removals and reversals, with legality by reachability."""
 
+from functools import partial
+
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels import plain
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.patience import patient
 
 ADD, REMOVE, REVERSE = 0, 1, 2
 
 
-@kernel
+@patient(0.2, lambda adjacent, reach: 6e-6 * reach.shape[0], plain.fill_reach)
 def fill_reach(adjacent, reach):
     """The reflexive transitive closure of a DAG.
 
@@ -42,7 +46,7 @@ def fill_reach(adjacent, reach):
                     ready += 1
 
 
-@kernel
+@patient(0.1, lambda reach, *_: 1e-5 + 2e-9 * reach.size, plain.add_to_reach)
 def add_to_reach(reach, parent, child):
     """Update the closure for a new arc parent -> child, in place."""
     n = reach.shape[0]
@@ -52,7 +56,7 @@ def add_to_reach(reach, parent, child):
                 reach[i, j] |= reach[child, j]
 
 
-@part
+@partial(kernel, inline="always")
 def is_reversible(adjacent, reach, parent, child):
     """Return True if the arc is the only directed path from parent to child; adjacent[i, j] if i -> j."""
     for middle in range(reach.shape[0]):
@@ -61,7 +65,7 @@ def is_reversible(adjacent, reach, parent, child):
     return True
 
 
-@kernel
+@patient(0.25, lambda graph, arcs, reach, *_: 7e-5 + 5e-9 * reach.size, plain.best_move)
 def best_move(graph, arcs, reach, banned, out):
     """The best legal move; the first of equals, in the order addition, removal, reversal, child, parent.
 

@@ -1,5 +1,6 @@
 """The number of set bits of a word by LLVM's own instruction, which LLVM can vectorise."""
 
+import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
@@ -12,3 +13,13 @@ def popcount(typingctx, word):
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), generate
+
+
+class _Callable(type(popcount)):
+    """An intrinsic that Python can call too, for kernels that wait to be compiled."""
+
+    def __call__(self, word):
+        return np.uint64(int(word).bit_count())
+
+
+popcount.__class__ = _Callable

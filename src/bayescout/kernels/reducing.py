@@ -9,7 +9,10 @@ import math
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels import plain
+from bayescout.kernels.jit import kernel
+from bayescout.kernels.limits import LOOKUP_SIZE
+from bayescout.kernels.patience import part, patient
 
 HALF_LOG_TWO_PI = 0.9189385332046727
 
@@ -25,7 +28,14 @@ def _on_grid(units, drop, unit):
     return ((units + (np.int64(1) << (drop - 1))) >> drop) * unit
 
 
-@kernel
+def _adding(counts, starts, states, lookup, grid, out):
+    """The seconds of `sum_xlogx` uncompiled: only where every count is in the table."""
+    if counts.dtype != np.int64 or not 0 < lookup.shape[0] < LOOKUP_SIZE:
+        return math.inf
+    return 3e-5 + 1e-8 * counts.shape[0] + (0.0 if (states == states[0]).all() else 3e-5 * states.shape[0])
+
+
+@patient(0.3, _adding, plain.sum_xlogx)
 def sum_xlogx(counts, starts, states, lookup, grid, out):
     """The sums of N log N over the cells, configurations and child margin of each table.
 
@@ -176,7 +186,7 @@ def sum_regret(counts, starts, states, grid, out):
         out[t] = _on_grid(units, drop, step)
 
 
-@kernel
+@patient(0.1, lambda n, outcomes: 2e-6 * (math.sqrt(n) + outcomes))
 def log_regret(n, outcomes):
     """log C(n, K): the parametric complexity of a multinomial with K outcomes and n draws.
 

@@ -9,13 +9,13 @@ listed once and marked as listed: slots to grow as they are, nodes to shrink as 
 
 import numpy as np
 
-from bayescout.kernels.jit import kernel, part
+from bayescout.kernels.patience import inner, part, patient
 
 UNKNOWN, LISTED = -1, -2
 IDLE, WANTED, READY = 0, 1, 2
 
 
-@kernel
+@inner
 def walk(trees, child, inside, missing, listed):
     """The node at which growing a child's parents within `inside` (n,) bool ends; -1 if that is missing.
 
@@ -48,7 +48,7 @@ def walk(trees, child, inside, missing, listed):
     return -1
 
 
-@kernel
+@patient(0.3, lambda trees, order, *_: 2e-5 * order.size)
 def walk_order(trees, order, nodes, missing):
     """The node at which the walk of every variable, given its predecessors, ends.
 
@@ -68,7 +68,7 @@ def walk_order(trees, order, nodes, missing):
     return listed[0], families
 
 
-@kernel
+@patient(0.6, lambda trees, order, *_: 4e-5 * order.size)
 def try_places(trees, order, move, local, nodes, totals, missing):
     """The score of the order with one variable moved to each place allowed.
 

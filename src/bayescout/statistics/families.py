@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints
+from bayescout.kernels.limits import LOOKUP_SIZE
 
-LOOKUP_SIZE = 65_536
 MOST_DIGITS = 36
 """The most binary digits of a score: with few rows the charge for parameters exceeds any likelihood."""
 
