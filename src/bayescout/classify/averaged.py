@@ -74,7 +74,7 @@ class Averaged:
                 less.first, less.given, own[begin : begin + CHUNK], out,
             )  # fmt: skip
             found[begin : begin + CHUNK] = out
-        alone = np.isneginf(found).all(axis=1)
+        alone: NDArray[np.bool_] = np.asarray(np.all(found == -np.inf, axis=1))
         found = normalised(np.where(alone[:, None], 0.0, found))
         if alone.any():
             found[alone] = self.naive.log_proba(codes[:, alone])

@@ -1,4 +1,4 @@
-"""The Markov blanket of the class, learned for predicting it: arcs by leave-one-out conditional likelihood."""
+"""The Markov blanket of the class, learned for predicting it by leave-one-out conditional likelihood."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _changed(parents: list[Parents], child: int, own: Parents) -> Structure:
 
 
 def _moves(training: Training, parents: list[Parents], k: int) -> Iterator[tuple[int, Parents]]:
-    """Every feature that can become a child of the class, and every child with one more feature as a parent."""
+    """Every feature that can become a child of the class, and every child with one more parent."""
     c = training.target
     for child in range(c):
         if c not in parents[child]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bayescout.checks import require_count
@@ -21,7 +21,7 @@ from bayescout.search import SEARCHES, Knowledge
 STRUCTURES = ("auto", "nb", "tan", "kdb", "aode", "blanket")
 """The structures made for classifiers; names of searches are structures too."""
 
-TRIED = ("nb", "tan", "kdb", "aode")
+TRIED = ("nb", "tan", "kdb", "aode", "blanket")
 """The structures that "auto" chooses from; the first of equals is taken."""
 
 CLASSIFYING = "cll"
@@ -44,7 +44,7 @@ class Settings:
 
     structure: Any = "auto"
     score: ScoreLike | None = None
-    prior: str = "bdeu"
+    prior: str = "laplace"
     ess: float = 1.0
     k: int = 2
     min_count: float = 1
@@ -61,8 +61,8 @@ class Settings:
             raise UnknownNameError("structure", name, (*STRUCTURES, *SEARCHES))
         if name in ("auto", "aode") and self.score is not None:
             raise SettingError(
-                f"structure={name!r} has no arcs for a score to choose; leave out score={self.score!r}, or take "
-                f"'nb', 'tan', 'kdb', 'blanket' or a search"
+                f"structure={name!r} has no arcs for a score to choose; leave out the score {self.score!r}, "
+                f"or take 'nb', 'tan', 'kdb', 'blanket' or a search"
             )
         if isinstance(self.score, str) and self.score not in (*SCORES, "auto", CLASSIFYING):
             raise UnknownNameError("score", self.score, (*SCORES, CLASSIFYING))
@@ -114,17 +114,12 @@ def _best(training: Training, settings: Settings) -> Fitted:
     found: tuple[float, Fitted] | None = None
     for name in TRIED:
         try:
-            structure = None if name == "aode" else _structure(training, name, settings)
-            made: Factored | Averaged = (
-                _averaged(training, settings)
-                if structure is None
-                else fit_factored(training, structure, settings.prior, settings.ess)
-            )
+            made = fit_classifier(training, replace(settings, structure=name))
         except TooLargeError:
             continue
-        reached = conditional_log_likelihood(training, made, structure, settings.prior, settings.ess)
+        reached = conditional_log_likelihood(training, made.classifier, settings.prior, settings.ess)
         if found is None or reached > found[0]:
-            found = reached, Fitted(made, name)
+            found = reached, made
     assert found is not None
     return found[1]
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from bayescout.arrays import Floats
 from bayescout.errors import SettingError
+from bayescout.network.estimate import pseudo_count
 from bayescout.network.fit import is_number
 
-PRIORS = ("bdeu", "laplace")
+PRIORS = ("laplace", "bdeu")
 """The ways to estimate a classifier's tables: none of them leaves a class impossible."""
 
 
@@ -24,16 +25,15 @@ def check_prior(prior: str, ess: float) -> None:
 
 
 def log_estimates(counts: Floats, axis: int, prior: str, ess: float, without: float = 0.0) -> Floats:
-    """The logarithms of the distributions along an axis of a table of counts, as `bayescout.fit` smooths.
+    """The logarithms of the distributions along an axis of a table of counts, smoothed as in `bayescout.fit`.
 
     `without` is taken off every count and sum, as if a row of the cell were not there.
     """
-    r = counts.shape[axis]
-    more = 1.0 if prior == "laplace" else ess / counts.size
+    more = pseudo_count(counts.size, prior, ess)
     sums = counts.sum(axis=axis, keepdims=True)
-    found = np.maximum(counts - without, 0.0) + more
-    logs: Floats = np.log(found) - np.log(np.maximum(sums - without, 0.0) + more * r)
-    return logs
+    logs = np.log(np.maximum(counts - without, 0.0) + more)
+    found: Floats = logs - np.log(np.maximum(sums - without, 0.0) + more * counts.shape[axis])
+    return found
 
 
 def normalised(logs: Floats) -> Floats:

@@ -13,8 +13,7 @@ from bayescout.classify.estimates import log_estimates, normalised
 from bayescout.classify.structures import Structure
 from bayescout.classify.training import Training
 from bayescout.graph.dag import Dag
-from bayescout.network import Network
-from bayescout.network.em import discrete_network
+from bayescout.network import DiscreteNetwork, Network
 from bayescout.network.encode import Matched
 from bayescout.network.fit import refuse_large_tables
 
@@ -101,11 +100,20 @@ def fit_factored(training: Training, structure: Structure, prior: str, ess: floa
     """The classifier of a structure, with parameters from the rows in which each family is complete."""
     dag = Dag(training.table.names, structure)
     refuse_large_tables(dag, training.table)
-    counts = [training.count(child, parents) for child, parents in enumerate(structure)]
-    network = discrete_network(dag, training.table, counts, prior, ess)
+    network = DiscreteNetwork(
+        dag,
+        tuple(own or () for own in training.table.states),
+        [_table_of(training, structure, child, prior, ess) for child in range(len(structure))],
+        cuts=training.table.cuts,
+    )
     inner = tuple(sorted({p for own in structure for p in own} - {training.target}))
     factors = [factor_of(training, structure, child, prior, ess) for child in factors_of(structure)]
     return Factored(network, tuple(factors), inner)
+
+
+def _table_of(training: Training, structure: Structure, child: int, prior: str, ess: float) -> Floats:
+    """P(child | parents), one axis per parent and the child's last."""
+    return np.exp(log_estimates(training.joint(*structure[child], child), -1, prior, ess))
 
 
 def factors_of(structure: Structure) -> list[int]:

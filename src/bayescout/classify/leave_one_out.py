@@ -50,13 +50,13 @@ class LeftOut:
 
 
 def conditional_log_likelihood(
-    training: Training, classifier: Factored | Averaged, structure: Structure | None, prior: str, ess: float
+    training: Training, classifier: Factored | Averaged, prior: str, ess: float
 ) -> float:
     """The log probability of every row's class, given its features and all other rows, in nats."""
     left_out = LeftOut(training, prior, ess)
     if isinstance(classifier, Averaged):
         less = tables_of(training, classifier.starts, prior, ess, without=1.0)
         return left_out.total(classifier.log_proba_with(left_out.codes, less, training.truth))
-    assert structure is not None
+    structure = classifier.network.dag.parents
     logs = sum(left_out.terms(structure, child) for child in factors_of(structure))
     return left_out.total(np.asarray(logs))

@@ -105,4 +105,4 @@ def _find(known: Floats, numbers: Floats, out: NDArray[np.intp]) -> NDArray[np.b
     place[place == len(known)] = 0
     there = known[place] == numbers
     out[:] = np.where(there, place, len(known))
-    return ~there & ~np.isnan(numbers)
+    return np.asarray(~there & ~np.isnan(numbers))

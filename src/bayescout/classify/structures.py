@@ -87,7 +87,7 @@ def _greedy(scorer: Scorer, feature: int, given: Parents, candidates: Sequence[i
 
 
 def _gains(training: Training, score: ScoreLike) -> Floats:
-    """(p, p) the score that an arc between two features adds, given the class; the mean of both directions."""
+    """(p, p) the score that an arc between two features adds, given the class; the mean of both ways."""
     c = training.target
     scorer = bind(score, training.completed)
     alone = scorer.many([(f, (c,)) for f in range(c)])

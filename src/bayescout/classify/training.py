@@ -1,4 +1,4 @@
-"""The rows that a classifier is learned from: discrete features in canonical order, and the class after them."""
+"""The rows that a classifier is learned from: discrete features in canonical order, and then the class."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Training:
     @cached_property
     def truth(self) -> NDArray[np.intp]:
         """The class of each row."""
-        return self.table.codes[self.target].astype(np.intp)
+        return np.asarray(self.table.codes[self.target], dtype=np.intp)
 
     @cached_property
     def weights(self) -> Floats:

@@ -15,8 +15,8 @@ def averaged_logs(codes, starts, counted, first, given, first_without, given_wit
 
     codes          (p, n) int32        places have starts[f] + codes[f, row]
     starts         (p,) int64
-    counted        (s,) float64        by place: 2 if the state may be a parent, 1 if it may with the row itself
-                                       counted but not without, 0 if it may not
+    counted        (s,) float64        by place: 2 if the state may be a parent, 1 if it may only with
+                                       the row itself counted, 0 if it may not
     first          (s, k) float64      log P(class, state of the parent)
     given          (s, s, k) float64   log P(state of the child | class, state of the parent); 0 for missing
                                        children and for the parent itself

@@ -46,7 +46,8 @@ def completed(table: Table, name: Label, numbers: Floats | None) -> NDArray[Any]
     states, codes = table.states[table.index(name)], table.array(name)
     if numbers is not None:
         return numbers[codes]
-    return codes if states is None else _array(list(states))[codes]
+    found: NDArray[Any] = codes if states is None else _array(list(states))[codes]
+    return found
 
 
 def middles(table: Table, used: Table) -> dict[Label, Floats]:

@@ -18,7 +18,7 @@ from bayescout.sklearn.rows import (
     checked_with_classes,
     columns_of,
     names_of,
-    read,
+    read_to_cut,
     seed_of,
     taken,
     weights_of,
@@ -35,14 +35,15 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         parents each (Sahami 1996); "aode" is the mean over all features as the parent of the others (Webb et
         al. 2005); "blanket" adds the arcs that help to predict the class of left-out rows. A search
         ("hill-climb", "ges", `bayescout.search.Tabu(...)`, ...) learns a network of all columns, whose class
-        is then predicted. "auto" is the one of "nb", "tan", "kdb" and "aode" that predicts each row's class
-        best from the other rows.
+        is then predicted. "auto" is the one of "nb", "tan", "kdb", "aode" and "blanket" that predicts each
+        row's class best from the other rows.
     structure_score : str or score, default=None
-        The score of the arcs (the method `score` has the shorter name): any of `bayescout.scores.SCORES`. None is mutual information given the class for "tan"
-        and "kdb", the left-out conditional likelihood ("cll") for "blanket", the default of
-        `bayescout.learn` for a search, and no choice at all for "nb". With a score, "nb", "tan" and "kdb"
-        have only arcs that add to it.
-    prior : {"bdeu", "laplace"}, default="bdeu"
+        The score of the arcs (the method `score` has the shorter name): any of `bayescout.scores.SCORES`.
+        None is mutual information given the class for "tan" and "kdb", the left-out conditional likelihood
+        ("cll") for "blanket", the default of `bayescout.learn` for a search, and no choice at all for "nb".
+        With a score, "nb", "tan" and "kdb" have only arcs that add to it, and "blanket" is what hill climbing
+        with it finds around the class.
+    prior : {"laplace", "bdeu"}, default="laplace"
         Smoothing of the probabilities, as in `bayescout.fit`.
     ess : float, default=1.0
         Equivalent sample size of "bdeu".
@@ -54,7 +55,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         How numbers are cut into intervals: "mdl" by what they tell about the class (Fayyad & Irani 1993), or
         as in `bayescout.learn`: a number of intervals, "quantile", "hartemink:4", {column: cuts}.
     kinds : {"discrete", "continuous"} or dict, default=None
-        Of the columns, as in `bayescout.as_table`; None is by its rule: few whole numbers are states.
+        Of the columns, as in `bayescout.as_table`; None is by its rule, but of numbers at most five whole
+        ones are states.
     knowledge : bayescout.Knowledge, default=None
         For a search: required and forbidden arcs between features, which are named as in the frame.
     max_time : float, default=None
@@ -72,11 +74,10 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     Notes
     -----
-    Numbers, text, categories and missing cells of frames are read as `bayescout.as_table` reads them, other
-    numbers than states are cut. A missing cell is summed out, and so is a value that was not
-    seen in `fit`, with a warning. Families are estimated from the rows in which they are complete. Neither the
-    order of the rows nor that of the columns changes a prediction. A `sample_weight` of 2 is a row twice, one
-    of 0 no row.
+    Text, categories and missing cells of frames are taken as they are, and numbers are cut into intervals. A
+    missing cell is summed out, and so is a value that was not seen in `fit`, with a warning. Families are
+    estimated from the rows in which they are complete. Neither the order of the rows nor that of the columns
+    changes a prediction. A `sample_weight` of 2 is a row twice, one of 0 no row.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         structure: Any = "auto",
         *,
         structure_score: Any = None,
-        prior: str = "bdeu",
+        prior: str = "laplace",
         ess: float = 1.0,
         k: int = 2,
         min_count: float = 1,
@@ -118,7 +119,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             rows, classes, weights = taken(rows, there), classes[there], weights[there]
         self.classes_, codes = np.unique(classes, return_inverse=True)
         columns = columns_of(rows, names_of(self))
-        features = cut_features(read(columns, weights, self.kinds), codes, self.discretise)
+        features = cut_features(read_to_cut(columns, weights, self.kinds), codes, self.discretise)
         training = Training.of(features, self._class_name(y, columns), tuple(self.classes_.tolist()), codes)
         fitted = fit_classifier(training, settings)
         self.structure_, self.result_ = fitted.name, fitted.result

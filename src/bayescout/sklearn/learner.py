@@ -1,4 +1,4 @@
-"""Structure learning as a scikit-learn estimator: a density of rows, and a transformer that completes them."""
+"""Structure learning as a scikit-learn estimator: a density of rows, and a transformer that fills gaps."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bayescout.data.discretise import cut_by
 from bayescout.errors import DataError
 from bayescout.learn import learn
 from bayescout.network import fit
+from bayescout.search import Auto
 from bayescout.sklearn.cells import completed, matrix, middles
 from bayescout.sklearn.rows import checked, columns_of, names_of, read, seed_of, taken, weights_of
 
@@ -27,15 +28,18 @@ class StructureLearner(OneToOneFeatureMixin, TransformerMixin, DensityMixin, Bas
 
     Parameters
     ----------
-    search, knowledge, structure_prior, missing, discretise, max_time :
+    search : str or search, default=None
+        As in `bayescout.learn`; None is "auto" without its last and longest parts, as rows are often learned
+        from in many folds.
+    knowledge, structure_prior, missing, discretise, max_time :
         As in `bayescout.learn`.
     structure_score : str or score, default=None
         The `score` of `bayescout.learn`; the method `score` has the name in scikit-learn.
     kinds : {"discrete", "continuous"} or dict, default=None
         Of the columns, as in `bayescout.as_table`; None is by its rule: few whole numbers are states.
     prior : {"bdeu", "laplace", "mle"}, default="bdeu"
-        Smoothing of the probabilities of categories, as in `bayescout.fit`; regressions of numbers are those of
-        maximum likelihood.
+        Smoothing of the probabilities of categories, as in `bayescout.fit`; regressions of numbers are those
+        of maximum likelihood.
     ess : float, default=1.0
         Equivalent sample size of "bdeu".
     random_state : int, RandomState instance or None, default=0
@@ -57,7 +61,7 @@ class StructureLearner(OneToOneFeatureMixin, TransformerMixin, DensityMixin, Bas
 
     def __init__(
         self,
-        search: Any = "auto",
+        search: Any = None,
         *,
         structure_score: Any = None,
         prior: str = "bdeu",
@@ -94,9 +98,10 @@ class StructureLearner(OneToOneFeatureMixin, TransformerMixin, DensityMixin, Bas
         if table.n_rows < 2:
             raise DataError("n_samples=1: a structure is learned from at least 2 rows that count")
         used = table if self.discretise is None else cut_by(table, self.discretise)
+        search: Any = Auto(thorough=False) if self.search is None else self.search
         self.result_ = learn(
             used,
-            search=self.search,
+            search=search,
             score=self.structure_score,
             knowledge=self.knowledge,
             seed=seed_of(self.random_state),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, column_
 
 from bayescout.arrays import Floats
 from bayescout.data import Table, as_table
+from bayescout.data.kinds import FEW
 from bayescout.errors import BayescoutWarning, DataError
 
 
@@ -89,7 +90,27 @@ def seed_of(random_state: Any) -> int:
 
 
 def read(columns: dict[Any, Any], weights: Floats | None = None, kinds: Any = None) -> Table:
-    """The columns as a table, every one of them; close calls between kinds are not told for each fold."""
+    """The columns as a table, every one of them; close calls between kinds are not told in every fold."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "close calls in how columns are read", BayescoutWarning)
         return as_table(columns, kinds=kinds, weights=weights, columns=list(columns))
+
+
+def read_to_cut(columns: dict[Any, Any], weights: Floats | None, kinds: Any) -> Table:
+    """The columns as a table in which numbers of more than a few distinct values are there to be cut."""
+    table = read(columns, weights, kinds)
+    if isinstance(kinds, str):
+        return table
+    declared = dict(kinds or {})
+    sizes = dict(zip(table.names, table.cardinalities.tolist(), strict=True))
+    many = {name for name, own in columns.items() if sizes[name] > FEW and _is_numbers(own)} - set(declared)
+    return read(columns, weights, declared | dict.fromkeys(many, "continuous")) if many else table
+
+
+def _is_numbers(column: Any) -> bool:
+    """Return True for a column of numbers, False for text, categories and objects."""
+    dtype = getattr(column, "dtype", None)
+    if dtype is None or str(dtype) == "category":
+        return isinstance(column, list) and all(isinstance(cell, int | float | np.number) for cell in column)
+    is_numeric = getattr(dtype, "is_numeric", None)  # of polars
+    return bool(is_numeric()) if is_numeric is not None else getattr(dtype, "kind", "O") in "iuf"
