@@ -14,8 +14,9 @@ from bayescout.classify.structures import Structure
 from bayescout.classify.training import Training
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, Network
-from bayescout.network.encode import Matched
 from bayescout.network.fit import refuse_large_tables
+from bayescout.network.incomplete import posteriors
+from bayescout.network.junction import MAX_ENTRIES, JunctionTree, junction_tree, row_codes
 
 CHUNK = 1 << 14
 """Rows that are worked on together: their arrays stay in the cache."""
@@ -86,14 +87,23 @@ class Factored:
             found[lacking] = self._inferred(codes[:, lacking])
         return found
 
+    @cached_property
+    def _tree(self) -> JunctionTree:
+        """One tree for rows with any cells empty, so that no row's answer depends on the rows beside it."""
+        nodes = range(len(self.sizes))
+        return junction_tree(self.network, nodes, nodes, last=len(self.sizes) - 1)
+
     def _inferred(self, codes: NDArray[np.intp]) -> Floats:
         """The same for rows without a cell that others depend on, which is summed out."""
-        from bayescout.network.incomplete import predict_rows
-
-        columns = {feature: own.astype(np.int32) for feature, own in enumerate(codes)}
-        empty = np.ones(codes.shape[1], dtype=np.bool_)
-        matched = Matched(columns, None, codes.shape[1], empty)
-        return np.log(predict_rows(self.network, len(codes), matched))
+        target = len(codes)
+        rows = row_codes(self.network, dict(enumerate(codes)), codes.shape[1])
+        small = self._tree.entries(rows) <= MAX_ENTRIES
+        found = np.empty((len(rows), self.sizes[-1]))
+        if small.any():
+            found[small] = np.log(self._tree.posteriors(rows[small], self.sizes[-1])[0])
+        for row in np.flatnonzero(~small).tolist():  # a tree of its own may be smaller
+            found[row] = np.log(posteriors(self.network, target, rows[row : row + 1])[0])
+        return normalised(found)
 
 
 def fit_factored(training: Training, structure: Structure, prior: str, ess: float) -> Factored:

@@ -45,7 +45,7 @@ def completed(table: Table, name: Label, numbers: Floats | None) -> NDArray[Any]
     """The values of one column without missing cells; `numbers` in place of the intervals it was cut into."""
     states, codes = table.states[table.index(name)], table.array(name)
     if numbers is not None:
-        return numbers[codes]
+        return np.asarray(numbers[codes])
     found: NDArray[Any] = codes if states is None else _array(list(states))[codes]
     return found
 
