@@ -15,6 +15,9 @@ CANDIDATES = 10
 """Features that are tried as a further parent of a feature: those with most information about it, given the
 class."""
 
+KEPT_BYTES = 1 << 28
+"""Memory for the terms of families that were tried and may be tried again."""
+
 
 def blanket(training: Training, prior: str, ess: float, k: int = 2) -> Structure:
     """Children of the class and their other parents, one arc at a time.
@@ -30,12 +33,13 @@ def blanket(training: Training, prior: str, ess: float, k: int = 2) -> Structure
     charge = np.log(max(2.0, float(training.weights.sum()))) / 2
     parents: list[Parents] = [()] * (c + 1)
     terms = {c: left_out.terms(tuple(parents), c)}
+    known: dict[tuple[int, Parents], Floats] = {}
     sums = terms[c].copy()
     reached = left_out.total(sums)
     while True:
         best, found = reached + charge, None
         for child, own in _moves(training, parents, k):
-            tried = left_out.terms(_changed(parents, child, own), child)
+            tried = _kept(left_out, known, child, own)
             after = sums + tried - terms.get(child, 0.0)
             total = left_out.total(after)
             if total > best:
@@ -52,8 +56,16 @@ def _sum(terms: dict[int, Floats]) -> Floats:
     return found
 
 
-def _changed(parents: list[Parents], child: int, own: Parents) -> Structure:
-    return (*parents[:child], own, *parents[child + 1 :])
+def _kept(left_out: LeftOut, known: dict[tuple[int, Parents], Floats], child: int, own: Parents) -> Floats:
+    """The terms of a family, which is met in many steps; kept as long as there is room."""
+    found = known.get((child, own))
+    if found is None:
+        alone: list[Parents] = [()] * (left_out.training.target + 1)
+        alone[child] = own
+        found = left_out.terms(tuple(alone), child)
+        if (len(known) + 1) * found.nbytes <= KEPT_BYTES:
+            known[child, own] = found
+    return found
 
 
 def _moves(training: Training, parents: list[Parents], k: int) -> Iterator[tuple[int, Parents]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from bayescout.arrays import Floats
@@ -10,6 +12,9 @@ from bayescout.classify.estimates import normalised
 from bayescout.classify.factored import Factor, Factored, factor_of, factors_of
 from bayescout.classify.structures import Structure
 from bayescout.classify.training import Training
+
+MOST_NATS = 4096.0
+"""More than the log probability of any row's class, in nats, on average."""
 
 
 class LeftOut:
@@ -23,6 +28,8 @@ class LeftOut:
         self.training, self.prior, self.ess = training, prior, ess
         self.codes = training.table.codes[:-1].astype(np.intp)
         self.rows = np.arange(training.table.n_rows)
+        # sums of multiples of 2**-digits are exact, and so do not depend on the order of rows
+        self.digits = 52 - math.ceil(math.log2(MOST_NATS * max(1.0, float(training.weights.sum()))))
 
     def terms(self, structure: Structure, child: int) -> Floats:
         """(n, k) logarithms of one family for each class, the row's own class without the row."""
@@ -45,8 +52,8 @@ class LeftOut:
 
     def total(self, logs: Floats) -> float:
         """The weighted sum of the log probabilities of the rows' own classes."""
-        own = normalised(logs)[self.rows, self.training.truth]
-        return float(np.sort(own * self.training.weights).sum())  # in no order of rows
+        own = normalised(logs)[self.rows, self.training.truth] * self.training.weights
+        return float(np.ldexp(np.rint(np.ldexp(own, self.digits)).sum(), -self.digits))
 
 
 def conditional_log_likelihood(

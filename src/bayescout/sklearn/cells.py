@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._set_output import _get_output_config
 
 from bayescout.arrays import Floats
 from bayescout.data.intervals import cut
@@ -39,6 +40,21 @@ def _array(column: Any) -> NDArray[Any]:
     if all(isinstance(cell, int | float | np.number) for cell in column):
         return found.astype(np.float64)
     return found
+
+
+def like(estimator: Any, rows: Any, columns: Sequence[Any]) -> Any:
+    """The columns as an array if all are numbers or the rows are an array, else as a frame like the rows.
+
+    A frame keeps the type of each column; it is only made where `set_output` asks for no other library.
+    """
+    found = matrix(columns)
+    library = type(rows).__module__.partition(".")[0]
+    if found.dtype != object or library not in ("pandas", "polars"):
+        return found
+    if _get_output_config("transform", estimator)["dense"] not in ("default", library):
+        return found
+    made = dict(zip(rows.columns, columns, strict=True))
+    return type(rows)(made, index=rows.index) if library == "pandas" else type(rows)(made)
 
 
 def completed(table: Table, name: Label, numbers: Floats | None) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from bayescout.data import Table
 from bayescout.data.discretise import DEFAULT_BINS, check_method
 from bayescout.data.intervals import cut, interval_labels
 from bayescout.errors import DataError
-from bayescout.sklearn.cells import matrix
+from bayescout.sklearn.cells import like
 from bayescout.sklearn.rows import checked, columns_of, names_of, read, taken, weights_of
 
 ENCODINGS = ("ordinal", "interval")
@@ -93,7 +93,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             return Cuts.fit(table, self.method, self.bins, columns=wanted).cuts
         return dict(cut_features(table.select(wanted), told).cuts)
 
-    def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def transform(self, X: Any) -> Any:  # noqa: N803
         """The rows with numbers of intervals, or their labels, in the columns that are cut."""
         check_is_fitted(self)
         rows = checked(self, X, reset=False)
@@ -102,7 +102,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             kinds: Any = dict.fromkeys(self.cuts_, "continuous")
             table = read({name: columns[name] for name in self.cuts_}, kinds=kinds)
             columns |= {name: self._cells(name, table.array(name)) for name in self.cuts_}
-        return matrix(list(columns.values()))
+        return like(self, rows, list(columns.values()))
 
     def _cells(self, name: Any, values: NDArray[np.float64]) -> NDArray[Any]:
         codes = cut(self.cuts_[name], values)

@@ -16,7 +16,7 @@ from bayescout.errors import DataError
 from bayescout.learn import learn
 from bayescout.network import fit
 from bayescout.search import Auto
-from bayescout.sklearn.cells import completed, matrix, middles
+from bayescout.sklearn.cells import completed, like, matrix, middles
 from bayescout.sklearn.rows import checked, columns_of, names_of, read, seed_of, taken, weights_of
 
 
@@ -143,21 +143,23 @@ class StructureLearner(OneToOneFeatureMixin, TransformerMixin, DensityMixin, Bas
         """A column of drawn or completed rows, numbers in place of intervals."""
         return completed(table, name, self._middles.get(name))
 
-    def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def transform(self, X: Any) -> Any:  # noqa: N803
         """The rows with every missing cell filled by its most probable value given the row's other cells."""
         rows, columns = self._read(X)
         names = names_of(self)
         table = read(columns)
-        found = [matrix([own])[:, 0].copy() for own in columns.values()]
+        found = list(columns.values())
         holes = [table.missing_cells(name) for name in names]
         lacking = np.flatnonzero(np.any(holes, axis=0))
         if len(lacking):
             filled = self.network_.impute(columns_of(taken(rows, lacking), names))
             assert isinstance(filled, Table)
-            for own, name, hole in zip(found, names, holes, strict=True):
+            for place, (name, hole) in enumerate(zip(names, holes, strict=True)):
                 where = hole[lacking]
-                own[lacking[where]] = self._column(filled, name)[where]
-        return matrix(found)
+                if where.any():
+                    found[place] = matrix([found[place]])[:, 0].copy()
+                    found[place][lacking[where]] = self._column(filled, name)[where]
+        return like(self, rows, found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
