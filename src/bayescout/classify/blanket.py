@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -30,7 +31,7 @@ def blanket(training: Training, prior: str, ess: float, k: int = 2) -> Structure
     """
     left_out = LeftOut(training, prior, ess)
     c = training.target
-    charge = np.log(max(2.0, float(training.weights.sum()))) / 2
+    charge = charge_per_arc(training)
     parents: list[Parents] = [()] * (c + 1)
     terms = {c: left_out.terms(tuple(parents), c)}
     known: dict[tuple[int, Parents], Floats] = {}
@@ -48,6 +49,11 @@ def blanket(training: Training, prior: str, ess: float, k: int = 2) -> Structure
             return tuple(parents)
         child, parents[child], terms[child] = found
         reached, sums = best, np.asarray(_sum(terms))
+
+
+def charge_per_arc(training: Training) -> float:
+    """The gain, in nats, that an arc must exceed."""
+    return math.log(max(2.0, float(training.weights.sum()))) / 2
 
 
 def _sum(terms: dict[int, Floats]) -> Floats:

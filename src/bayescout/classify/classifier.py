@@ -7,13 +7,13 @@ from typing import Any
 
 from bayescout.checks import require_count
 from bayescout.classify.averaged import Averaged, fit_averaged
-from bayescout.classify.blanket import blanket
+from bayescout.classify.blanket import blanket, charge_per_arc
 from bayescout.classify.estimates import check_prior
 from bayescout.classify.factored import Factored, fit_factored
 from bayescout.classify.leave_one_out import conditional_log_likelihood
 from bayescout.classify.structures import Structure, kdb, naive, tan
 from bayescout.classify.training import Training
-from bayescout.errors import SettingError, TooLargeError, UnknownNameError
+from bayescout.errors import DataError, SettingError, TooLargeError, UnknownNameError
 from bayescout.learn import learn
 from bayescout.scores import SCORES, ScoreLike
 from bayescout.search import SEARCHES, Knowledge
@@ -83,6 +83,8 @@ def fit_classifier(training: Training, settings: Settings) -> Fitted:
     """The classifier that the settings ask for."""
     settings.check()
     name = settings.structure
+    if training.table.n_rows < 2 and (name not in STRUCTURES or settings.score not in (None, CLASSIFYING)):
+        raise DataError("one sample is too few: a score of arcs needs at least 2 rows that count")
     if name == "auto":
         return _best(training, settings)
     if name == "aode":
@@ -118,6 +120,8 @@ def _best(training: Training, settings: Settings) -> Fitted:
         except TooLargeError:
             continue
         reached = conditional_log_likelihood(training, made.classifier, settings.prior, settings.ess)
+        if name == "blanket":  # its arcs were chosen by the same number, which is too high for that
+            reached -= charge_per_arc(training) * made.classifier.reader.dag.n_arcs
         if found is None or reached > found[0]:
             found = reached, made
     assert found is not None
