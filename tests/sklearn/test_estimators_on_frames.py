@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -87,6 +89,34 @@ def test_a_row_that_lacks_everything_gets_the_share_of_classes():
         model = BayesianNetworkClassifier(structure, prior="bdeu").fit(cells[:120], classes[:120])
         shares = (np.bincount(classes[:120]) + 1 / 3) / 121
         assert model.predict_proba(np.full((1, 4), np.nan))[0] == pytest.approx(shares)
+
+
+@pytest.mark.filterwarnings("ignore:constant columns")
+def test_a_column_without_values_says_nothing(rows):
+    features, classes = rows
+    with_empty = features.assign(nothing=None, nan=np.nan)
+    for structure in ("nb", "tan", "kdb", "blanket"):
+        model = BayesianNetworkClassifier(structure).fit(with_empty, classes)
+        expected = BayesianNetworkClassifier(structure).fit(features, classes).predict_proba(features)
+        assert model.predict_proba(with_empty) == pytest.approx(expected, abs=1e-9)
+        lately = with_empty.assign(nothing=1.0, nan=2.0)
+        assert model.predict_proba(lately) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_class_may_have_the_name_of_a_feature(rows):
+    features, classes = rows
+    renamed = features.rename(columns={"smoke": "dysp"})
+    model = BayesianNetworkClassifier("tan").fit(renamed, classes)
+    assert model.network_.nodes[-1] == "dysp_"
+    expected = BayesianNetworkClassifier("tan").fit(features, classes).predict_proba(features)
+    assert (model.predict_proba(renamed) == expected).all()
+
+
+def test_the_code_of_the_page_runs(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "classifiers.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(compile(block, "classifiers.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == "(200, 6) tan"
 
 
 def test_grid_search_over_score_and_prior_in_a_pipeline(rows):

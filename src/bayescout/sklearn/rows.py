@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, column_
 
 from bayescout.arrays import Floats
 from bayescout.data import Table, as_table
+from bayescout.data.absent import is_missing
 from bayescout.data.kinds import FEW
 from bayescout.errors import BayescoutWarning, DataError
 
@@ -90,10 +91,15 @@ def seed_of(random_state: Any) -> int:
 
 
 def read(columns: dict[Any, Any], weights: Floats | None = None, kinds: Any = None) -> Table:
-    """The columns as a table, every one of them; close calls between kinds are not told in every fold."""
+    """The columns as a table, every one of them; close calls between kinds are not told in every fold.
+
+    A column without a value, which a fold may have, is one of numbers, all of them missing.
+    """
+    if not isinstance(kinds, str):
+        kinds = {name: "continuous" for name, own in columns.items() if _is_empty(own)} | dict(kinds or {})
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "close calls in how columns are read", BayescoutWarning)
-        return as_table(columns, kinds=kinds, weights=weights, columns=list(columns))
+        return as_table(columns, kinds=kinds or None, weights=weights, columns=list(columns))
 
 
 def read_to_cut(columns: dict[Any, Any], weights: Floats | None, kinds: Any) -> Table:
@@ -105,6 +111,17 @@ def read_to_cut(columns: dict[Any, Any], weights: Floats | None, kinds: Any) -> 
     sizes = dict(zip(table.names, table.cardinalities.tolist(), strict=True))
     many = {name for name, own in columns.items() if sizes[name] > FEW and _is_numbers(own)} - set(declared)
     return read(columns, weights, declared | dict.fromkeys(many, "continuous")) if many else table
+
+
+def _is_empty(column: Any) -> bool:
+    """Return True if no cell of a column that is not of numbers has a value."""
+    if isinstance(column, np.ndarray):
+        return False
+    if isinstance(column, list):
+        return all(is_missing(cell) for cell in column)
+    if hasattr(column, "null_count"):  # of polars
+        return bool(column.null_count() == len(column))
+    return bool(column.isna().all())
 
 
 def _is_numbers(column: Any) -> bool:
