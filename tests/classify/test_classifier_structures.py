@@ -106,6 +106,8 @@ def test_settings_are_checked_before_any_work():
         ({"structure": "aode", "score": "bic"}, SettingError, "leave out the score"),
         ({"structure": "tan", "score": "bicc"}, UnknownNameError, "did you mean 'bic'"),
         ({"structure": "tan", "score": "cll"}, SettingError, "blanket"),
+        ({"structure": "tan", "score": "auto"}, UnknownNameError, "unknown score 'auto'"),
+        ({"structure": "tan", "knowledge": bs.Knowledge()}, SettingError, "takes no knowledge"),
     ):
         with pytest.raises(error, match=words):
             fit_classifier(training, Settings(**wrong))

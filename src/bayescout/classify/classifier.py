@@ -64,8 +64,12 @@ class Settings:
                 f"structure={name!r} has no arcs for a score to choose; leave out the score {self.score!r}, "
                 f"or take 'nb', 'tan', 'kdb', 'blanket' or a search"
             )
-        if isinstance(self.score, str) and self.score not in (*SCORES, "auto", CLASSIFYING):
-            raise UnknownNameError("score", self.score, (*SCORES, CLASSIFYING))
+        own = name in STRUCTURES
+        known = (*SCORES, CLASSIFYING) if own else (*SCORES, "auto", CLASSIFYING)
+        if isinstance(self.score, str) and self.score not in known:
+            raise UnknownNameError("score", self.score, known)
+        if own and self.knowledge is not None and (name != "blanket" or self.score in (None, CLASSIFYING)):
+            raise SettingError(f"structure={name!r} takes no knowledge; give a search, such as 'hill-climb'")
         if self.score == CLASSIFYING and name != "blanket":
             raise SettingError(f"score={CLASSIFYING!r} is for structure='blanket', not {name!r}")
 

@@ -34,7 +34,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         "nb" is naive Bayes; "tan" adds a tree between the features (Friedman et al. 1997), "kdb" up to `k`
         parents each (Sahami 1996); "aode" is the mean over all features as the parent of the others (Webb et
         al. 2005); "blanket" adds the arcs that help to predict the class of left-out rows. A search
-        ("hill-climb", "ges", `bayescout.search.Tabu(...)`, ...) learns a network of all columns, whose class
+        ("hill-climb", "ges", `bayescout.search.Auto()`, ...) learns a network of all columns, whose class
         is then predicted. "auto" is the one of "nb", "tan", "kdb", "aode" and "blanket" that predicts each
         row's class best from the other rows.
     structure_score : str or score, default=None
