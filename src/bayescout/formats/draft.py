@@ -227,8 +227,8 @@ class Draft:
         if len(off) and off.max() > PRINTED_TOLERANCE:
             row = int(np.argmax(off > PRINTED_TOLERANCE))
             raise self.source.error(
-                f"{self._named(node, row)} sums to {sums[row]:.6g}, more than {PRINTED_TOLERANCE:g} away from "
-                f"1; correct the row or divide it by its sum",
+                f"{self._named(node, row)} sums to {sums[row]:.6g}, more than {PRINTED_TOLERANCE:g} "
+                f"away from 1; correct the row or divide it by its sum",
                 node.table_at,
             )
         rough = off > (ROW_SUM_TOLERANCE if self.facts.as_written else ROUNDING_TOLERANCE)

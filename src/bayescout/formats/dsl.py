@@ -97,8 +97,8 @@ class _Reader:
         def kind(at: int) -> None:
             if not tokens.is_word("cpt"):
                 raise self.source.error(
-                    f"node {node.name!r} is of the type {tokens.value[:40]!r}; only CPT nodes are read: change "
-                    f"it to a general chance node",
+                    f"node {node.name!r} is of the type {tokens.value[:40]!r}; only CPT nodes are read: "
+                    f"change it to a general chance node",
                     at,
                 )
             tokens.advance()

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from bayescout.display import Grid, Shown
-from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import Pair
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted, shown
@@ -182,9 +181,10 @@ _RATES = ("precision", "recall", "f1", "adjacency_precision", "adjacency_recall"
 def compare(learned: object, truth: object) -> Comparison:
     """Measure a learned graph against the true one; see `Comparison`.
 
-    Each is a Dag, a Pdag, or anything with a `dag`, such as a network or a search's result.
+    Each is a Dag, a Pdag, anything with a `dag`, such as a network or a search's result, or a graph in
+    another form (see `as_dag`); arcs and matrices are over the nodes of the other graph.
     """
-    found, real = _as_graph(learned, "learned"), _as_graph(truth, "truth")
+    found, real = _as_graphs(learned, truth)
     check_same_nodes(found.nodes, real.nodes, "the learned graph", "the truth")
     found = found.reordered(real.nodes)
     found_class, real_class = _as_class(found), _as_class(real)
@@ -215,13 +215,12 @@ def compare(learned: object, truth: object) -> Comparison:
     )
 
 
-def _as_graph(source: object, role: str) -> Dag | Pdag:
-    graph = source if isinstance(source, Dag | Pdag) else getattr(source, "dag", None)
-    if isinstance(graph, Dag | Pdag):
-        return graph
-    raise GraphError(
-        f"{role} must be a Dag, a Pdag, or have a `dag`; {type(source).__name__} is none of these"
-    )
+def _as_graphs(learned: object, truth: object) -> tuple[Dag | Pdag, Dag | Pdag]:
+    """Both graphs; one without names of its own has those of the other."""
+    from bayescout.graph.accept import as_graph, shared_names
+
+    names = shared_names(truth, learned)
+    return as_graph(learned, names), as_graph(truth, names)
 
 
 def _as_class(graph: Dag | Pdag) -> Pdag:
