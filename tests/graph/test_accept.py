@@ -140,7 +140,11 @@ def test_a_matrix_with_undirected_edges():
     ],
 )
 def test_what_is_no_graph_is_refused(graph, words):
-    for call in (lambda: as_dag(graph, NAMES), lambda: bs.score(graph, data()), lambda: bs.fit(graph, data())):
+    for call in (
+        lambda: as_dag(graph, NAMES),
+        lambda: bs.score(graph, data()),
+        lambda: bs.fit(graph, data()),
+    ):
         with pytest.raises(GraphError, match=words):
             call()
     with pytest.raises(BayescoutError):

@@ -113,7 +113,7 @@ def to_pyagrum(network: Network) -> Any:
     for child, name in enumerate(names):
         table = network.tables[child]
         axes = range(table.ndim - 2, -1, -1)  # its last parent varies slowest
-        model.cpt(name)[:] = table.transpose(*axes, table.ndim - 1)
+        model.cpt(name)[:] = np.array(table.transpose(*axes, table.ndim - 1), order="C")
     return model
 
 

@@ -19,6 +19,11 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, as_pairs
 from bayescout.graph.pdag import Pdag
 
+NEEDED = (
+    "a graph is needed, as a Dag, a network, a networkx or igraph graph, a modelstring such as [A][B|A], a list "
+    "of arcs or an adjacency matrix"
+)
+
 ENDS = (("parent", "child"), ("from", "to"), ("source", "target"))
 """The columns of a frame of arcs."""
 
@@ -44,9 +49,10 @@ def as_graph(graph: Any, names: Iterable[Label] | None = None) -> Dag | Pdag:
     if isinstance(own, Dag | Pdag):
         return own
     if isinstance(graph, str):
-        if "->" in graph and not graph.lstrip().startswith("["):
+        if is_graph(graph) and not graph.lstrip().startswith("["):
             return _from_arcs(graph.split(","), names)
-        return Dag.from_modelstring(graph)
+        if graph.lstrip().startswith("["):
+            return Dag.from_modelstring(graph)
     if hasattr(graph, "vs") and hasattr(graph, "es"):
         return _from_igraph(graph)
     if hasattr(graph, "variable") and hasattr(graph, "arcs") and hasattr(graph, "names"):
@@ -57,12 +63,19 @@ def as_graph(graph: Any, names: Iterable[Label] | None = None) -> Dag | Pdag:
         return _from_frame(graph, names)
     if isinstance(graph, np.ndarray) or _is_rows(graph):
         return _from_matrix(graph, names)
-    if isinstance(graph, Iterable) and not isinstance(graph, Mapping | bytes):
+    if isinstance(graph, Iterable) and not isinstance(graph, Mapping | bytes | str):
         return _from_arcs(graph, names)
-    raise GraphError(
-        f"a graph is needed, as a Dag, a network, a networkx or igraph graph, a modelstring such as "
-        f"[A][B|A], a list of arcs or an adjacency matrix, not {type(graph).__name__}"
-    )
+    raise GraphError(f"{NEEDED}, not {type(graph).__name__}")
+
+
+def is_graph(graph: Any) -> bool:
+    """Return True if the form is one that is read; its content may still be refused."""
+    if isinstance(graph, str):
+        return "->" in graph or graph.lstrip().startswith("[")
+    if isinstance(graph, Mapping | bytes) or graph is None:
+        return False
+    ways = ("vs", "edges", "arcs", "columns", "__iter__")
+    return isinstance(getattr(graph, "dag", graph), Dag | Pdag) or any(hasattr(graph, way) for way in ways)
 
 
 def shared_names(one: Any, other: Any) -> tuple[Label, ...]:

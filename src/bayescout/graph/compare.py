@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayescout.display import Grid, Shown
+from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import Pair
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted, shown
@@ -217,8 +218,11 @@ def compare(learned: object, truth: object) -> Comparison:
 
 def _as_graphs(learned: object, truth: object) -> tuple[Dag | Pdag, Dag | Pdag]:
     """Both graphs; one without names of its own has those of the other."""
-    from bayescout.graph.accept import as_graph, shared_names
+    from bayescout.graph.accept import NEEDED, as_graph, is_graph, shared_names
 
+    for role, graph in (("learned", learned), ("truth", truth)):
+        if not is_graph(graph):
+            raise GraphError(f"{role} is no graph: {NEEDED}, not {type(graph).__name__}")
     names = shared_names(truth, learned)
     return as_graph(learned, names), as_graph(truth, names)
 
