@@ -7,8 +7,9 @@ the tables with the last variable of the scope fastest. UAI has no names: variab
 states 0, 1, ... unless facts in comments (# to the end of the line) say otherwise, which are written at the
 end of the file. Numbers are written without exponents, since some readers know none.
 
-pyAgrum writes the names of the nodes as comments after the scopes, and, in files and in reading,
-lets the *first* parent be fastest. Such a file is read its way, with a warning.
+Two tools write tables in another order. pyAgrum writes the names of the nodes as comments after the scopes,
+and lets the *first* parent be fastest, after the node; pgmpy lets the first variable of the scope be fastest and
+the node slowest, so that the rows sum to one only in that order. Either is read its way, with a warning.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NoReturn
 
+import numpy as np
+
 from bayescout.errors import BayescoutWarning, FormatError
 from bayescout.formats import facts
-from bayescout.formats.draft import MAX_CELLS, Draft, DraftNode
+from bayescout.formats.draft import MAX_CELLS, PRINTED_TOLERANCE, Draft, DraftNode
 from bayescout.formats.facts import Facts
 from bayescout.formats.numbers import NUMBER, check_discrete, rows_of, turned
 from bayescout.formats.text import PathLike, Source, check_number_of_nodes, read_text
@@ -98,21 +101,49 @@ def read(text: str, path: str) -> Network:
     draft = _draft(source, sizes, scopes, names)
     for scope in scopes:
         node = draft.nodes[scope[-1]]
-        shape = [sizes[i] for i in scope]
-        node.table, node.table_at = _table(words, shape, node.name), words.at
-        if names and len(scope) > 2:
-            node.table = turned(node.table, shape)
+        node.table, node.table_at = _table(words, [sizes[i] for i in scope], node.name), words.at
     if not words.is_done:
         words.fail("the end of the file", words.next("the end"))
-    if names and any(len(scope) > 2 for scope in scopes):
-        warnings.warn(
-            f"{path}: names in comments after the scopes are pyAgrum's, which counts a table's parents with "
-            f"the first fastest and not the last, as UAI says; it was read its way. Take the comments out to "
-            f"read it as UAI says",
-            BayescoutWarning,
-            stacklevel=3,
-        )
+    _put_in_order(draft, [[sizes[i] for i in scope] for scope in scopes], scopes, names is not None)
     return draft.network()
+
+
+def _put_in_order(draft: Draft, shapes: list[list[int]], scopes: list[list[int]], pyagrum: bool) -> None:
+    """Turn the tables of tools that do not let the last variable be fastest, with a warning."""
+    if pyagrum:
+        way = "pyAgrum's names are in comments after the scopes, and it lets the first parent be fastest"
+        turn = turned
+        if all(len(shape) < 3 for shape in shapes):
+            return
+    else:
+        tables = [draft.nodes[scope[-1]].table or () for scope in scopes]
+        if all(map(_is_distribution, tables, shapes)) or not all(
+            _is_distribution(_from_first(table, shape), shape)
+            for table, shape in zip(tables, shapes, strict=True)
+        ):
+            return
+        way = "its rows sum to one only if the first variable of a scope is fastest, as in pgmpy's files"
+        turn = _from_first
+    for scope, shape in zip(scopes, shapes, strict=True):
+        node = draft.nodes[scope[-1]]
+        node.table = turn(node.table or (), shape)
+    warnings.warn(
+        f"{draft.source.path}: {way}, and not the last, as UAI says; it was read that way",
+        BayescoutWarning,
+        stacklevel=4,
+    )
+
+
+def _from_first(table: Sequence[float], shape: Sequence[int]) -> Sequence[float]:
+    """A table that has the first variable of its scope fastest, and the node slowest, in our order."""
+    numbers: Sequence[float] = np.array(table).reshape(*reversed(shape)).transpose().ravel().tolist()
+    return numbers
+
+
+def _is_distribution(table: Sequence[float], shape: Sequence[int]) -> bool:
+    """Return True if the rows of a table sum to one, as far as printed digits do."""
+    sums = np.array(table).reshape(-1, shape[-1]).sum(axis=1)
+    return bool(np.all(np.abs(sums - 1) <= PRINTED_TOLERANCE))
 
 
 def _comment_after(text: str, at: int) -> str:

@@ -20,8 +20,8 @@ from bayescout.graph.labels import Label, as_pairs
 from bayescout.graph.pdag import Pdag
 
 NEEDED = (
-    "a graph is needed, as a Dag, a network, a networkx or igraph graph, a modelstring such as [A][B|A], a list "
-    "of arcs or an adjacency matrix"
+    "a graph is needed, as a Dag, a network, a networkx or igraph graph, a modelstring such as [A][B|A], a "
+    "list of arcs or an adjacency matrix"
 )
 
 ENDS = (("parent", "child"), ("from", "to"), ("source", "target"))
