@@ -1,7 +1,7 @@
 """Write the small files of other tools that the tests of formats read: python scripts/peers_write.py
 
-Runs where pyAgrum and pgmpy are installed (`make peers`). The network is drawn once, with four decimals, and kept
-as JSON beside the files; `tests/formats/files/README.md` names the versions.
+Runs where pyAgrum and pgmpy are installed (`make peers`). The network is drawn once, with four decimals, and
+kept as JSON beside the files; `tests/formats/files/README.md` names the versions.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ states 0, 1, ... unless facts in comments (# to the end of the line) say otherwi
 end of the file. Numbers are written without exponents, since some readers know none.
 
 Two tools write tables in another order. pyAgrum writes the names of the nodes as comments after the scopes,
-and lets the *first* parent be fastest, after the node; pgmpy lets the first variable of the scope be fastest and
-the node slowest, so that the rows sum to one only in that order. Either is read its way, with a warning.
+and lets the *first* parent be fastest, after the node; pgmpy lets the first variable of the scope be fastest
+and the node slowest, so that the rows sum to one only in that order. Either is read its way, with a warning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import NoReturn
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from bayescout.errors import BayescoutWarning, FormatError
 from bayescout.formats import facts
-from bayescout.formats.draft import MAX_CELLS, PRINTED_TOLERANCE, Draft, DraftNode
+from bayescout.formats.draft import MAX_CELLS, PRINTED_TOLERANCE, Array, Draft, DraftNode
 from bayescout.formats.facts import Facts
 from bayescout.formats.numbers import NUMBER, check_discrete, rows_of, turned
 from bayescout.formats.text import PathLike, Source, check_number_of_nodes, read_text
@@ -37,6 +37,8 @@ _GAP = re.compile(r"(?:\s++|#[^\n]*+)*+")
 _COMMENT = re.compile(r"#([^\n]*+)")
 _NUMBER = re.compile(NUMBER)
 _OF_NODE = re.compile(r"\s*(?:([0-9]+)\s+)?(bayescout_.*)")
+
+Numbers = Sequence[float] | Array
 
 # ---- reading
 
@@ -89,6 +91,8 @@ def read(text: str, path: str) -> Network:
     size = words.count("the number of variables", MAX_CELLS)
     check_number_of_nodes(size, path)
     sizes = [words.count("a number of states", MAX_CELLS) for _ in range(size)]
+    if 0 in sizes:
+        raise source.error(f"variable {sizes.index(0)} has no states", words.at)
     if words.count("the number of tables", MAX_CELLS) != size:
         raise source.error(f"a Bayesian network of {size} variables has {size} tables", words.at)
     scopes, comments = [], []
@@ -112,7 +116,7 @@ def _put_in_order(draft: Draft, shapes: list[list[int]], scopes: list[list[int]]
     """Turn the tables of tools that do not let the last variable be fastest, with a warning."""
     if pyagrum:
         way = "pyAgrum's names are in comments after the scopes, and it lets the first parent be fastest"
-        turn = turned
+        turn: Callable[[Numbers, Sequence[int]], Sequence[float]] = turned
         if all(len(shape) < 3 for shape in shapes):
             return
     else:
@@ -134,13 +138,13 @@ def _put_in_order(draft: Draft, shapes: list[list[int]], scopes: list[list[int]]
     )
 
 
-def _from_first(table: Sequence[float], shape: Sequence[int]) -> Sequence[float]:
+def _from_first(table: Numbers, shape: Sequence[int]) -> Sequence[float]:
     """A table that has the first variable of its scope fastest, and the node slowest, in our order."""
     numbers: Sequence[float] = np.array(table).reshape(*reversed(shape)).transpose().ravel().tolist()
     return numbers
 
 
-def _is_distribution(table: Sequence[float], shape: Sequence[int]) -> bool:
+def _is_distribution(table: Numbers, shape: Sequence[int]) -> bool:
     """Return True if the rows of a table sum to one, as far as printed digits do."""
     sums = np.array(table).reshape(-1, shape[-1]).sum(axis=1)
     return bool(np.all(np.abs(sums - 1) <= PRINTED_TOLERANCE))

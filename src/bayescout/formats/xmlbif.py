@@ -1,7 +1,8 @@
 """XMLBIF 0.3, the Interchange Format for Bayesian networks in XML: discrete networks.
 
 A TABLE lists P(FOR | GIVEN) with the states of the first FOR fastest, then those of the last GIVEN. Names and
-states may have blanks in XML, and are written as they are unless XML cannot carry them.
+states may have blanks in XML, and are written as they are unless XML cannot carry them. A document type is
+read over, and not written: pyAgrum refuses it.
 """
 
 from __future__ import annotations
@@ -17,23 +18,6 @@ from bayescout.formats.xml_tree import Element, XmlSource, escape, parse
 from bayescout.network import Network
 
 NAMES = Names(XML_TEXT)
-
-_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE BIF [
-  <!ELEMENT BIF ( NETWORK )*>
-  <!ATTLIST BIF VERSION CDATA #REQUIRED>
-  <!ELEMENT NETWORK ( NAME, ( PROPERTY | VARIABLE | DEFINITION )* )>
-  <!ELEMENT NAME (#PCDATA)>
-  <!ELEMENT VARIABLE ( NAME, ( OUTCOME | PROPERTY )* )>
-  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
-  <!ELEMENT OUTCOME (#PCDATA)>
-  <!ELEMENT DEFINITION ( FOR | GIVEN | TABLE | PROPERTY )* >
-  <!ELEMENT FOR (#PCDATA)>
-  <!ELEMENT GIVEN (#PCDATA)>
-  <!ELEMENT TABLE (#PCDATA)>
-  <!ELEMENT PROPERTY (#PCDATA)>
-]>
-"""
 
 
 def read(text: str, path: str) -> Network:
@@ -109,7 +93,8 @@ def write(network: object) -> str:
 def _chunks(network: Network) -> Iterator[str]:
     nodes = NAMES.carried(network.nodes)
     (name,) = NAMES.carried([network.name]) if network.name else [""]
-    yield f'{_HEAD}<BIF VERSION="0.3">\n<NETWORK>\n<NAME>{escape(name)}</NAME>\n'
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n'
+    yield f"<NETWORK>\n<NAME>{escape(name)}</NAME>\n"
     yield from _properties(facts.of_network(network, name))
     for child, written in enumerate(nodes):
         states = NAMES.carried(network.states[child])
