@@ -149,6 +149,30 @@ def test_dsc_of_genie_has_only_zeros_in_front():
     assert network.tables[2][:, :, 0].tolist() == [[0.1, 0.3], [0.2, 0.4]]
 
 
+@pytest.mark.parametrize("name", ["net", "dsl", "dne", "dsc"])
+def test_comments_between_numbers_change_nothing(name):
+    """Lists of numbers alone are read by one match; a comment forces the way token by token."""
+    comment = "% 9 )\n" if name == "net" else "/* 9 ) ; */"
+    text = TEXTS[name].replace("0.9", f"0.9 {comment} ").replace("0.25", f"{comment} 0.25")
+    one, other = FORMATS[name].read(TEXTS[name], "x"), FORMATS[name].read(text, "x")
+    assert one.dag == other.dag
+    assert all((mine == theirs).all() for mine, theirs in zip(one.tables, other.tables, strict=True))
+
+
+@pytest.mark.parametrize(
+    "data", ["(0.25 0.75", "0.25 0.75)", "(0.25)(0.75)", "(0.25 0.75))", "(0.25 1e)", "()", "(1 2e)"]
+)
+def test_lists_that_are_not_closed_as_they_should_be(data):
+    with pytest.raises(FormatError, match=r"line 5|node 'a' has"):
+        net.read(NET.replace("(0.25 0.75)", data), "x")
+
+
+def test_long_numbers_in_front_of_a_row():
+    for number in ("9" * 12, "9" * 40):
+        with pytest.raises(FormatError, match="line 7"):
+            dsc.read(DSC.replace("(1, 0) :", f"({number}, 0) :"), "x")
+
+
 # ---- evidence
 
 

@@ -22,7 +22,7 @@ from bayescout.formats import facts
 from bayescout.formats.draft import MAX_CELLS, Draft, DraftNode
 from bayescout.formats.facts import Facts
 from bayescout.formats.names import Names
-from bayescout.formats.numbers import check_discrete, rows_of
+from bayescout.formats.numbers import NUMBER, check_discrete, rows_of
 from bayescout.formats.text import Source
 from bayescout.formats.tokens import Scanner, Syntax
 from bayescout.network import Network
@@ -33,6 +33,8 @@ RESERVED = frozenset(
 )
 NAMES = Names(reserved=RESERVED)
 STATES = Names(re.compile(r"[A-Za-z0-9_.<>=+%-]+"))
+
+_ROW = re.compile(rf"\(((?:\s*+[0-9]{{1,9}}\s*+,?)++)\s*+\)\s*+:?\s*+({NUMBER}(?:[\s,]++{NUMBER})*+)\s*+;")
 
 # ---- reading
 
@@ -116,6 +118,9 @@ class _Reader:
         numbers, codes = array("d"), array("q")
         while not tokens.is_mark("}"):
             at = tokens.start
+            if self.plain_row(node, numbers, codes):
+                count += 1
+                continue
             if node.parents:
                 tokens.expect("(")
                 head = tokens.names("the number of a parent's state", ")")
@@ -141,6 +146,21 @@ class _Reader:
                 )
             count += 1
         return numbers, codes, count
+
+    def plain_row(self, node: DraftNode, numbers: array[float], codes: array[int]) -> bool:
+        """Read a row without comments by one match; False for any other, and for one with a mistake."""
+        match = _ROW.match(self.source.text, self.tokens.start)
+        if match is None:
+            return False
+        head, values = match[1].replace(",", " ").split(), match[2].replace(",", " ").split()
+        if len(head) != len(node.parents) or len(values) != len(node.states or ()):
+            return False
+        if max(map(len, head)) > 9:
+            return False
+        codes.extend(map(int, head))
+        numbers.extend(map(float, values))
+        self.tokens.jump(match.end())
+        return True
 
     def ordered(
         self, node: DraftNode, numbers: array[float], codes: array[int], count: int, sizes: list[int]

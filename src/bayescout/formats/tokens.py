@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import NoReturn
 
 from bayescout.formats.facts import Facts
@@ -15,6 +16,9 @@ from bayescout.formats.numbers import NUMBER
 from bayescout.formats.text import Source, unquote
 
 _NUMBER = re.compile(NUMBER)
+_PLAIN = re.compile(r"\([\s,()0-9eE+.-]*+")
+_NO_BRACKETS = re.compile(r"[^()]++")
+_BRACKETS = re.compile(r"[(),]++")
 _QUOTED = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 # Every repetition is possessive, as in `bif_grammar.py`.
 _COMMENTS = {
@@ -141,7 +145,14 @@ class Scanner:
         return self.kind == "word" and _NUMBER.fullmatch(self.value) is not None
 
     def nested_numbers(self) -> list[float]:
-        """The numbers of a list in parentheses, which may have lists inside, all in their order."""
+        """The numbers of a list in parentheses, which may have lists inside, all in their order.
+
+        A list of only numbers, nearly all there are, takes one match; one with a comment, or with a
+        mistake, goes token by token.
+        """
+        plain = self._plain_numbers()
+        if plain is not None:
+            return plain
         self.expect("(")
         found, depth = [], 1
         while depth:
@@ -152,6 +163,26 @@ class Scanner:
             elif not self.accept(","):
                 found.append(self.number("a number, '(' or ')'"))
         return found
+
+    def _plain_numbers(self) -> list[float] | None:
+        """The numbers of a list up to the mark that ends a value, if there is nothing but numbers in it."""
+        chunk = _PLAIN.match(self.text, self.start)
+        if chunk is None or self.text[chunk.end() : chunk.end() + 1] != ";":
+            return None
+        depths = list(accumulate(1 if one == "(" else -1 for one in _NO_BRACKETS.sub("", chunk[0])))
+        if not depths or depths[-1] or min(depths[:-1], default=1) < 1 or not chunk[0].rstrip().endswith(")"):
+            return None
+        try:
+            numbers = [float(one) for one in _BRACKETS.sub(" ", chunk[0]).split()]
+        except ValueError:
+            return None
+        self.jump(chunk.end())
+        return numbers
+
+    def jump(self, end: int) -> None:
+        """Go on from a position in the text."""
+        self.end = end
+        self.advance()
 
     def skip_value(self, *ends: str) -> None:
         """Pass everything up to one of these marks, outside of any brackets."""
