@@ -259,18 +259,10 @@ class SearchOptions:
     forbid_within_tiers: bool = switch(
         "--forbid-within-tiers", "With --tiers: no arc between two names of one tier either."
     )
-    known: str | None = field(
-        default=None,
-        metadata={
-            "typer": typer.Option(
-                None,
-                "--knowledge",
-                metavar="FILE",
-                help="What is known, as JSON or one statement per line: require a -> b, forbid a -> b, "
-                "tier a, b, closed tier c, d, order a, b, max_parents 3, belief a -> b = 0.9. Other "
-                "options add to it.",
-            )
-        },
+    knowledge: str | None = flag(
+        "What is known, as JSON or one statement per line: require a -> b, forbid a -> b, tier a, b, closed "
+        "tier c, d, order a, b, max_parents 3, belief a -> b = 0.9. Other options add to it.",
+        "FILE",
     )
     max_parents: int | None = flag("The most parents a node may have.", "NUMBER")
 
@@ -292,7 +284,7 @@ class SearchOptions:
             raise SettingError(f"{next(iter(settings))} is a setting of a score: name the score with --score")
         return None
 
-    def knowledge(self, names: tuple[Any, ...]) -> Knowledge:
+    def known(self, names: tuple[Any, ...]) -> Knowledge:
         from bayescout.search import Knowledge
         from bayescout.search.frame.knowledge_input import read_fields
 
@@ -308,10 +300,10 @@ class SearchOptions:
             "beliefs": beliefs,
             "forbid_within": self.forbid_within_tiers,
         }
-        if self.known is None:
+        if self.knowledge is None:
             return Knowledge(**given)
         return Knowledge(
-            **self._with_file(given, read_fields(self.known, lambda text: label_named(text, names)))
+            **self._with_file(given, read_fields(self.knowledge, lambda text: label_named(text, names)))
         )
 
     def _with_file(self, given: dict[str, Any], file: dict[str, Any]) -> dict[str, Any]:
@@ -323,7 +315,9 @@ class SearchOptions:
                 given[key] = value
             elif value and value != given[key]:
                 option = key.replace("_", "-")
-                raise SettingError(f"{key} is given by {self.known} and by --{option}; keep one of the two")
+                raise SettingError(
+                    f"{key} is given by {self.knowledge} and by --{option}; keep one of the two"
+                )
         return given
 
     def _beliefs(self) -> list[str]:
