@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bayescout.graph.dag import Dag
     from bayescout.result import Result
     from bayescout.scores import PriorLike, ScoreLike
-    from bayescout.search import Knowledge
+    from bayescout.search.frame.knowledge import KnowledgeLike
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _prior_of(result: Result) -> PriorLike:
 def candidate_sets(
     data: Any,
     score: ScoreLike = "bic",
-    knowledge: Knowledge | None = None,
+    knowledge: KnowledgeLike | None = None,
     max_parents: int | None = None,
     workers: int | None = None,
     structure_prior: PriorLike | None = None,
@@ -181,11 +181,12 @@ def candidate_sets(
     from bayescout.data import as_table
     from bayescout.formats.jkl import ScoredSets
     from bayescout.scores import bind, family_prior
-    from bayescout.search import Knowledge, Problem
+    from bayescout.search import Problem
+    from bayescout.search.frame.knowledge import as_knowledge
     from bayescout.search.parent_sets.enumeration import candidate_sets as enumerated
 
     table = as_table(data)
-    rules_from = knowledge or Knowledge()
+    rules_from = as_knowledge(knowledge)
     rules = rules_from.compile(table.names)  # checked before any work
     if max_parents is not None and (isinstance(max_parents, bool) or max_parents < 0):
         raise SettingError(f"max_parents must be a whole number of at least 0, not {max_parents!r}")
