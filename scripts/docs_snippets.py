@@ -9,8 +9,8 @@ warnings it gave, and the value of its last expression. The blocks of a page sha
 block holds commands after `$ ` and, below each, its output. Other blocks are not run. In an output `...`
 stands for any text within a line, and alone on a line for any lines. Times are written as `... s`.
 
-Each page runs in an empty folder, into which the csv files of docs/data are copied. A picture that its code
-saves in the folder `images` there is compared with, or written to, the folder `images` beside the page.
+Each page runs in a folder of its own, with copies of the csv files of docs/data. A picture that the page shows
+as `images/x.svg` and its code saves as `x.svg` is compared with, or written to, the folder `images` beside it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ NOT_RUN = ("decisions", "studies")
 COLUMNS = 96
 
 FENCE = re.compile(r"^```(\w*)[^\n`]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+FIRST_USE = re.compile(r"^bayescout: compiling its kernels[^\n]*\n(?:.*warm-up.*\n)?", re.MULTILINE)
 TIMES = re.compile(r"\b\d[\d,.]*( ?(?:ms|s|seconds|minutes))\b(?!/)")
+SECONDS = re.compile(r"^( *seconds +)\d[\d,.]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def run_python(code: str, names: dict[str, Any]) -> str:
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         out.write(f"{category.__name__}: {message}\n")
 
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show  # type: ignore[assignment]
         exec(compile(tree, "<page>", "exec"), names)
@@ -144,7 +146,7 @@ def run_console(code: str, folder: Path) -> str:
             command, shell=True, cwd=folder, env=environment, text=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         )  # fmt: skip
-        parts.append(f"$ {command.rstrip()}\n{done.stdout}")
+        parts.append(f"$ {command.rstrip()}\n{FIRST_USE.sub('', done.stdout)}")
         if done.returncode:
             raise RuntimeError(f"`{command.strip()}` ended with {done.returncode}: {done.stdout}")
     return tidy("".join(parts))
@@ -173,7 +175,7 @@ def _pattern(line: str) -> str:
 
 def as_written(output: str) -> str:
     """The output with its times left out, as it is written into a page."""
-    return TIMES.sub(r"...\1", output)
+    return SECONDS.sub(r"\1...", TIMES.sub(r"...\1", output))
 
 
 def revised(page: str, outputs: list[tuple[Snippet, str]]) -> str:
@@ -222,10 +224,12 @@ def outputs_of(path: Path, page: str, folder: Path) -> list[tuple[Snippet, str]]
     return found
 
 
-def pictures(path: Path, folder: Path, write: bool) -> Iterator[Difference]:
-    """Copy the pictures that a page made to the folder beside it, or say which differ."""
-    for made in sorted(folder.glob("images/*")):
+def pictures(path: Path, page: str, folder: Path, write: bool) -> Iterator[Difference]:
+    """Copy the pictures that a page's code made to the folder beside it, or say which differ."""
+    for made in sorted(folder.glob("*.svg")):
         kept = path.parent / "images" / made.name
+        if f"(images/{made.name})" not in page:
+            continue
         if write:
             kept.parent.mkdir(exist_ok=True)
             shutil.copy(made, kept)
@@ -238,12 +242,11 @@ def visit(path: Path, write: bool) -> list[Difference]:
     page = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        (folder / "images").mkdir()
         for data in sorted(DOCS.glob("data/*.csv")):
             shutil.copy(data, folder)
         outputs = outputs_of(path, page, folder)
         outputs = [(snippet, output.replace(f"{folder}/", "")) for snippet, output in outputs]
-        found = list(pictures(path, folder, write))
+        found = list(pictures(path, page, folder, write))
     if write:
         path.write_text(revised(page, outputs), encoding="utf-8")
         return found
@@ -270,7 +273,11 @@ def main() -> int:
     for path in [path.resolve() for path in chosen.pages] or pages():
         start = time.perf_counter()
         short = path.relative_to(ROOT)
-        found += [replace(one, page=short) for one in visit(path, chosen.write)]
+        try:
+            found += [replace(one, page=short) for one in visit(path, chosen.write)]
+        except Exception as error:  # the other pages are run all the same
+            where = " ".join(getattr(error, "__notes__", []))
+            found.append(Difference(short, 1, f"{type(error).__name__}: {error}; {where}"))
         print(f"{time.perf_counter() - start:6.1f} s  {short}", flush=True)
     print(f"{time.perf_counter() - begin:6.1f} s  in all, {time.process_time():.1f} s of processor time")
     for one in found:
