@@ -84,7 +84,8 @@ def blocks(page: str) -> list[Block]:
 def snippets(page: str) -> Iterator[Snippet]:
     """The code of a page that is run, in order, each with the output shown."""
     found = blocks(page)
-    for block, after in zip(found, [*found[1:], None], strict=True):
+    for i, block in enumerate(found):
+        after = found[i + 1] if i + 1 < len(found) else None
         if block.language == "python":
             end = block.end + len("```\n")
             between = page[end : after.start - len("```text\n")] if after else ""
@@ -121,9 +122,9 @@ def run_python(code: str, names: dict[str, Any]) -> str:
     with contextlib.redirect_stdout(out), warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show  # type: ignore[assignment]
-        exec(compile(tree, "<page>", "exec"), names)
+        exec(compile(tree, "<page>", "exec", dont_inherit=True), names)
         if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), "<page>", "eval"), names)
+            value = eval(compile(ast.Expression(last.value), "<page>", "eval", dont_inherit=True), names)
             if value is not None:
                 out.write(f"{value!r}\n")
     return tidy(out.getvalue())

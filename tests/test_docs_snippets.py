@@ -128,3 +128,11 @@ def test_only_python_and_console_are_run():
     assert [snippet.language for snippet in snippets(PAGE)] == ["python"] * 3 + ["console"]
     assert commands("$ a \\\n b\nout\n$ c\n") == "$ a \\\n b\n$ c"
     assert revised(PAGE, []) == PAGE
+    assert list(snippets("# A page without code\n")) == []
+
+
+def test_the_code_of_a_page_is_its_own(tmp_path):
+    """Annotations are evaluated as where the page's reader runs it, whatever this checker imports."""
+    page = "```python\nclass A:\n    x: int = 1\nA.__annotations__['x'] is int\n```\n"
+    ((_, output),) = outputs_of(tmp_path / "page.md", page, tmp_path)
+    assert output == "True\n"
