@@ -49,6 +49,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
+html_show_search_summary = False  # it is fetched page by page, which a browser refuses for files
 html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"

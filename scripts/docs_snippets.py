@@ -9,8 +9,9 @@ warnings it gave, and the value of its last expression. The blocks of a page sha
 block holds commands after `$ ` and, below each, its output. Other blocks are not run. In an output `...`
 stands for any text within a line, and alone on a line for any lines. Times are written as `... s`.
 
-Each page runs in a folder of its own, with copies of the csv files of docs/data. A picture that the page shows
-as `images/x.svg` and its code saves as `x.svg` is compared with, or written to, the folder `images` beside it.
+Each page runs in a folder of its own, with copies of the csv files of docs/data. A picture that the page
+shows as `images/x.svg` and its code saves as `x.svg` is compared with the one in the folder `images` beside
+the page, or written there.
 """
 
 from __future__ import annotations
@@ -280,7 +281,9 @@ def main() -> int:
             where = " ".join(getattr(error, "__notes__", []))
             found.append(Difference(short, 1, f"{type(error).__name__}: {error}; {where}"))
         print(f"{time.perf_counter() - start:6.1f} s  {short}", flush=True)
-    print(f"{time.perf_counter() - begin:6.1f} s  in all, {time.process_time():.1f} s of processor time")
+    used = os.times()
+    processor = used.user + used.system + used.children_user + used.children_system
+    print(f"{time.perf_counter() - begin:6.1f} s  in all, {processor:.1f} s of processor time")
     for one in found:
         print(one)
     return 1 if found else 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
+
 import pytest
 
-from scripts.docs_snippets import as_written, commands, matches, outputs_of, revised, snippets, visit
+from scripts.docs_snippets import DOCS, as_written, commands, matches, outputs_of, revised, snippets, visit
 
 PAGE = """# A page
 
@@ -98,9 +100,8 @@ def test_a_command_that_fails_is_an_error(tmp_path):
 
 def test_pictures_are_compared_with_those_beside_the_page(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(
-        '```python\nfrom pathlib import Path\nn = Path("a.svg").write_text("<svg/>")\n```\n![](images/a.svg)\n'
-    )
+    code = 'from pathlib import Path\nn = Path("a.svg").write_text("<svg/>")\n'
+    page.write_text(f"```python\n{code}```\n![](images/a.svg)\n")
     (found,) = visit(page, write=False)
     assert "images/a.svg" in found.what
     visit(page, write=True)
@@ -136,3 +137,8 @@ def test_the_code_of_a_page_is_its_own(tmp_path):
     page = "```python\nclass A:\n    x: int = 1\nA.__annotations__['x'] is int\n```\n"
     ((_, output),) = outputs_of(tmp_path / "page.md", page, tmp_path)
     assert output == "True\n"
+
+
+def test_the_table_of_the_tutorial_is_what_its_script_makes():
+    made = runpy.run_path(str(DOCS / "data" / "make_clinic.py"))["clinic"]()
+    assert made.write_csv() == (DOCS / "data" / "clinic.csv").read_text()

@@ -13,6 +13,15 @@ from typing import Any
 ENTRY = re.compile(r"^(?P<name>\S+(?:,? \S+)*?) {2,}(?P<text>\S.*)$")
 MARKED = re.compile(r"(``.+?``|`[^`]+`_?|\$[^$]+\$)")
 SPECIAL = re.compile(r"([*|\\]|_(?=\W|$))")
+GIVEN = {
+    "bayescout.Result",
+    "bayescout.graph.compare.Comparison",
+    *(
+        f"bayescout.evaluate.{name}"
+        for name in ("ArcStrengths", "CrossValidation", "HeldOut", "Divergence", "IndependenceTest")
+    ),
+}
+"""Classes that only the library makes."""
 BULLET = re.compile(r"^[-*] |^\d+\. ")
 
 
@@ -72,7 +81,7 @@ def inline(line: str) -> str:
             parts[i] = SPECIAL.sub(r"\\\1", part)
         elif part.startswith("$"):
             parts[i] = f":math:`{part[1:-1]}`"
-        elif not re.fullmatch(r"`+[\w.]+`+", part):
+        elif not re.fullmatch(r"`\w[\w.]*`", part):
             parts[i] = f"``{part.strip('`')}``"
     return "".join(parts)
 
@@ -82,6 +91,14 @@ def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
         lines[:] = converted(lines)
 
 
+def hide(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returned: str) -> Any:
+    """Leave out the signatures of classes that users do not make themselves."""
+    if what == "exception" or (what == "class" and name in GIVEN):
+        return "", None
+    return None
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", hide)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -56,32 +56,29 @@ def network() -> bs.Network:
     return bs.Network(bs.Dag.from_arcs(ARCS, nodes=list(NODES)), list(NODES.values()))
 
 
-def spoiled(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+def clinic() -> pl.DataFrame:
     """The rows as an export of the clinic's records would have them."""
-    n = rows.height
-    days = np.sort(rng.integers(0, 730, n)).tolist()
-    moves_little = (rows["activity"] == "low").to_numpy()
-    empty = {
-        "bmi": rng.random(n) < 0.06,
-        "smoker": rng.random(n) < 0.08,
-        "cholesterol": rng.random(n) < np.where(moves_little, 0.25, 0.08),
-    }
-    whole = [pl.col(name).round(0).cast(pl.Int64) for name in NODES if name not in ("bmi", *empty)]
-    numbers = [expression for expression in whole if rows.schema[expression.meta.output_name()] == pl.Float64]
-    return rows.with_columns(
-        *numbers, pl.col("bmi").round(1), pl.col("cholesterol").round(0).cast(pl.Int64)
-    ).select(
-        pl.Series("patient", [f"P{number:05}" for number in rng.permutation(n) + 10_000]),
-        pl.Series("visit", [(date(2024, 1, 1) + timedelta(days=day)).isoformat() for day in days]),
-        *(pl.when(~pl.Series(empty[name])).then(name).alias(name) if name in empty else name for name in NODES),
-    )
-
-
-def main() -> None:
     rows = network().sample(ROWS, seed=SEED).to_polars()
-    rows = rows.with_columns(pl.col(name).cast(pl.String) for name in rows.columns if rows.schema[name] != pl.Float64)
-    spoiled(rows, np.random.default_rng(SEED)).write_csv(Path(__file__).with_name("clinic.csv"))
+    rng = np.random.default_rng(SEED)
+    days = np.sort(rng.integers(0, 730, ROWS)).tolist()
+    moves_little = (rows["activity"].cast(pl.String) == "low").to_numpy()
+    empty = {
+        "bmi": rng.random(ROWS) < 0.06,
+        "smoker": rng.random(ROWS) < 0.08,
+        "cholesterol": rng.random(ROWS) < np.where(moves_little, 0.25, 0.08),
+    }
+    columns = {
+        "patient": [f"P{number:05}" for number in rng.permutation(ROWS) + 10_000],
+        "visit": [str(date(2024, 1, 1) + timedelta(days=day)) for day in days],
+    }
+    for name, distribution in NODES.items():
+        cells = rows[name].to_list()
+        if distribution.states is None:
+            cells = [round(cell, 1) if name == "bmi" else round(cell) for cell in cells]
+        gone = empty.get(name, np.zeros(ROWS, dtype=bool))
+        columns[name] = [None if absent else cell for cell, absent in zip(cells, gone, strict=True)]
+    return pl.DataFrame(columns)
 
 
 if __name__ == "__main__":
-    main()
+    clinic().write_csv(Path(__file__).with_name("clinic.csv"))
