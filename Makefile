@@ -67,7 +67,7 @@ $(BROWSER): $(STAMP)
 browser: $(BROWSER)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The other libraries of the field, for benchmarks, in an environment of their own.
 peers:
