@@ -40,7 +40,7 @@ NOT_RUN = ("decisions", "studies")
 COLUMNS = 96
 
 FENCE = re.compile(r"^```(\w*)[^\n`]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
-FIRST_USE = re.compile(r"^bayescout: compiling its kernels[^\n]*\n(?:.*warm-up.*\n)?", re.MULTILINE)
+FIRST_USE = re.compile(r"^bayescout: compiling its kernels[^\n]*\n", re.MULTILINE)
 TIMES = re.compile(r"\b\d[\d,.]*( ?(?:ms|s|seconds|minutes))\b(?!/)")
 SECONDS = re.compile(r"^( *seconds +)\d[\d,.]*$", re.MULTILINE)
 

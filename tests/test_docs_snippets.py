@@ -98,6 +98,12 @@ def test_a_command_that_fails_is_an_error(tmp_path):
         outputs_of(tmp_path / "page.md", "```console\n$ exit 3\n```\n", tmp_path)
 
 
+def test_the_note_on_first_use_is_left_out(tmp_path):
+    page = '```console\n$ echo "bayescout: compiling its kernels (5 s)"; echo one\none\n```\n'
+    ((snippet, output),) = outputs_of(tmp_path / "page.md", page, tmp_path)
+    assert output == snippet.shown == page.split("```")[1].removeprefix("console\n")
+
+
 def test_pictures_are_compared_with_those_beside_the_page(tmp_path):
     page = tmp_path / "page.md"
     code = 'from pathlib import Path\nn = Path("a.svg").write_text("<svg/>")\n'
