@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 
-.PHONY: browser demo test test-slow check format lint types bench peers clean
+.PHONY: browser demo docs docs-write test test-slow check format lint types bench peers clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -16,7 +16,17 @@ test: $(STAMP) $(BROWSER)
 test-slow: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow"
 
-check: lint types test
+check: lint types test docs
+
+# The documentation site, in build/docs: every page's code is run and compared with what the page shows, then the
+# site is built, without a warning. `make docs-write` puts into the pages what their code prints.
+docs: $(STAMP)
+	$(BIN)/python scripts/docs_snippets.py --check
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs build/docs
+	@echo "open build/docs/index.html"
+
+docs-write: $(STAMP)
+	$(BIN)/python scripts/docs_snippets.py --write
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
