@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from bayescout.scores import PRIORS, SCORES
 from bayescout.scores.formula import Formula
 from bayescout.search import SEARCHES
@@ -67,7 +68,8 @@ def test_the_page_of_a_search_has_every_part(name: str) -> None:
     ]  # fmt: skip
     assert f'`search="{name}"`' in text
     replay = text[text.index("## A replay") :]
-    assert "```python" in replay and "```text" in replay
+    assert "```python" in replay
+    assert "```text" in replay
 
 
 def test_the_overview_links_every_search_to_its_page() -> None:
