@@ -74,9 +74,10 @@ def test_the_page_of_a_search_has_every_part(name: str) -> None:
 
 def test_the_overview_links_every_search_to_its_page() -> None:
     index = (DOCS / "searches" / "index.md").read_text(encoding="utf-8")
+    assert f"All {len(SEARCHES)} searches" in index
     for name, (path, _) in described().items():
         assert f"[`{name}`]({path.name})" in index
-        assert f"\n{path.stem}\n" in index
+        assert f" <{path.stem}>\n" in index
 
 
 def table_after(mark: str) -> list[list[str]]:
