@@ -69,7 +69,9 @@ browser: $(BROWSER)
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# The other libraries of the field, for benchmarks, in an environment of their own.
+# The other libraries of the field, in an environment of their own: for benchmarks, and to read what we write.
 peers:
 	$(PYTHON) -m venv .peers
-	.peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
+	.peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt -e .
+	.peers/bin/python scripts/peers_read.py
+	.peers/bin/python scripts/peers_convert.py

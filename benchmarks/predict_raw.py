@@ -17,7 +17,7 @@ tree          the class and at most one feature as parents of every feature
 logistic      scikit-learn's logistic regression after its mean imputer and standard scaler
 boosting      scikit-learn's histogram gradient boosting, which knows missing values
 
-The last two need scikit-learn, which is in no extra of bayescout: pip install scikit-learn
+The last two need scikit-learn: pip install 'bayescout[sklearn]'
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def main():
     warnings.simplefilter("ignore")
     chosen = wanted.methods.split(",")
     if importlib.util.find_spec("sklearn") is None and set(chosen) & set(PEERS):
-        print(f"without {' and '.join(PEERS)}, which need scikit-learn: pip install scikit-learn")
+        print(f"without {' and '.join(PEERS)}, which need scikit-learn: pip install 'bayescout[sklearn]'")
         chosen = [name for name in chosen if name not in PEERS]
     print(f"{'data':<16}{'method':<12}{'AUC':>8}{'+-':>8}{'log loss':>10}{'seconds':>9}")
     for name in SETS:

@@ -10,12 +10,13 @@ same sources give the same bytes.
 from __future__ import annotations
 
 import sys
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, fields
 from pathlib import Path
 
 from bayescout.data.files import atomic_write
 from bayescout.formats.library import INDEX, NetworkInfo, describe
 from bayescout.formats.registry import read_network, write_network
+from bayescout.network import Network
 
 LIBRARY = Path(__file__).parent.parent / "src" / "bayescout" / "network" / "library"
 SOURCE = "Bayesian Network Repository (bnlearn.com/bnrepository), CC BY-SA 3.0"
@@ -25,7 +26,8 @@ def main(folder: Path) -> None:
     found = []
     for path in sorted(folder.glob("*.gz")):
         name = path.name.split(".")[0]
-        network = replace(read_network(path), name=name)
+        read = read_network(path)
+        network = Network(read.dag, read.distributions, name)
         found.append(describe(network, name, SOURCE))
         write_network(network, LIBRARY / path.name)
     header = "\t".join(field.name for field in fields(NetworkInfo))

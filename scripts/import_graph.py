@@ -21,7 +21,8 @@ LAYERS = (
     "errors", "wording", "display", "arrays", "checks", "settings", "kernels", "graph", "data", "plots",
     "statistics", "scores", "network", "formats", "search", "explain", "result_document", "result_settings",
     "result", "completion", "evidence", "choosing", "task", "session", "learn", "optimality", "evaluate",
-    "causal", "dynamic", "warming", "__init__", "experiments", "report", "cli", "__main__",
+    "causal", "dynamic", "classify", "warming", "__init__", "experiments", "report", "cli", "sklearn",
+    "__main__",
 )  # fmt: skip
 """From the lowest: a module may import its own package and those before it."""
 

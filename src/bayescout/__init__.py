@@ -39,9 +39,12 @@ if TYPE_CHECKING:
     from bayescout.formats import networks as networks
     from bayescout.formats import read_network as read_network
     from bayescout.formats import read_structure as read_structure
+    from bayescout.formats import read_uai_evidence as read_uai_evidence
     from bayescout.formats import write_network as write_network
     from bayescout.formats import write_structure as write_structure
     from bayescout.formats.jkl import read_jkl as read_jkl
+    from bayescout.formats.neighbours import as_network as as_network
+    from bayescout.graph.accept import as_dag as as_dag
     from bayescout.graph.compare import compare as compare
     from bayescout.graph.dag import Dag as Dag
     from bayescout.graph.pdag import Pdag as Pdag
@@ -69,9 +72,12 @@ _HOMES = {
         "bootstrap", "cross_validate", "divergence", "held_out", "independence_test",
     ),
     "bayescout.formats": (
-        "load_network", "networks", "read_network", "read_structure", "write_network", "write_structure",
+        "load_network", "networks", "read_network", "read_structure", "read_uai_evidence", "write_network",
+        "write_structure",
     ),
     "bayescout.formats.jkl": ("read_jkl",),
+    "bayescout.formats.neighbours": ("as_network",),
+    "bayescout.graph.accept": ("as_dag",),
     "bayescout.graph.compare": ("compare",),
     "bayescout.graph.dag": ("Dag",),
     "bayescout.graph.pdag": ("Pdag",),

@@ -13,10 +13,10 @@ from bayescout.data import as_table
 from bayescout.data.acting import refuse_interventions
 from bayescout.data.table import Label, States, Table
 from bayescout.errors import DataError, NetworkError, SettingError
+from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.network import Network, fit
-from bayescout.network.fit import as_dag
 from bayescout.network.node import NodeDistribution
 from bayescout.search import Knowledge
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from bayescout.data.discretise import Choice
     from bayescout.result import Result
     from bayescout.scores import PriorLike, ScoreLike
-    from bayescout.search import Knowledge, Search
+    from bayescout.search import Search
+    from bayescout.search.frame.knowledge import KnowledgeLike
     from bayescout.search.frame.outcome import Callback, Limits
     from bayescout.statistics.engine import Engine
 
@@ -22,7 +23,7 @@ def learn(
     data: Any,
     search: str | Search = "auto",
     score: ScoreLike | None = None,
-    knowledge: Knowledge | None = None,
+    knowledge: KnowledgeLike | None = None,
     start: Any = None,
     seed: int = 0,
     max_time: float | None = None,
@@ -49,7 +50,8 @@ def learn(
     score       a name of `bayescout.scores.SCORES`, an instance, a function of counts, or your own object;
                 None or "auto" is for categories bdeu with an ess of 3, or qnml if it makes the data more
                 probable, and bic for all other tables
-    knowledge   required and forbidden arcs, tiers, an order, limits on parents; always obeyed
+    knowledge   required and forbidden arcs, tiers, an order, limits on parents; always obeyed. `Knowledge`, a
+                dict of its fields, or a file (`Knowledge.read`)
     start       None or "empty" (the required arcs), "random", or a graph to begin with
     seed        of everything random: same inputs, same answer, to the bit
     max_time    seconds of learning, once data and compiled code are loaded; max_steps steps: the best so

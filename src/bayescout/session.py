@@ -14,6 +14,7 @@ from bayescout.graph.dag import Dag
 from bayescout.result import Result, labelled_graph
 from bayescout.scores import PriorLike, ScoreLike
 from bayescout.search import Knowledge, Problem, Search
+from bayescout.search.frame.knowledge import as_knowledge
 from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.repair import nearest_graph
 from bayescout.search.frame.run import Run
@@ -201,10 +202,7 @@ class Session:
 
         The search begins there as from a start graph, and its trace goes on; it cannot go back to before it.
         """
-        if not isinstance(knowledge, Knowledge):
-            raise SettingError(
-                f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
-            )
+        knowledge = as_knowledge(knowledge)
         if knowledge.beliefs != self.knowledge.beliefs:
             raise SettingError(
                 "beliefs are part of the score, which a session keeps: begin another one with them, and with "

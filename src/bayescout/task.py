@@ -42,7 +42,7 @@ from bayescout.search import SEARCHES, Knowledge, Problem, Search, search_named
 from bayescout.search.frame import watch
 from bayescout.search.frame.canonical import canonical_table
 from bayescout.search.frame.checkpoint import Checkpoint
-from bayescout.search.frame.knowledge import Rules
+from bayescout.search.frame.knowledge import KnowledgeLike, Rules, as_knowledge
 from bayescout.search.frame.outcome import Limits, Outcome
 from bayescout.search.frame.problem import Generator, ParentSets
 from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
@@ -53,8 +53,6 @@ from bayescout.wording import setting
 
 MISSING = ("em", "drop", "state", "error")
 """The ways to learn from data with missing cells."""
-
-NOTHING_KNOWN = Knowledge()
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class Task:
         data: Any,
         search: str | Search = "auto",
         score: ScoreLike | None = None,
-        knowledge: Knowledge | None = None,
+        knowledge: KnowledgeLike | None = None,
         start: Any = None,
         seed: int = 0,
         max_time: float | None = None,
@@ -113,11 +111,7 @@ class Task:
         method = search_named(search) if isinstance(search, str) else _instance(search)
         limits = Limits(max_time, max_steps, top)
         rng = generator(seed)
-        knowledge = NOTHING_KNOWN if knowledge is None else knowledge
-        if not isinstance(knowledge, Knowledge):
-            raise SettingError(
-                f"knowledge is Knowledge(required=[...], ...), not a {type(knowledge).__name__}"
-            )
+        knowledge = as_knowledge(knowledge)
         listed = _scored_sets(data, score)
         automatic = listed is None and is_auto(score)
         prior = as_prior(AUTO_PRIOR if automatic and structure_prior is None else structure_prior)

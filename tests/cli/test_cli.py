@@ -606,6 +606,49 @@ def test_learn_keeps_knowledge_and_writes_a_network(asia, tmp_path):
     assert bs.read_structure(tmp_path / "net.dot").n_arcs == 2
 
 
+def test_learn_takes_knowledge_from_a_file(asia, tmp_path):
+    path = tmp_path / "known.txt"
+    path.write_text(
+        "require asia -> tub\nforbid smoke->bronc\ntier asia, smoke\nclosed tier tub, lung, bronc\n"
+    )
+    plain = ("--search", "hill-climb", "--score", "bic")
+    found = run_json("learn", asia, *plain, "--knowledge", path, "--forbid", "lung->xray")
+    known = bs.Knowledge(
+        required=["asia->tub"],
+        forbidden=["smoke->bronc", "lung->xray"],
+        tiers=[["asia", "smoke"], ["tub", "lung", "bronc"]],
+        forbid_within=(2,),
+    )
+    expected = bs.learn(asia, "hill-climb", "bic", known)
+    assert sorted(map(tuple, found["arcs"])) == sorted(expected.dag.arcs())
+    tiers = tmp_path / "tiers.txt"
+    tiers.write_text("asia, smoke\ntub, lung, bronc\n")
+    path.write_text("forbid asia -> tub\n")
+    closed = run_json("learn", asia, *plain, "--knowledge", path, "--tiers", tiers, "--forbid-within-tiers")
+    assert not {("tub", "lung"), ("lung", "tub"), ("asia", "tub")} & set(map(tuple, closed["arcs"]))
+    path.write_text("max_parents 3\n")
+    with pytest.raises(BayescoutError, match=r"max_parents is given by .* and by --max-parents"):
+        run("learn", asia, *plain, "--knowledge", path, "--max-parents", 2)
+    path.write_text("forbid asiaa -> tub\n")
+    with pytest.raises(BayescoutError, match="asiaa"):
+        run("learn", asia, *plain, "--knowledge", path)
+
+
+def test_convert_goes_through_every_format(tmp_path):
+    before = "asia"
+    for ending in ("bif", "xmlbif", "net", "xdsl", "dsl", "uai", "dne", "dsc", "json"):
+        code, _ = run("convert", before, tmp_path / f"asia.{ending}")
+        assert code == 0
+        before = tmp_path / f"asia.{ending}"
+    last, asia = bs.read_network(before), bs.load_network("asia")
+    assert last.dag == asia.dag
+    assert last.states == asia.states
+    assert all((one == other).all() for one, other in zip(last.tables, asia.tables, strict=True))
+    for ending in ("dagitty", "tetrad", "graphml", "csv", "edges", "dot"):
+        run("convert", "asia", tmp_path / f"graph.{ending}")
+        assert bs.read_structure(tmp_path / f"graph.{ending}") == asia.dag
+
+
 def test_learn_goes_on_from_a_checkpoint(asia, tmp_path):
     path = tmp_path / "run.json"
     run_json("learn", asia, "--max-steps", 3, "--checkpoint", path)

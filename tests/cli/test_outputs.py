@@ -18,9 +18,9 @@ from bayescout.cli.options import spread
 from bayescout.errors import BayescoutError, FormatError, SettingError
 
 READS = {
-    "learn": ("data", "--tiers", "--order", "--beliefs", "--start"),
-    "bootstrap": ("data", "--tiers", "--order", "--beliefs"),
-    "cross-validate": ("data", "--tiers", "--order", "--beliefs"),
+    "learn": ("data", "--tiers", "--order", "--beliefs", "--knowledge", "--start"),
+    "bootstrap": ("data", "--tiers", "--order", "--beliefs", "--knowledge"),
+    "cross-validate": ("data", "--tiers", "--order", "--beliefs", "--knowledge"),
     "fit": ("structure", "data"),
     "sample": ("network",),
     "impute": ("network", "data"),

@@ -58,6 +58,7 @@ HELD = {
     ],
     "maua": [
         "Multiple restarts improve on a single climb.",
+        "Results can be improved",
         "Networks with a better training score generalise better",
     ],
 }

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from format_strategies import same_network
 
 from bayescout.errors import BayescoutError, BayescoutWarning, CycleError, FormatError, TooLargeError
 from bayescout.formats import bif
@@ -344,6 +345,77 @@ def test_damaged_marks_of_undefined_rows_are_errors(rows):
 # ---- writing
 
 
+WRITTEN_BEFORE = (
+    "network small {\n}\n"
+    'variable "a b" {\n  type discrete [ 2 ] { <5, "x;" };\n}\n'
+    "variable c {\n  type discrete [ 2 ] { 1, 2 };\n  property bayescout_states = [1, 2];\n}\n"
+    'probability ( "a b" ) {\n  table 0.1, 0.9;\n}\n'
+    'probability ( c | "a b" ) {\n  (<5) 0.3333333333333333, 0.6666666666666666;\n'
+    '  ("x;") 0.5, 0.5;\n  property bayescout_undefined = [1];\n}\n'
+)
+"""The same network as earlier versions wrote it, with names between quotes."""
+
+CORONARY = """network unknown {
+}
+variable Smoking {
+  type discrete [ 2 ] { no, yes };
+}
+variable M. Work {
+  type discrete [ 2 ] { no, yes };
+}
+variable P. Work {
+  type discrete [ 2 ] { no, yes };
+}
+variable Pressure {
+  type discrete [ 2 ] { <140, >140 };
+}
+probability ( Smoking ) {
+  table 0.4790874, 0.5209126 ;
+}
+probability ( M. Work | Smoking, P. Work ) {
+  (no, no) 0.25, 0.75;
+  (yes, no) 0.1, 0.9;
+  (no, yes) 0.6, 0.4;
+  (yes, yes) 0.05, 0.95;
+}
+probability ( P. Work ) {
+  table 0.1, 0.9;
+}
+probability ( Pressure | M. Work ) {
+  (no) 0.6, 0.4;
+  (yes) 0.5, 0.5;
+}
+"""
+"""As R's bnlearn writes part of the network of its coronary data: names of two words, without quotes."""
+
+
+def test_names_of_several_words_as_bnlearn_writes_them():
+    network = bif.read(CORONARY, "x.bif")
+    assert network.nodes == ("Smoking", "M. Work", "P. Work", "Pressure")
+    assert list(network.dag.arcs()) == [
+        ("Smoking", "M. Work"), ("P. Work", "M. Work"), ("M. Work", "Pressure"),
+    ]  # fmt: skip
+    assert network.states[3] == ("<140", ">140")
+    assert network.tables[1][1, 0].tolist() == [0.1, 0.9]
+    assert network.tables[1][0, 1].tolist() == [0.6, 0.4]
+    same_network(bif.read(bif.write(network), "x.bif"), network)
+
+
+def test_states_of_several_words():
+    text = (
+        "network n { }\nvariable a { type discrete [ 2 ] { very low, high }; }\n"
+        "variable b { type discrete [ 2 ] { x y }; }\nvariable c { type discrete [ 2 ] { u, v }; }\n"
+        "probability ( a ) { table 0.25, 0.75; }\nprobability ( b ) { table 0.5 0.5; }\n"
+        "probability ( c a b ) { (very low, x) 0.1 0.9; (high x) 0.2 0.8; ( very low , y ) 0.3 0.7; "
+        "(high, y) 0.4 0.6; }\n"
+    )
+    network = bif.read(text, "x.bif")
+    assert network.states == (("very low", "high"), ("x", "y"), ("u", "v"))
+    assert network.dag.parents == ((), (), (0, 1))
+    assert network.tables[2][0, 1].tolist() == [0.3, 0.7]
+    assert network.tables[2][1, 0].tolist() == [0.2, 0.8]
+
+
 def test_the_text_written():
     """What other tools see: bare names where they can be, rows, shortest exact numbers."""
     dag = Dag(("a b", "c"), ((), (0,)))
@@ -352,12 +424,14 @@ def test_the_text_written():
     network = DiscreteNetwork(dag, (("<5", "x;"), (1, 2)), tables, undefined, name="small")
     assert bif.write(network) == (
         "network small {\n}\n"
-        'variable "a b" {\n  type discrete [ 2 ] { <5, "x;" };\n}\n'
-        "variable c {\n  type discrete [ 2 ] { 1, 2 };\n  property bayescout_states = [1, 2];\n}\n"
-        'probability ( "a b" ) {\n  table 0.1, 0.9;\n}\n'
-        'probability ( c | "a b" ) {\n  (<5) 0.3333333333333333, 0.6666666666666666;\n'
-        '  ("x;") 0.5, 0.5;\n  property bayescout_undefined = [1];\n}\n'
+        "variable a_b {\n  type discrete [ 2 ] { x__5, x_ };\n"
+        '  property bayescout_label = "a b";\n  property bayescout_states = ["\\u003c5", "x\\u003b"];\n}\n'
+        "variable c {\n  type discrete [ 2 ] { 1, 2 };\n  property bayescout_states = [1, 2];\n"
+        "  property bayescout_undefined = [1];\n}\n"
+        "probability ( a_b ) {\n  table 0.1, 0.9;\n}\n"
+        "probability ( c | a_b ) {\n  (x__5) 0.3333333333333333, 0.6666666666666666;\n  (x_) 0.5, 0.5;\n}\n"
     )
+    same_network(bif.read(WRITTEN_BEFORE, "x.bif"), network)
 
 
 def test_what_bif_cannot_hold_is_refused():
@@ -372,7 +446,7 @@ def test_names_stay_on_one_line():
     network = DiscreteNetwork(Dag.empty(["a\r\nb"]), (("x\ny", "x\ry"),), (np.array([0.5, 0.5]),))
     text = bif.write(network)
     assert "\r" not in text
-    assert len(text.splitlines()) == 8
+    assert len(text.splitlines()) == 10
     assert read(text).dag.nodes == ("a\r\nb",)
 
 

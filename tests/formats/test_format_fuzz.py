@@ -12,7 +12,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bayescout.errors import BayescoutError, BayescoutWarning
-from bayescout.formats import FORMATS, bif, dot, modelstring, native_json, structure_file
+from bayescout.formats import (
+    FORMATS,
+    bif,
+    dagitty,
+    dot,
+    edge_list,
+    graphml,
+    modelstring,
+    native_json,
+    net,
+    structure_file,
+    tetrad,
+)
 from bayescout.graph.dag import Dag
 from bayescout.network import (
     ConditionalGaussian,
@@ -60,13 +72,63 @@ probability(a|b) { default 0.5 0.5; (0-5) 1e-1, .9; }
 probability ( b ) { table 0.25, 0.75; }
 """
 DOT = 'strict digraph "x" { rankdir=LR; node [a=b]; a -> b -> "c \\" d" [w=1.5]; // x\n e /* */; b -> -1 }'
+OLD_NET = """% c
+net { node_size = (50 50); }
+node a { label = "A"; position = (1 2); states = ("x y" "z"); }
+discrete node b { states = (t f); }
+continuous node c { label = ""; }
+potential (a) { data = (0.5 0.5); }
+potential (b | a) { data = ((0.25 0.75) (1 0)); % x
+}
+potential (c | b) { data = (normal (1, 2) normal (-1 + 2 * d - e, 0.5)); }
+continuous node d { }
+continuous node e { }
+potential (d) { data = (normal (0, 1)); }
+potential (e) { data = normal (0, 1); }
+"""
+OLD_NET = OLD_NET.replace("(c | b)", "(c | b d e)").replace(
+    "continuous node c", "continuous node d {} continuous node e {} continuous node c"
+)
+OLD_NET = OLD_NET.replace("continuous node d { }\ncontinuous node e { }\n", "")
+OLD_DNE = """// ~->[DNET-1]->~
+bnet New { autoupdate = TRUE; visual V1 { defdispform = BELIEFBARS; };
+node a { kind = NATURE; discrete = TRUE; states = (x, y); parents = (); probs = (0.5, 0.5); };
+node b { kind = NATURE; discrete = FALSE; levels = (0, 1, 2.5); parents = (a); functable = (#0, #1);
+  visual V1 { center = (1, 2); }; };
+};
+"""
+OLD_DSC = """belief network "x"
+node a { name: "A"; type: discrete[2] = { "x y", "z" }; position: (1, 2); }
+node b { type : discrete [ 2 ] = { "t", "f" }; }
+probability(a) { 0.5, 0.5; }
+probability(b | a) { (1) : 0.1, 0.9; (0) : 1, 0; }
+"""
+DAGITTY = (
+    'dag { bb="0,0,1,1"\nx [exposure,pos="0.1,0.2"]\ny [outcome]\nx -> {y z} <- "a b"; y <- u [latent] }'
+)
+TETRAD = "Graph Nodes:\nx;y;z\n\nGraph Edges:\n1. x --> y\n2. y <-- z dd nl\n\nGraph Attributes:\nBIC: -1.5\n"
+XML_HEAD = '<?xml version="1.0"?>\n<!DOCTYPE BIF [\n<!ELEMENT BIF ( NETWORK )*>\n]>\n'
+ANOTHER_XML = """<BIF VERSION="0.3"><NETWORK><NAME>n</NAME>
+<VARIABLE TYPE="nature"><NAME>a</NAME><OUTCOME>x</OUTCOME><OUTCOME>y</OUTCOME></VARIABLE>
+<DEFINITION><FOR>a</FOR><TABLE>0.5 <!-- x --> 0.5</TABLE></DEFINITION></NETWORK></BIF>"""
 SEEDS = {
     "bif": [bif.write(TEXTS), bif.write(OTHERS), OLD_BIF],
     "json": [native_json.write(v) for v in (TEXTS, OTHERS, GAUSSIAN, MIXED, GRAPH)] + [json.dumps(BENCHMARK)],
     "structure": [structure_file.write(GRAPH), "# x\n\na [ ]\nb[a]\r\n"],
     "dot": [dot.write(Dag((1, "x", None), ((), (0,), (1,)))), DOT],
     "modelstring": [modelstring.write(PLAIN), modelstring.write(GRAPH)],
+    "dagitty": [dagitty.write(Dag((1, "x", None), ((), (0,), (1,)))), DAGITTY],
+    "tetrad": [tetrad.write(Dag((1, "x", None), ((), (0,), (1,)))), TETRAD],
+    "graphml": [graphml.write(Dag((1, "x", None), ((), (0,), (1,))))],
+    "edges": [edge_list.write(PLAIN), edge_list.write(GRAPH), "from,w,to\na,1,b\nc,,\n"],
 }
+for other in ("xmlbif", "net", "xdsl", "dsl", "uai", "dne", "dsc"):
+    SEEDS[other] = [FORMATS[other].write(TEXTS), FORMATS[other].write(OTHERS)]
+SEEDS["net"] += [net.write(MIXED), OLD_NET]
+SEEDS["dne"].append(OLD_DNE)
+SEEDS["dsc"].append(OLD_DSC)
+SEEDS["xmlbif"].append(XML_HEAD + ANOTHER_XML)
+SEEDS["uai"].append("BAYES 2 2 3 2 1 0 2 0 1 2 .5 .5 6 .1 .2 .7 .3 .3 .4")
 PIECES = [
     *NASTY,
     *'{}[]()|,;:"\\/#=<>-.0123456789eE+ \n\r\t',
@@ -91,6 +153,16 @@ PIECES += [
     "9" * 400,
     "digraph ",
     "a [a]\n",
+    "normal (",
+    " --> ",
+    "<state id='x'/>",
+    "<!ENTITY a 'b'>",
+    "&a;",
+    "]]>",
+    "numstates = 9999;",
+    "# 0 bayescout_states = [1]\n",
+    "% bayescout_undefined = [9]\n",
+    "// bayescout_order = [0, 0]\n",
 ]
 
 

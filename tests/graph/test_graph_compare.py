@@ -174,9 +174,9 @@ def test_anything_with_a_dag_is_compared():
 
 @pytest.mark.parametrize("odd", [None, "alarm", SimpleNamespace(dag=None)])
 def test_what_is_not_a_graph_is_refused(odd):
-    with pytest.raises(GraphError, match="learned must be a Dag"):
+    with pytest.raises(GraphError, match="learned is no graph: a graph is needed"):
         compare(odd, TRUTH)
-    with pytest.raises(GraphError, match="truth must be a Dag"):
+    with pytest.raises(GraphError, match="truth is no graph: a graph is needed"):
         compare(TRUTH, odd)
 
 

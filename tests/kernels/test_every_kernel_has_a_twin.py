@@ -9,6 +9,7 @@ import pytest
 import bayescout.kernels
 
 TWINS = {
+    "averaging": "kernels/test_averaging_kernels.py::test_logs_of_sums_over_parents",
     "candidates": "kernels/test_scoring_kernels.py::test_grown_families_are_scored",
     "classes": "search/test_ges.py::test_completing_and_extending_on_bits",
     "content": "kernels/test_content_kernels.py::test_rows_and_columns_are_marked_alike",

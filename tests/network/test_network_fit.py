@@ -78,7 +78,7 @@ def test_a_network_or_anything_with_a_dag_gives_the_graph():
     again = fit(model, model.sample(50))
     assert again.dag == model.dag
     with pytest.raises(GraphError, match="not str"):
-        fit("a -> b", model.sample(50))
+        fit("alarm", model.sample(50))
 
 
 def test_columns_the_graph_lacks_are_named_in_a_warning_and_nodes_the_data_lack_in_an_error():

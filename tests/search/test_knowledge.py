@@ -19,7 +19,7 @@ from bayescout.search import Knowledge
         ({"tiers": ["asia", "tub"]}, r"such as \[\['a', 'b'\], \['c'\]\]; 'asia' is no group"),
         ({"tiers": [["a"], 7]}, "7 is no group"),
         ({"tiers": "ab"}, "'a' is no group"),
-        ({"required": ["ab"]}, "pair, not 'ab'"),
+        ({"required": ["ab"]}, "'a->b', not 'ab'"),
         ({"required": [("b", "a")], "order": ["a", "b"]}, "against the order"),
         ({"required": [("b", "a")], "tiers": [["a"], ["b"]]}, "tier 2 back to tier 1"),
         ({"order": ["a", "a"]}, "twice in the order"),

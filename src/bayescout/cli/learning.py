@@ -82,7 +82,7 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
             Output("--report", out.report, page_ending),
             Output("--checkpoint", run.checkpoint, any_ending),  # read and written: it is the run's own
         ],
-        reads=(data.data, search.tiers, search.order, search.beliefs, run.start),
+        reads=(data.data, search.tiers, search.order, search.beliefs, search.knowledge, run.start),
     )
     check_prior(run.prior)
     if run.gap is not None and not run.gap > 0:
@@ -96,7 +96,7 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
         search=method,
         score=formula if search.score_option else search.score,
         structure_prior=prior,
-        knowledge=search.knowledge(names),
+        knowledge=search.known(names),
         start=_start(run.start),
         **vars(run.budget),
         top=run.top,

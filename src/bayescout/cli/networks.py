@@ -35,13 +35,16 @@ from bayescout.cli.outputs import (
 )
 from bayescout.cli.terminal import line, say
 from bayescout.data.table import Table
-from bayescout.formats import check_can_hold, format_of, open_network, write_network, write_structure
+from bayescout.formats import FORMATS, check_can_hold, format_of, open_network, write_network, write_structure
 from bayescout.formats import networks as shipped
 from bayescout.graph.compare import compare as compare_graphs
 from bayescout.graph.dag import Dag
 from bayescout.network import GaussianMixture, MixedDistribution, Network
 from bayescout.network import fit as fit_network
 from bayescout.network.fit import check_prior
+
+ENDINGS = " ".join(ending for entry in FORMATS.values() for ending in entry.extensions)
+"""The endings of all formats, for the help of `convert`."""
 
 MANY_NODES = 12
 """A network with more nodes than this shows its tables only when asked for."""
@@ -238,11 +241,15 @@ def convert(
         str, typer.Argument(metavar="IN", help="A network or structure file, or a shipped name.")
     ],
     target: Annotated[
-        str, typer.Argument(metavar="OUT", help="The file to write: .bif, .json, .dot, .txt, .modelstring.")
+        str, typer.Argument(metavar="OUT", help=f"The file to write, in the format of its ending: {ENDINGS}.")
     ],
     json: Json = False,
 ) -> None:
-    """Write a network or structure in another format."""
+    """Write a network or structure in another format.
+
+    Names and states that the format cannot carry are changed by one rule, and kept in the file for us.
+    A format of structures leaves the parameters out, and says so.
+    """
     check_outputs([Output("OUT", target, GRAPH_ENDING)], reads=(source,))
     graph = open_graph(source)
     structure_only = format_of(target).holds == "structure"

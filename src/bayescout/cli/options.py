@@ -264,6 +264,14 @@ class SearchOptions:
         "One tier a line, names separated by commas, earliest first: no arc leads to an earlier one.", "FILE"
     )
     order: str | None = flag("All names, separated by commas or lines, parents before children.", "FILE")
+    forbid_within_tiers: bool = switch(
+        "--forbid-within-tiers", "With --tiers: no arc between two names of one tier either."
+    )
+    knowledge: str | None = flag(
+        "What is known, as JSON or one statement per line: require a -> b, forbid a -> b, tier a, b, closed "
+        "tier c, d, order a, b, max_parents 3, belief a -> b = 0.9. Other options add to it.",
+        "FILE",
+    )
     max_parents: int | None = flag("The most parents a node may have.", "NUMBER")
 
     def method(self) -> str | Search:
@@ -284,20 +292,41 @@ class SearchOptions:
             raise SettingError(f"{next(iter(settings))} is a setting of a score: name the score with --score")
         return None
 
-    def knowledge(self, names: tuple[Any, ...]) -> Knowledge:
+    def known(self, names: tuple[Any, ...]) -> Knowledge:
         from bayescout.search import Knowledge
+        from bayescout.search.frame.knowledge_input import read_fields
 
         beliefs: Any = [split_belief(text, names) for text in self._beliefs()]
         lines = [] if self.tiers is None else _read(self.tiers).splitlines()
         ordered = None if self.order is None else _read(self.order).replace("\n", ",").split(",")
+        given: dict[str, Any] = {
+            "required": [split_arc(arc, names) for arc in self.require or ()],
+            "forbidden": [split_arc(arc, names) for arc in self.forbid or ()],
+            "tiers": [_labels(line.split(","), names) for line in lines if line.strip()],
+            "order": None if ordered is None else _labels(ordered, names),
+            "max_parents": self.max_parents,
+            "beliefs": beliefs,
+            "forbid_within": self.forbid_within_tiers,
+        }
+        if self.knowledge is None:
+            return Knowledge(**given)
         return Knowledge(
-            required=tuple(split_arc(arc, names) for arc in self.require or ()),
-            forbidden=tuple(split_arc(arc, names) for arc in self.forbid or ()),
-            tiers=tuple(_labels(line.split(","), names) for line in lines if line.strip()),
-            order=None if ordered is None else _labels(ordered, names),
-            max_parents=self.max_parents,
-            beliefs=beliefs,
+            **self._with_file(given, read_fields(self.knowledge, lambda text: label_named(text, names)))
         )
+
+    def _with_file(self, given: dict[str, Any], file: dict[str, Any]) -> dict[str, Any]:
+        """The fields of options and of a file: arcs and beliefs of both, any other of one of the two."""
+        for key, value in file.items():
+            if key in ("required", "forbidden", "beliefs"):
+                given[key] = [*value, *given[key]]
+            elif not given[key]:
+                given[key] = value
+            elif value and value != given[key]:
+                option = key.replace("_", "-")
+                raise SettingError(
+                    f"{key} is given by {self.knowledge} and by --{option}; keep one of the two"
+                )
+        return given
 
     def _beliefs(self) -> list[str]:
         lines = [] if self.beliefs is None else _read(self.beliefs).splitlines()

@@ -68,7 +68,7 @@ def bootstrap(
 
     check_outputs(
         [Output("--output", out.output, GRAPH_ENDING), Output("--strengths", out.strengths, csv_ending)],
-        reads=(data.data, search.tiers, search.order, search.beliefs),
+        reads=(data.data, search.tiers, search.order, search.beliefs, search.knowledge),
     )
     check_prior(run.prior)
     method, formula, weighing = search.method(), search.formula(), search.weighing()
@@ -85,7 +85,7 @@ def bootstrap(
             structure_prior=weighing,
             workers=run.workers,
             progress=sys.stderr.isatty() and not out.json,
-            knowledge=search.knowledge(table.names),
+            knowledge=search.known(table.names),
             **vars(run.budget),
         )
     except Interrupted as stopped:
@@ -148,7 +148,7 @@ def cross_validate(
         prior=prior,
         workers=workers,
         progress=sys.stderr.isatty() and not json,
-        knowledge=search.knowledge(table.names),
+        knowledge=search.known(table.names),
         **vars(budget),
     )
     if json:

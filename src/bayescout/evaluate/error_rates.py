@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayescout.errors import GraphError, SettingError
+from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
 from bayescout.graph.separation import d_connected
-from bayescout.network.fit import as_dag
 from bayescout.statistics.dependencies import CachedTest
 from bayescout.statistics.independence import Finding, Question
 

@@ -15,12 +15,12 @@ from bayescout.errors import NetworkError, SettingError, printable
 from bayescout.evaluate import marginals
 from bayescout.evaluate.error_rates import dependences
 from bayescout.evaluate.json_values import json_label, json_value
+from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, check_same_nodes, counted
 from bayescout.graph.separation import d_separated
 from bayescout.network import Network, inference, sampling
 from bayescout.network.conditioning import condition
-from bayescout.network.fit import as_dag
 from bayescout.statistics.independence import Finding, Question
 
 Floats = NDArray[np.float64]

@@ -14,10 +14,10 @@ from bayescout.data.states import StateFinder
 from bayescout.data.table import Kind, States, Table
 from bayescout.errors import DataError, NetworkError, SettingError
 from bayescout.evaluate.json_values import json_label, json_value
+from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, counted, quoted
 from bayescout.network import ConditionalGaussian, Network, Tabular, fit
-from bayescout.network.fit import as_dag
 from bayescout.network.fit import check_prior as check_known
 from bayescout.network.incomplete import agreeing, matched_terms
 from bayescout.network.likelihood import LogLikelihood, counted_rows, summed, warn_impossible

@@ -13,6 +13,7 @@ from bayescout.formats.registry import (
     write_network,
     write_structure,
 )
+from bayescout.formats.uai import read_uai_evidence
 
 __all__ = [
     "FORMATS",
@@ -26,6 +27,7 @@ __all__ = [
     "open_structure",
     "read_network",
     "read_structure",
+    "read_uai_evidence",
     "write_network",
     "write_structure",
 ]

@@ -5,61 +5,42 @@ the last parent of the header fastest, as in BIF 0.15: `probability (light | fam
 0.6 0.05 0.4 0.95; }` gives P(light = first | family = second) = 0.05. A `default` entry
 fills every configuration that has no row of its own.
 
-Facts that BIF cannot express are kept in properties, which other tools skip:
-bayescout_label and bayescout_states hold labels that are not text, bayescout_undefined the
-rows that had no data (numbered with the last parent fastest), bayescout_rows that sums were
-not quite one in memory and must stay so.
+Facts that BIF cannot express are kept in properties, which other tools skip: see `facts.py`. Names and states
+that bnlearn, pgmpy or pyAgrum would not read are changed by the rule of `names.py` and kept there; earlier
+versions wrote them between quotes, which is still read.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import warnings
 from array import array
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
-from bayescout.data.intervals import wrong_cuts
-from bayescout.errors import BayescoutWarning, FormatError, TooLargeError, UnknownNameError
+from bayescout.errors import FormatError, TooLargeError, UnknownNameError
+from bayescout.formats import facts
 from bayescout.formats.bif_grammar import Block, Document, Entry, Variable, parse
-from bayescout.formats.labels import decode_label, distinct_texts, encode_label
-from bayescout.formats.text import Source, cycles_of, quote
+from bayescout.formats.draft import MAX_CELLS, PRINTED_TOLERANCE, warn_normalised
+from bayescout.formats.facts import ROUNDING_TOLERANCE, Facts
+from bayescout.formats.names import Names
+from bayescout.formats.numbers import check_discrete, rows_of
+from bayescout.formats.text import Source, cycles_of
 from bayescout.graph.dag import Dag
-from bayescout.graph.labels import Label, counted
+from bayescout.graph.labels import Label
 from bayescout.network import DiscreteNetwork, Network
 from bayescout.network.tabular import MAX_PARENTS, ROW_SUM_TOLERANCE, too_many_parents
 
 Array = NDArray[np.float64]
 
-PRINTED_TOLERANCE = 2e-3
-"""The largest deviation from one of the sum of a row's printed digits: three digits, or many states of four.
-Such a row is divided by its sum, with a warning if it is off by more than a network may be; beyond it
-the row is refused. The files of the Bayesian Network Repository are within 3e-7."""
-
-ROUNDING_TOLERANCE = 1e-12
-"""A row with a sum this near to one is only rounded and stays as it is, so that files round-trip."""
-
-MAX_CELLS = 2**25
-"""The most numbers in the tables of a file (256 MiB): with `default`, a few lines can ask for any number."""
-
-_BARE = re.compile(r"[\w<>=+.%:-]+(?:/[\w<>=+.%:-]+)*")
-_RESERVED = {
-    "network",
-    "variable",
-    "probability",
-    "property",
-    "type",
-    "discrete",
-    "table",
-    "default",
-    "unknown",
-}
+RESERVED = frozenset(
+    ["network", "variable", "probability", "property", "type", "discrete", "table", "default", "unknown"]
+)
+NODES = Names(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), RESERVED)
+STATES = Names(re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*|-?[0-9]+"), RESERVED)
 
 
 # ---- reading
@@ -73,10 +54,13 @@ def read(text: str, path: str) -> Network:
         raise FormatError("no variable is declared; a network has at least one", path)
     variables = _by_name(document, source)
     blocks = _blocks_in_order(document, variables, source)
-    labels = [_label_of(variable, source) for variable in document.variables]
-    states = [_states_of(variable, source) for variable in document.variables]
+    kept = _facts_of(document, blocks, source)
+    labels = [own.label(variable.name) for own, variable in zip(kept, document.variables, strict=True)]
+    states = [
+        own.states(variable.states or []) for own, variable in zip(kept, document.variables, strict=True)
+    ]
     dag = _dag(blocks, variables, labels, source)
-    as_written = any(_keyed(text) == ("bayescout_rows", '"as written"') for text, _ in document.properties)
+    of_network = _taken(document.properties, source)
     families = [
         _Rows(document, block, variable, [document.variables[variables[p]] for p in block.parents], source)
         for block, variable in zip(blocks, document.variables, strict=True)
@@ -84,26 +68,40 @@ def read(text: str, path: str) -> Network:
     _check_sizes(families, path)
     tables, masks = [], []
     off: list[Array] = []
-    for rows in families:
-        block = rows.block
-        table = rows.table(as_written)
-        axes = np.argsort([variables[p] for p in block.parents], kind="stable").tolist()
+    for rows, own in zip(families, kept, strict=True):
+        table = rows.table(of_network.as_written)
+        axes = np.argsort([variables[p] for p in rows.block.parents], kind="stable").tolist()
         tables.append(np.array(table.transpose(*axes, len(axes)), order="C"))
-        masks.append(np.array(rows.undefined().transpose(axes), order="C"))
+        mask = own.undefined(rows.configurations).reshape(rows.shape)
+        masks.append(np.array(mask.transpose(axes), order="C"))
         off.append(rows.off)
-    _warn_normalised(np.concatenate(off), path)
-    found = {label: _cuts_of(one, source) for label, one in zip(labels, document.variables, strict=True)}
-    cuts = {label: points for label, points in found.items() if points is not None}
-    empty = {label: _missing_of(one, source) for label, one in zip(labels, document.variables, strict=True)}
+    warn_normalised(np.concatenate(off), path)
+    cuts = {label: own.cuts(of_node) for label, own, of_node in zip(labels, kept, states, strict=True)}
+    empty = {label: own.missing(of_node) for label, own, of_node in zip(labels, kept, states, strict=True)}
     return DiscreteNetwork(
         dag,
         tuple(states),
         tuple(tables),
         tuple(masks),
-        document.name,
-        cuts,
+        of_network.name(document.name),
+        {label: points for label, points in cuts.items() if points is not None},
         {label: state for label, state in empty.items() if state is not None},
     )
+
+
+def _facts_of(document: Document, blocks: list[Block], source: Source) -> list[Facts]:
+    """The facts of each variable, from the properties of both of its blocks."""
+    return [
+        _taken([*variable.properties, *block.properties], source)
+        for variable, block in zip(document.variables, blocks, strict=True)
+    ]
+
+
+def _taken(properties: list[tuple[str, int]], source: Source) -> Facts:
+    found = Facts(source)
+    for text, at in properties:
+        found.take(text, at)
+    return found
 
 
 def _check_sizes(families: list[_Rows], path: str) -> None:
@@ -120,18 +118,6 @@ def _check_sizes(families: list[_Rows], path: str) -> None:
                 f"{path}: the table of {rows.block.child!r} has {cells:,} numbers{before}, more than "
                 f"{MAX_CELLS:,}; use fewer parents"
             )
-
-
-def _warn_normalised(off: Array, path: str) -> None:
-    """Warn of the number of rows changed by more than a network may be off, and of the largest change."""
-    if len(off):
-        warnings.warn(
-            f"{path}: {counted(len(off), 'row')} of the tables did not sum to 1, off by {off.max():.2g} at "
-            f"most, and {'were' if len(off) > 1 else 'was'} divided by the sum; write more digits to keep "
-            f"them exact",
-            BayescoutWarning,
-            stacklevel=3,
-        )
 
 
 def _by_name(document: Document, source: Source) -> dict[str, int]:
@@ -247,7 +233,7 @@ class _Rows:
         given, numbers = array("q"), array("d")
         seen = bytearray(self.configurations)
         for at in self.block.rows:
-            entry = self.read_row(at)
+            entry = self.read_row(at, len(self.parents))
             self._check_count(entry, self.states)
             if len(entry.states) != len(codes):
                 raise self.source.error(
@@ -289,20 +275,6 @@ class _Rows:
                 entry.at,
             )
 
-    def undefined(self) -> NDArray[np.bool_]:
-        """A mask of the rows marked as having had no data to estimate from."""
-        mask = np.zeros(self.configurations, dtype=bool)
-        for text, at in self.block.properties:
-            key, value = _keyed(text)
-            if key != "bayescout_undefined":
-                continue
-            rows = _json(value, key, at, self.source)
-            limit = self.configurations
-            if not isinstance(rows, list) or not all(type(row) is int and 0 <= row < limit for row in rows):
-                raise self.source.error(f"{key} must list row numbers from 0 to {limit - 1}", at)
-            mask[rows] = True
-        return mask.reshape(self.shape)
-
     def named(self, row: int) -> str:
         """P(child | parent=state, ...), for an error."""
         codes = np.unravel_index(row, self.shape) if self.shape else ()
@@ -313,150 +285,39 @@ class _Rows:
         return " ".join(f"P({self.block.child}{' | ' + given if given else ''})".splitlines())
 
 
-# ---- labels that are not text
-
-
-def _keyed(text: str) -> tuple[str, str]:
-    key, _, value = text.partition("=")
-    return key.strip(), value.strip()
-
-
-def _json(value: str, key: str, at: int, source: Source) -> Any:
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
-        raise source.error(f"{key} is not JSON: {error}", at) from None
-
-
-def _label_of(variable: Variable, source: Source) -> Label:
-    for text, at in variable.properties:
-        key, value = _keyed(text)
-        if key == "bayescout_label":
-            return _decoded(_json(value, key, at, source), key, at, source)
-    return variable.name
-
-
-def _states_of(variable: Variable, source: Source) -> tuple[Label, ...]:
-    names = variable.states or []
-    for text, at in variable.properties:
-        key, value = _keyed(text)
-        if key != "bayescout_states":
-            continue
-        states = _json(value, key, at, source)
-        if not isinstance(states, list) or len(states) != len(names):
-            raise source.error(f"{key} must list {len(names)} states, one for each of the type line", at)
-        labels = tuple(_decoded(state, key, at, source) for state in states)
-        if len(set(labels)) < len(labels):
-            raise source.error(f"{key} lists a state twice", at)
-        return labels
-    return tuple(names)
-
-
-def _cuts_of(variable: Variable, source: Source) -> tuple[float, ...] | None:
-    """The cut points of a variable whose states are intervals of a number."""
-    for text, at in variable.properties:
-        key, value = _keyed(text)
-        if key != "bayescout_cuts":
-            continue
-        cuts = _json(value, key, at, source)
-        if not isinstance(cuts, list) or not all(type(point) in (int, float) for point in cuts):
-            raise source.error(f"{key} must list numbers", at)
-        try:
-            points = tuple(float(point) for point in cuts)
-        except OverflowError:
-            raise source.error(f"{key} has a number beyond the range of a float", at) from None
-        wrong = wrong_cuts(points, _states_of(variable, source))
-        if wrong:
-            raise source.error(f"{key}: {wrong}", at)
-        return points
-    return None
-
-
-def _missing_of(variable: Variable, source: Source) -> Label | None:
-    """The state of a variable that stands for missing cells, if one does."""
-    for text, at in variable.properties:
-        key, value = _keyed(text)
-        if key != "bayescout_missing":
-            continue
-        state = _decoded(_json(value, key, at, source), key, at, source)
-        if state not in _states_of(variable, source):
-            raise source.error(f"{key} is {state!r}, which is no state of the variable", at)
-        return state
-    return None
-
-
-def _decoded(value: Any, key: str, at: int, source: Source) -> Label:
-    try:
-        return decode_label(value)
-    except (ValueError, RecursionError) as error:
-        raise source.error(f"{key}: {error}", at) from None
-
-
 # ---- writing
 
 
 def write(network: object) -> str:
     """The BIF text of a discrete network; a network that BIF cannot hold is refused."""
-    if not isinstance(network, Network) or not network.is_discrete:
-        raise FormatError("BIF holds discrete networks only; write one with continuous nodes as .json")
-    if not len(network.dag):
-        raise FormatError("a network without nodes cannot be written as BIF; write it as .json")
-    return "".join(_chunks(network))
+    return "".join(_chunks(check_discrete(network, "BIF")))
 
 
 def _chunks(network: Network) -> Iterator[str]:
-    nodes = distinct_texts(network.dag.nodes)
-    states = [distinct_texts(labels) for labels in network.states]
-    yield f"network {_network_name(network.name)} {{\n"
-    if _is_rough(network):
-        yield _property("bayescout_rows", "as written")
+    nodes = NODES.carried(network.dag.nodes)
+    states = [STATES.carried(labels) for labels in network.states]
+    (name,) = NODES.carried([network.name]) if network.name else [""]
+    yield f"network {name or 'unknown'} {{\n"
+    yield from _properties(facts.of_network(network, name))
     yield "}\n"
-    for child, label in enumerate(network.dag.nodes):
-        yield f"variable {_quoted(nodes[child])} {{\n"
-        yield f"  type discrete [ {len(states[child])} ] {{ {', '.join(map(_quoted, states[child]))} }};\n"
-        if label != nodes[child]:
-            yield _property("bayescout_label", encode_label(label))
-        if list(network.states[child]) != states[child]:
-            yield _property("bayescout_states", [encode_label(state) for state in network.states[child]])
-        cuts = network.cuts.get(label)
-        if cuts is not None:
-            yield _property("bayescout_cuts", list(cuts))
-        if label in network.missing_states:
-            yield _property("bayescout_missing", encode_label(network.missing_states[label]))
+    for child, written in enumerate(nodes):
+        yield f"variable {written} {{\n"
+        yield f"  type discrete [ {len(states[child])} ] {{ {', '.join(states[child])} }};\n"
+        yield from _properties(facts.of_node(network, child, written, states[child]))
         yield "}\n"
     for child, parents in enumerate(network.dag.parents):
-        given = ", ".join(_quoted(nodes[parent]) for parent in parents)
-        yield f"probability ( {_quoted(nodes[child])}{' | ' + given if given else ''} ) {{\n"
-        yield from _entries_of(network, child, [[_quoted(name) for name in states[p]] for p in parents])
+        given = ", ".join(nodes[parent] for parent in parents)
+        yield f"probability ( {nodes[child]}{' | ' + given if given else ''} ) {{\n"
+        yield from _entries_of(network, child, [states[p] for p in parents])
         yield "}\n"
 
 
 def _entries_of(network: Network, child: int, parent_states: list[list[str]]) -> Iterator[str]:
-    table = network.tables[child]
-    rows = table.reshape(-1, table.shape[-1]).tolist()
-    for row, codes in zip(rows, np.ndindex(table.shape[:-1]), strict=True):
+    for row, codes in zip(rows_of(network, child), np.ndindex(network.tables[child].shape[:-1]), strict=True):
         given = ", ".join(names[code] for names, code in zip(parent_states, codes, strict=True))
         head = f"({given})" if parent_states else "table"
         yield f"  {head} {', '.join(map(repr, row))};\n"
-    undefined = np.flatnonzero(network.undefined[child])
-    if len(undefined):
-        yield _property("bayescout_undefined", undefined.tolist())
 
 
-def _is_rough(network: Network) -> bool:
-    """Return True if a row's sum is far enough from one that reading would normalise it."""
-    return any(np.any(np.abs(table.sum(axis=-1) - 1) > ROUNDING_TOLERANCE / 2) for table in network.tables)
-
-
-def _property(key: str, value: object) -> str:
-    """A property on one line, with ';' (which ends one in every reader) and '//' (a comment) escaped."""
-    written = json.dumps(value, allow_nan=False).replace(";", "\\u003b").replace("/", "\\u002f")
-    return f"  property {key} = {written};\n"
-
-
-def _network_name(name: str) -> str:
-    return _quoted(name) if name else "unknown"
-
-
-def _quoted(name: str) -> str:
-    return name if _BARE.fullmatch(name) and name not in _RESERVED else quote(name)
+def _properties(found: list[str]) -> Iterator[str]:
+    return (f"  property {one};\n" for one in found)

@@ -11,6 +11,10 @@ r"""The grammar of the Interchange Format for Bayesian networks (BIF 0.15), with
 Commas may be written, or left out, between the items of a list. A name is a run of characters
 other than blanks and `{}()[],;|"`, or text between double quotes with the escapes \" \\ \n
 \r \t. Comments are // to the end of the line and /* to */.
+
+A name of several words without quotes, `variable M. Work {`, is read as R's bnlearn writes it: words between
+two commas are one name where that is a declared variable, or gives as many states as are announced or as many
+as there are parents; otherwise each is a name.
 """
 
 from __future__ import annotations
@@ -65,6 +69,14 @@ class Entry:
     at: int
 
 
+@dataclass(frozen=True)
+class Group:
+    """Names without a comma between them, and the text from the first to the last of them."""
+
+    words: list[str]
+    joined: str
+
+
 @dataclass
 class Block:
     """A probability block: P(child | parents), parents in the order of its header.
@@ -84,9 +96,10 @@ class Block:
 
 @dataclass
 class Document:
-    """The content of the file, in its order, names not yet resolved; `row` reads the row at a position."""
+    """The content of the file, in its order, names not yet resolved; `row` reads the row at a position,
+    with a number of parents."""
 
-    row: Callable[[int], Entry]
+    row: Callable[[int, int], Entry]
     name: str = ""
     properties: list[tuple[str, int]] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
@@ -150,22 +163,30 @@ class _Parser:
         self.advance()
         return self.names_met.setdefault(name, name)
 
-    def names(self, expected: str, close: str) -> list[str]:
-        """The names up to a closing mark, with or without commas between them."""
-        names: list[str] = []
+    def group(self, expected: str) -> Group:
+        """The names up to the next mark."""
+        start, end, words = self.start, self.end, [self.name(expected)]
+        while self.kind in ("word", "quoted"):
+            end = self.end
+            words.append(self.name(expected))
+        return Group(words, words[0] if len(words) == 1 else self.text[start:end])
+
+    def groups(self, expected: str, close: str) -> list[Group]:
+        """The names up to a closing mark, in groups between commas."""
+        found: list[Group] = []
         while not self.is_mark(close):
-            names.append(self.name(f"{expected} or {close!r}"))
+            found.append(self.group(f"{expected} or {close!r}"))
             if self.is_mark(","):
                 self.advance()
         self.advance()
-        return names
+        return found
 
     # ---- blocks
 
     def document(self) -> Document:
         document = Document(self.row)
         declared: set[str] = set()
-        given: set[str] = set()
+        headers: list[tuple[Block, list[Group], bool]] = []
         self.network(document)
         while self.kind != "end":
             if self.is_word("variable"):
@@ -176,14 +197,26 @@ class _Parser:
                 document.variables.append(variable)
                 check_number_of_nodes(len(declared), self.source.path)
             elif self.is_word("probability"):
-                block = self.probability()
-                if block.child in given:
-                    raise self.source.error(f"a second probability block for {block.child!r}", block.at)
-                given.add(block.child)
-                document.blocks.append(block)
+                headers.append(self.probability())
             else:
                 self.fail("'variable' or 'probability'")
+        self.resolve(headers, declared)
+        document.blocks = [block for block, _, _ in headers]
         return document
+
+    def resolve(self, headers: list[tuple[Block, list[Group], bool]], declared: set[str]) -> None:
+        """Give each block its child and parents, once all variables are known."""
+        given: set[str] = set()
+        for block, (first, *rest), divided in headers:
+            alone = divided or first.joined in declared
+            names = [first.joined] if alone else list(first.words)
+            for group in rest:
+                separate = len(group.words) > 1 and group.joined not in declared
+                names += group.words if separate else [group.joined]
+            block.child, block.parents = names[0], names[1:]
+            if block.child in given:
+                raise self.source.error(f"a second probability block for {block.child!r}", block.at)
+            given.add(block.child)
 
     def network(self, document: Document) -> None:
         """Read the header. The bare word `unknown` is the customary way to have no name."""
@@ -197,7 +230,7 @@ class _Parser:
     def variable(self) -> Variable:
         at = self.start
         self.advance()
-        variable = Variable(self.name("a variable's name"), at)
+        variable = Variable(self.group("a variable's name").joined, at)
         self.body(variable.properties, lambda: self.states_of(variable))
         if variable.states is None:
             raise self.source.error(f"variable {variable.name!r} has no 'type discrete' line", at)
@@ -232,7 +265,7 @@ class _Parser:
         at, count = self.start, self.name("the number of states")
         self.expect("]")
         self.expect("{")
-        variable.states = self.names("a state", "}")
+        variable.states = _as_many(self.groups("a state", "}"), count)
         self.expect(";")
         if count != str(len(variable.states)):
             raise self.source.error(
@@ -240,16 +273,19 @@ class _Parser:
                 at,
             )
 
-    def probability(self) -> Block:
+    def probability(self) -> tuple[Block, list[Group], bool]:
+        """Read a block; its child and parents are only known when all variables are."""
         at = self.start
         self.advance()
         self.expect("(")
-        child = self.name("the child's name")
-        if self.is_mark("|") or self.is_mark(","):
+        first = self.group("the child's name")
+        divided = self.is_mark("|") or self.is_mark(",")
+        if divided:
             self.advance()
-        block = Block(child, self.names("a parent", ")"), at)
+        block = Block(first.words[0], [], at)
+        names = [first, *self.groups("a parent", ")")]
         self.body(block.properties, lambda: self.entry(block))
-        return block
+        return block, names, divided
 
     def entry(self, block: Block) -> None:
         at = self.start
@@ -275,23 +311,26 @@ class _Parser:
             at = self.end = match.end()
         if at == self.start:
             block.rows.append(at)
-            self.quoted_row()
+            self.quoted_row(0)
         else:
             self.advance()
 
-    def quoted_row(self) -> tuple[list[str], Sequence[float]]:
+    def quoted_row(self, parents: int) -> tuple[list[str], Sequence[float]]:
         """The states and numbers of a row, token by token."""
         self.advance()
-        states = self.names("a parent's state", ")")
+        states = _as_many(self.groups("a parent's state", ")"), str(parents))
         return states, self.numbers()
 
-    def row(self, at: int) -> Entry:
-        """The row at a position found before."""
+    def row(self, at: int, parents: int) -> Entry:
+        """The row at a position found before, of a node with so many parents."""
         if match := _PLAIN_ROW.match(self.text, at):
-            return Entry(self.words(match[1]), _floats(match[2]), at)
+            words = self.words(match[1])
+            if len(words) != parents and match[1].count(",") == parents - 1:
+                words = [self.names_met.setdefault(one.strip(), one.strip()) for one in match[1].split(",")]
+            return Entry(words, _floats(match[2]), at)
         self.end = at
         self.advance()
-        return Entry(*self.quoted_row(), at)
+        return Entry(*self.quoted_row(parents), at)
 
     def words(self, listed: str) -> list[str]:
         """The words of a text of only words, blanks and commas; in a long text each is held once."""
@@ -315,6 +354,14 @@ class _Parser:
                 self.advance()
         self.advance()
         return values
+
+
+def _as_many(groups: list[Group], count: str) -> list[str]:
+    """The words of all groups; if they are not as many as they should be and the groups are, the groups."""
+    words = [word for group in groups for word in group.words]
+    if len(words) != len(groups) and str(len(words)) != count and str(len(groups)) == count:
+        return [group.joined for group in groups]
+    return words
 
 
 def _floats(numbers: str) -> Sequence[float]:

@@ -7,6 +7,7 @@ To add a format, write one file with `read(text, path)` and `write(value)` and a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,24 @@ import numpy as np
 
 from bayescout.data.table import Label, States
 from bayescout.errors import BayescoutError, FormatError, UnknownNameError, did_you_mean
-from bayescout.formats import bif, dot, modelstring, native_json, structure_file
+from bayescout.formats import (
+    bif,
+    dagitty,
+    dne,
+    dot,
+    dsc,
+    dsl,
+    edge_list,
+    graphml,
+    modelstring,
+    native_json,
+    net,
+    structure_file,
+    tetrad,
+    uai,
+    xdsl,
+    xmlbif,
+)
 from bayescout.formats.library import load_network, networks
 from bayescout.formats.text import PathLike, read_text, write_text
 from bayescout.graph.dag import Dag
@@ -36,14 +54,34 @@ class Format:
 
 
 def _read_plain(text: str, path: str) -> Dag:
-    """The graph of a .txt file: a modelstring begins with a bracket, a structure file with a name."""
-    reader = modelstring.read if text.lstrip().startswith("[") else structure_file.read
-    return reader(text, path)
+    """The graph of a .txt file: a modelstring begins with a bracket, Tetrad's text with its heading,
+    dagitty's with `dag {`, a structure file with a name."""
+    begin = text[:1000].lstrip()
+    if begin.startswith("["):
+        return modelstring.read(text, path)
+    if begin.startswith("Graph Nodes:"):
+        return tetrad.read(text, path)
+    if re.match(r"dag\s*\{", begin):
+        return dagitty.read(text, path)
+    return structure_file.read(text, path)
 
 
 FORMATS: dict[str, Format] = {
     "bif": Format((".bif",), "network", bif.read, bif.write, "Interchange Format, discrete networks"),
     "json": Format((".json",), "network", native_json.read, native_json.write, "bayescout's own, exact"),
+    "xmlbif": Format(
+        (".xmlbif", ".bifxml", ".xml"), "network", xmlbif.read, xmlbif.write, "XMLBIF 0.3, discrete networks"
+    ),
+    "net": Format((".net",), "network", net.read, net.write, "Hugin NET, discrete and Gaussian networks"),
+    "xdsl": Format((".xdsl",), "network", xdsl.read, xdsl.write, "GeNIe's, discrete networks"),
+    "dsl": Format((".dsl",), "network", dsl.read, dsl.write, "GeNIe's older text, discrete networks"),
+    "uai": Format(
+        (".uai",), "network", uai.read, uai.write, "the inference competitions', discrete networks"
+    ),
+    "dne": Format((".dne", ".dnet"), "network", dne.read, dne.write, "Netica's text, discrete networks"),
+    "dsc": Format(
+        (".dsc",), "network", dsc.read, dsc.write, "Microsoft's, as bnlearn has it, discrete networks"
+    ),
     "structure": Format(
         (".structure", ".str", ".txt"),
         "structure",
@@ -55,6 +93,12 @@ FORMATS: dict[str, Format] = {
     "modelstring": Format(
         (".modelstring",), "structure", modelstring.read, modelstring.write, "bnlearn's [A][B|A]"
     ),
+    "dagitty": Format(
+        (".dagitty",), "structure", dagitty.read, dagitty.write, "dagitty.net's dag { a -> b }"
+    ),
+    "tetrad": Format((".tetrad",), "structure", tetrad.read, tetrad.write, "Tetrad's graph text"),
+    "graphml": Format((".graphml",), "structure", graphml.read, graphml.write, "GraphML, for other tools"),
+    "edges": Format((".edges", ".csv"), "structure", edge_list.read, edge_list.write, "csv of parent,child"),
 }
 
 
@@ -77,7 +121,10 @@ def format_of(path: PathLike) -> Format:
 
 
 def read_network(path: PathLike) -> Network:
-    """The network in a file: .bif or .json, also packed as .gz."""
+    """The network in a file, of the format that its name's ending says; also packed as .gz.
+
+    .json, .bif, .xmlbif, .net (Hugin), .xdsl and .dsl (GeNIe), .uai, .dne and .dnet (Netica), .dsc.
+    """
     entry = format_of(path)
     if entry.holds == "structure":
         raise FormatError(_NO_PARAMETERS, path)
@@ -119,9 +166,11 @@ def write_structure(dag: Dag, path: PathLike) -> None:
     entry = format_of(path)
     if not isinstance(dag, Dag):
         raise FormatError(f"a {type(dag).__name__} is not a graph; of a network write its .dag", path)
-    if entry.write is bif.write:
+    if entry.holds == "network" and entry.write is not native_json.write:
+        form = next(name for name, one in FORMATS.items() if one is entry)
         raise FormatError(
-            "BIF holds networks with parameters; write a structure as .json, .dot or .structure", path
+            f"{form.upper()} holds networks with parameters; write a structure as .json, .dot or .structure",
+            path,
         )
     _write(entry, dag, path)
 

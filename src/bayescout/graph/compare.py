@@ -182,9 +182,10 @@ _RATES = ("precision", "recall", "f1", "adjacency_precision", "adjacency_recall"
 def compare(learned: object, truth: object) -> Comparison:
     """Measure a learned graph against the true one; see `Comparison`.
 
-    Each is a Dag, a Pdag, or anything with a `dag`, such as a network or a search's result.
+    Each is a Dag, a Pdag, anything with a `dag`, such as a network or a search's result, or a graph in
+    another form (see `as_dag`); arcs and matrices are over the nodes of the other graph.
     """
-    found, real = _as_graph(learned, "learned"), _as_graph(truth, "truth")
+    found, real = _as_graphs(learned, truth)
     check_same_nodes(found.nodes, real.nodes, "the learned graph", "the truth")
     found = found.reordered(real.nodes)
     found_class, real_class = _as_class(found), _as_class(real)
@@ -215,13 +216,15 @@ def compare(learned: object, truth: object) -> Comparison:
     )
 
 
-def _as_graph(source: object, role: str) -> Dag | Pdag:
-    graph = source if isinstance(source, Dag | Pdag) else getattr(source, "dag", None)
-    if isinstance(graph, Dag | Pdag):
-        return graph
-    raise GraphError(
-        f"{role} must be a Dag, a Pdag, or have a `dag`; {type(source).__name__} is none of these"
-    )
+def _as_graphs(learned: object, truth: object) -> tuple[Dag | Pdag, Dag | Pdag]:
+    """Both graphs; one without names of its own has those of the other."""
+    from bayescout.graph.accept import NEEDED, as_graph, is_graph, shared_names
+
+    for role, graph in (("learned", learned), ("truth", truth)):
+        if not is_graph(graph):
+            raise GraphError(f"{role} is no graph: {NEEDED}, not {type(graph).__name__}")
+    names = shared_names(truth, learned)
+    return as_graph(learned, names), as_graph(truth, names)
 
 
 def _as_class(graph: Dag | Pdag) -> Pdag:

@@ -320,6 +320,22 @@ class Dag:
 
         return to_networkx(self)
 
+    def to_igraph(self) -> Any:
+        """Convert to a directed igraph.Graph whose vertices have the labels as names."""
+        from bayescout.formats.neighbours import to_igraph
+
+        return to_igraph(self)
+
+    def to_dot(self) -> str:
+        """The graph in Graphviz's language."""
+        from bayescout.formats.dot import write
+
+        return write(self)
+
+    def to_rbnlearn(self) -> str:
+        """The text that R's bnlearn reads with `model2network`: the modelstring."""
+        return self.to_modelstring()
+
     def to_modelstring(self) -> str:
         """The modelstring `[A][B|A][C|A:B]`, parents before children."""
         from bayescout.graph.convert import to_modelstring

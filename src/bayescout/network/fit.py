@@ -17,11 +17,11 @@ from bayescout.data.table import Kind, Label, Table
 from bayescout.errors import (
     BayescoutWarning,
     DataError,
-    GraphError,
     NetworkError,
     SettingError,
     TooLargeError,
 )
+from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.network import regression
@@ -39,7 +39,7 @@ from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
 from bayescout.network.node import NodeDistribution, configuration_numbers
 from bayescout.network.tabular import MAX_PARENTS
-from bayescout.statistics.alignment import aligned_table
+from bayescout.statistics.alignment import aligned_table, needed_names
 from bayescout.statistics.counts import dense_counts
 from bayescout.wording import setting
 
@@ -78,7 +78,8 @@ def fit(
     configuration of the discrete parents. A configuration with fewer rows than parameters needs (two more
     than continuous parents) takes the regression over all rows, with a warning; one without rows is
     undefined as well. A discrete node with a continuous parent is refused.
-    `dag` is a `Dag` or anything with a `.dag`. `states` are those of `as_table`; given
+    `dag` is a `Dag`, anything with a `.dag`, or a graph in another form (see `as_dag`); arcs and matrices are
+    over the columns of the data. `states` are those of `as_table`; given
     a network, its states are the declared ones, so that it keeps those absent from these data, and its
     cut points cut the numbers of these data. Columns that were cut keep their cuts in the network.
     Columns that belong to no node are left out, whatever they contain, with a warning.
@@ -95,7 +96,7 @@ def fit(
 
     A family whose parents never have some values, in fact or in expectation, is undefined there as ever.
     """
-    graph = as_dag(dag)
+    graph = as_dag(dag, needed_names(dag, data))
     check_prior(prior, ess)
     require_choice("missing", missing, MISSING)
     kinds: dict[Label, Kind] | None = None
@@ -152,14 +153,6 @@ def check_prior(prior: str, ess: float = 1.0) -> None:
 def is_number(value: object) -> bool:
     """Return True if a setting is a finite real number."""
     return as_plain(value) is not None
-
-
-def as_dag(value: Any) -> Dag:
-    """The graph of a graph, a network or a result."""
-    found = value if isinstance(value, Dag) else getattr(value, "dag", None)
-    if not isinstance(found, Dag):
-        raise GraphError(f"a graph is needed, as a Dag or something with a .dag, not {type(value).__name__}")
-    return found
 
 
 def _table_of(

@@ -513,6 +513,24 @@ class Network(ParameterisedGraph):
 
     # ---- files and text
 
+    def to_pgmpy(self) -> Any:
+        """A model of pgmpy with the same tables, or the same regressions of a Gaussian network."""
+        from bayescout.formats.neighbours import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_pyagrum(self) -> Any:
+        """A BayesNet of pyAgrum with the same tables; labels and states become text."""
+        from bayescout.formats.neighbours import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def to_rbnlearn(self) -> str:
+        """The text of a file that R's bnlearn reads with `read.bif`."""
+        from bayescout.formats.bif import write
+
+        return write(self)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the network; the ending of the path chooses the format (.bif, .json, ...)."""
         from bayescout.formats import write_network

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from bayescout.checks import generator
 from bayescout.data.table import MAX_STATES, Label
 from bayescout.errors import SettingError
+from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import random_dag
 from bayescout.network.conditional_gaussian import ConditionalGaussian
 from bayescout.network.constructors import DiscreteNetwork, GaussianNetwork
-from bayescout.network.fit import as_dag, is_number, refuse_large
+from bayescout.network.fit import is_number, refuse_large
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
 from bayescout.network.node import NodeDistribution

@@ -164,7 +164,9 @@ def _knowledge(known: Knowledge) -> Part:
         notes.append("order.txt holds all names in the known order, separated by commas.")
     if isinstance(known.max_parents, int):
         shell += ["--max-parents", str(known.max_parents)]
-    possible = not isinstance(known.max_parents, Mapping)
+    if known.forbid_within is True:
+        shell.append("--forbid-within-tiers")
+    possible = not isinstance(known.max_parents, Mapping) and isinstance(known.forbid_within, bool)
     return [f"knowledge=bs.Knowledge({inside})"], shell if possible else None, notes
 
 

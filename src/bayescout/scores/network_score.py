@@ -10,13 +10,14 @@ import numpy as np
 
 from bayescout.arrays import Floats
 from bayescout.data.table import Table
+from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.scores import Formula, PriorLike, ScoreLike, Scorer, bind, family_prior
 from bayescout.scores.family_prior import Believing
 from bayescout.scores.interventional import InterventionalScorer
 from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.table_scorer import TableScorer
-from bayescout.statistics.alignment import aligned_table
+from bayescout.statistics.alignment import aligned_table, needed_names
 from bayescout.statistics.engine import Statistics
 
 
@@ -70,10 +71,10 @@ def score(
 ) -> float:
     """The score of a graph (or of the graph of a network) on data, in nats; larger is better.
 
-    `structure` is a `Dag`, or anything with a `.dag`. If it also has states (a network), they are
-    the declared states of the data, so that a state absent from this sample still counts. A structure
-    prior, and the beliefs of the knowledge, are added as in `learn`. Further arguments are those of
-    `as_table`.
+    `structure` is a `Dag`, anything with a `.dag`, or a graph in another form (see `as_dag`); arcs and
+    matrices are over the columns of the data. If it also has states (a network), they are the declared
+    states of the data, so that a state absent from this sample still counts. A structure prior, and the
+    beliefs of the knowledge, are added as in `learn`. Further arguments are those of `as_table`.
     """
     dag, table = aligned(structure, data, **table_options)
     return total(bind(score, table, prior=family_prior(structure_prior, table.names, knowledge)), dag)
@@ -143,7 +144,7 @@ def score_parts(
 
 def aligned(structure: Any, data: Any, **table_options: Any) -> tuple[Dag, Table]:
     """The graph, and the data with exactly its nodes as columns, in its order."""
-    dag: Dag = structure if isinstance(structure, Dag) else structure.dag
+    dag = as_dag(structure, needed_names(structure, data))
     return dag, aligned_table(dag, data, **_with_states(structure, dag, table_options))
 
 

@@ -28,6 +28,13 @@ def aligned_table(dag: Dag, data: Any, **options: Any) -> Table:
     return as_table(data, columns=dag.nodes, **options)
 
 
+def needed_names(graph: Any, data: Any) -> tuple[Label, ...] | None:
+    """The columns of the data, for a graph that may have no names of its own: arcs, or a matrix."""
+    if isinstance(graph, Dag) or hasattr(graph, "dag"):
+        return None
+    return tuple(column_names(data))
+
+
 def refuse_missing_nodes(dag: Dag, columns: Iterable[Label]) -> None:
     """Refuse data without a column for every node."""
     present = set(columns)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import KnowledgeError, UnknownNameError
+from bayescout.errors import KnowledgeError, SettingError, UnknownNameError
 from bayescout.graph.orders import find_cycle
 from bayescout.search.frame.beliefs import beliefs_to_list, checked_beliefs, shown_pair
+from bayescout.search.frame.knowledge_input import arcs_of, checked_fields, read_fields, split
 from bayescout.wording import setting
 
 Label = Hashable
@@ -27,9 +29,12 @@ Bools = NDArray[np.bool_]
 class Knowledge:
     """Prior knowledge, in labels; every search obeys it and every result keeps it.
 
-    required, forbidden  (parent, child) arcs
+    required, forbidden  arcs: (parent, child) pairs, texts "a->b", {parent: children}, or a frame with the
+                         columns from and to
     tiers                groups of labels: no arc from a later group into an earlier one; a variable in
                          no group is free
+    forbid_within        True: no arc between two variables of one tier either; or the numbers of the tiers
+                         that this is so of, from 1
     order                all variables, parents before children: only forward arcs
     max_parents          the largest number of parents of every node, or {label: number}
     beliefs              probabilities of arcs: {(parent, child): 0.9}, or of either direction of one:
@@ -43,11 +48,14 @@ class Knowledge:
     order: tuple[Label, ...] | None = None
     max_parents: int | Mapping[Label, int] | None = None
     beliefs: Mapping[Arc | frozenset[Label], float] = field(default_factory=dict, hash=False)
+    forbid_within: bool | tuple[int, ...] = False
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
-            object.__setattr__(self, name, tuple(_pair(arc, name) for arc in getattr(self, name)))
+            arcs = arcs_of(getattr(self, name), name)
+            object.__setattr__(self, name, tuple(_pair(arc, name) for arc in arcs))
         object.__setattr__(self, "tiers", tuple(_group(tier) for tier in self.tiers))
+        object.__setattr__(self, "forbid_within", _closed(self.forbid_within, len(self.tiers)))
         if self.order is not None:
             object.__setattr__(self, "order", tuple(self.order))
         if isinstance(self.max_parents, Mapping):
@@ -87,11 +95,30 @@ class Knowledge:
                 raise KnowledgeError(
                     f"required arc {arc} goes against the order, which has {child} before {parent}"
                 )
+            if parent in tier and tier[parent] == tier.get(child) and self.is_closed(tier[parent]):
+                raise KnowledgeError(
+                    f"required arc {arc} lies within tier {tier[parent] + 1}, in which arcs are forbidden"
+                )
             if tier.get(parent, -1) > tier.get(child, len(tier)):
                 raise KnowledgeError(
                     f"required arc {arc} goes from tier {tier[parent] + 1} back to tier {tier[child] + 1}"
                 )
         _check_required_cycle(self.required)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Knowledge:
+        """The knowledge in a file: JSON, or lines such as `forbid a -> b`; see `knowledge_input`."""
+        try:
+            return cls(**read_fields(path))
+        except KnowledgeError:
+            raise
+        except (TypeError, ValueError, AttributeError) as error:
+            raise KnowledgeError(f"{path}: is not knowledge: {error}") from None
+
+    def is_closed(self, tier: int) -> bool:
+        """Return True if arcs within a tier, counted from 0, are forbidden."""
+        within = self.forbid_within
+        return within if isinstance(within, bool) else tier + 1 in within
 
     @property
     def is_empty(self) -> bool:
@@ -152,7 +179,7 @@ class Knowledge:
 
     def _forbid_by_groups(self, allowed: Bools, position: Mapping[Label, int]) -> None:
         for late, tier in enumerate(self.tiers):
-            for early in self.tiers[:late]:
+            for early in self.tiers[: late + self.is_closed(late)]:
                 for parent in tier:
                     for child in early:
                         allowed[position[parent], position[child]] = False
@@ -180,7 +207,10 @@ class Knowledge:
             "order": None if self.order is None else list(self.order),
             "max_parents": [[k, v] for k, v in limits.items()] if isinstance(limits, Mapping) else limits,
             "beliefs": beliefs_to_list(self.beliefs),
-        }
+        } | ({"forbid_within": self._within()} if self.forbid_within else {})
+
+    def _within(self) -> bool | list[int]:
+        return self.forbid_within if isinstance(self.forbid_within, bool) else list(self.forbid_within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,11 +274,14 @@ class Rules:
 
 def _pair(arc: Iterable[Label], name: str) -> Arc:
     try:
-        if isinstance(arc, str):  # whose letters are no variables
+        ends = split(arc) if isinstance(arc, str) else arc
+        if ends is None:  # a text without an arrow, whose letters are no variables
             raise TypeError
-        parent, child = arc
+        parent, child = ends
     except (TypeError, ValueError):
-        raise KnowledgeError(f"a {name} arc is a (parent, child) pair, not {arc!r}") from None
+        raise KnowledgeError(
+            f"a {name} arc is a (parent, child) pair, or a text 'a->b', not {arc!r}"
+        ) from None
     if parent == child:
         raise KnowledgeError(f"{name} arc {parent} -> {child} is a loop; an arc joins two variables")
     return parent, child
@@ -261,6 +294,38 @@ def _group(tier: Any) -> tuple[Label, ...]:
             f"group: put it in one, [{tier!r}]"
         )
     return tuple(tier)
+
+
+def _closed(within: Any, tiers: int) -> bool | tuple[int, ...]:
+    """`forbid_within`, checked."""
+    if isinstance(within, bool):
+        return within
+    numbers = tuple(within) if isinstance(within, list | tuple) else ("",)
+    if not all(type(one) is int and 1 <= one <= tiers for one in numbers):
+        raise KnowledgeError(
+            f"forbid_within is True or False, or numbers of tiers from 1 to {tiers}, not {within!r}"
+        )
+    return tuple(sorted(set(numbers))) or False
+
+
+KnowledgeLike = Knowledge | Mapping[str, Any] | str | PathLike[str]
+"""Knowledge, a dict of its fields, or a file."""
+
+
+def as_knowledge(given: KnowledgeLike | None) -> Knowledge:
+    """Knowledge from one, from a dict of its fields, or from a file; none at all from None."""
+    if given is None:
+        return Knowledge()
+    if isinstance(given, Knowledge):
+        return given
+    if isinstance(given, Mapping):
+        return Knowledge(**checked_fields(given))
+    if isinstance(given, str) or hasattr(given, "__fspath__"):
+        return Knowledge.read(given)
+    raise SettingError(
+        f"knowledge is Knowledge(required=[...], ...), a dict of its fields or a file, not a "
+        f"{type(given).__name__}"
+    )
 
 
 def _check_required_cycle(required: Sequence[Arc]) -> None:
