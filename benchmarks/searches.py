@@ -1,7 +1,7 @@
 """Every search with its own settings on one sample: score, distance to the true class, processor seconds.
 
     python benchmarks/searches.py [network ...] [--rows 1000] [--score bdeu] [--max-time 60]
-                                  [--searches tabu,ges]
+                                  [--searches "tabu,tabu restarts=20,ges"]
 
 `below` is how far, in nats, a score lies below the best of all. The distance is the structural Hamming
 distance between equivalence classes. Seconds are those of the processor, with one worker, the best of three
@@ -16,9 +16,15 @@ import argparse
 import time
 
 import bayescout as bs
-from bayescout.search import SEARCHES
+from bayescout.search import SEARCHES, search_named
 
 REPEATS, SHORT = 3, 5.0
+
+
+def named(text):
+    """The search of a name and its settings, whole numbers: `tabu restarts=20`."""
+    name, *settings = text.split()
+    return search_named(name, **{key: int(value) for key, value in (one.split("=") for one in settings)})
 
 
 def run(name, table, truth, score, max_time):
@@ -27,7 +33,7 @@ def run(name, table, truth, score, max_time):
     seconds = []
     while len(seconds) < REPEATS and sum(seconds) < SHORT:
         begin = time.process_time()
-        found = bs.learn(table, name, score, knowledge, seed=1, max_time=max_time, workers=1)
+        found = bs.learn(table, named(name), score, knowledge, seed=1, max_time=max_time, workers=1)
         seconds.append(time.process_time() - begin)
     return found, min(seconds)
 
@@ -42,12 +48,12 @@ def compare(network, rows, names, score, max_time):
     found = {name: run(name, table, truth, score, max_time) for name in names}
     best = max(own_score(result) for result, _ in found.values())
     print(f"{network}, {rows:,} rows, {score}")
-    print(f"  {'search':<16}{'below':>10}{'distance':>10}{'seconds':>10}")
+    print(f"  {'search':<20}{'below':>10}{'distance':>10}{'seconds':>10}")
     for name, (result, seconds) in found.items():
         mark = "*" if result.stop_reason == "max_time" else ""
         distance = bs.compare(result.cpdag, truth).shd if result.own_score is None else ""
         print(
-            f"  {name:<16}{best - own_score(result):>10,.1f}{distance:>10}{seconds:>10,.2f}{mark}", flush=True
+            f"  {name:<20}{best - own_score(result):>10,.1f}{distance:>10}{seconds:>10,.2f}{mark}", flush=True
         )
 
 
