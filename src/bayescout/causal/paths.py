@@ -86,8 +86,9 @@ def _require_direction(graph: Pdag, x: int, between: Positions) -> None:
     """Refuse a class in which a possibly causal path begins with an edge that may point either way."""
     if not graph.is_cpdag() and graph.is_narrowed_class():
         raise GraphError(
-            "knowledge or interventions have ruled out some DAGs of this class, and sets are found for whole "
-            "classes or for a DAG: give the DAG, or ask bayescout.effect for the possible effects"
+            "knowledge, interventions or the score's model (in which no number is a parent of a category) "
+            "have ruled out some DAGs of this class, and sets are found for whole classes or for a DAG: give "
+            "the DAG, or ask bayescout.effect for the possible effects"
         )
     if not graph.is_cpdag():
         raise GraphError("a partially directed graph must be a class of DAGs: use dag.cpdag(), or a DAG")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from bayescout.arrays import Floats
 from bayescout.data.table import Table
+from bayescout.display import Grid, Shown
 from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
 from bayescout.scores import Formula, PriorLike, ScoreLike, Scorer, bind, family_prior
@@ -39,8 +40,8 @@ class NodeScore:
     log_prior: float = 0.0
 
 
-@dataclass(frozen=True)
-class ScoreParts:
+@dataclass(frozen=True, repr=False)
+class ScoreParts(Shown):
     """A network's score, log-likelihood, penalty, log prior and free parameters, in total and per node."""
 
     score_name: str
@@ -54,6 +55,36 @@ class ScoreParts:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def _grid(self) -> Grid:
+        figures = ("score", "log_likelihood", "penalty", "log_prior", "parameters")
+        rows = [
+            (
+                str(one.node),
+                ", ".join(map(str, one.parents)),
+                *(_figure(getattr(one, name)) for name in figures),
+            )
+            for one in self.nodes
+        ]
+        total = ("in all", "", *(_figure(getattr(self, name)) for name in figures))
+        heads = ("node", "parents", "score", "log-likelihood", "penalty", "log prior", "parameters")
+        title = f"{self.score_name} of {self.rows:,.6g} rows: {self.score:,.3f}"
+        return Grid(title, heads, (*rows, total), len(figures))
+
+    def _columns(self) -> dict[Hashable, list[Any]]:
+        names = [one.name for one in fields(NodeScore)]
+        found: dict[Hashable, list[Any]] = {
+            name: [getattr(one, name) for one in self.nodes] for name in names
+        }
+        return found | {"parents": [", ".join(map(str, one.parents)) for one in self.nodes]}
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+
+
+def _listed(one: NodeScore) -> str:
+    return ", ".join(map(str, one.parents))
 
 
 def total(scorer: Scorer, dag: Dag) -> float:
