@@ -12,6 +12,7 @@ from rich.text import Text
 from bayescout.cli.render import console, grid, label
 from bayescout.data.table import Table
 from bayescout.errors import printable
+from bayescout.explain import Explanation
 from bayescout.result import Result
 
 MOST_COLUMNS = 24
@@ -110,13 +111,20 @@ def _arcs(result: Result, unit: float) -> Any:
     rows = [
         (
             f"{one.parent} -> {one.child}",
-            "required" if one.required else "told by the data" if one.compelled else "may be turned",
+            _direction(one),
             f"{-(one.remove or 0.0) / unit:,.2f}",
         )
         for one in found[:MOST_ARCS]
     ]
     more = f", the first {MOST_ARCS} of {len(found)}" if len(found) > MOST_ARCS else ""
     return grid(f"Arcs by worth{more}", ["arc", "direction", "worth"], rows, numbers=1)
+
+
+def _direction(one: Explanation) -> str:
+    """Who says which way an arc points."""
+    if one.required or one.forbidden:
+        return "as the model needs it" if one.barred else "as is known"
+    return "told by the data" if one.compelled else "may be turned"
 
 
 def next_steps(data: str, output: str | None, report: str | None) -> list[str]:
