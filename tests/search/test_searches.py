@@ -647,7 +647,7 @@ def test_wrong_arguments_are_refused_before_the_work():
         ({"seed": -1}, SettingError),
         ({"max_time": 0}, SettingError),
         ({"max_time": "10"}, SettingError),
-        ({"knowledge": {"max_parents": 2}}, SettingError),
+        ({"knowledge": 2}, SettingError),
         ({"callback": 3}, SettingError),
         ({"max_steps": -1}, SettingError),
         ({"top": 0}, SettingError),
