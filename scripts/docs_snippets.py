@@ -30,7 +30,10 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 NOT_RUN = ("decisions", "studies")
 COLUMNS = 96
+PROCESSES = 2
 
 FENCE = re.compile(r"^```(\w*)[^\n`]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 FIRST_USE = re.compile(r"^bayescout: compiling its kernels[^\n]*\n", re.MULTILINE)
@@ -262,6 +266,18 @@ def pages() -> list[Path]:
     return [path for path in files if any(snippets(path.read_text(encoding="utf-8")))]
 
 
+def _told(path: Path, write: bool) -> tuple[Path, float, list[Difference]]:
+    """Visit one page: its name, the seconds it took, and its differences."""
+    start = time.perf_counter()
+    short = path.relative_to(ROOT)
+    try:
+        found = [replace(one, page=short) for one in visit(path, write)]
+    except Exception as error:  # the other pages are run all the same
+        where = " ".join(getattr(error, "__notes__", []))
+        found = [Difference(short, 1, f"{type(error).__name__}: {error}; {where}")]
+    return short, time.perf_counter() - start, found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     mode = parser.add_mutually_exclusive_group(required=True)
@@ -272,15 +288,12 @@ def main() -> int:
     os.environ["COLUMNS"] = str(COLUMNS)
     found: list[Difference] = []
     begin = time.perf_counter()
-    for path in [path.resolve() for path in chosen.pages] or pages():
-        start = time.perf_counter()
-        short = path.relative_to(ROOT)
-        try:
-            found += [replace(one, page=short) for one in visit(path, chosen.write)]
-        except Exception as error:  # the other pages are run all the same
-            where = " ".join(getattr(error, "__notes__", []))
-            found.append(Difference(short, 1, f"{type(error).__name__}: {error}; {where}"))
-        print(f"{time.perf_counter() - start:6.1f} s  {short}", flush=True)
+    every = [path.resolve() for path in chosen.pages] or pages()
+    every.sort(key=lambda path: (-len(path.read_text(encoding="utf-8")), path))  # long ones first
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as workers:
+        for short, seconds, differences in workers.map(partial(_told, write=chosen.write), every):
+            found += differences
+            print(f"{seconds:6.1f} s  {short}", flush=True)
     used = os.times()
     processor = used.user + used.system + used.children_user + used.children_system
     print(f"{time.perf_counter() - begin:6.1f} s  in all, {processor:.1f} s of processor time")
