@@ -36,7 +36,13 @@ def test_readme_commands_exist():
     assert named <= known
 
 
-@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+EXAMPLES = [
+    pytest.param(path, marks=pytest.mark.slow) if path.stem == "trust" else path
+    for path in sorted((ROOT / "examples").glob("*.py"))
+]
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_run(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [str(script), "1"])

@@ -221,6 +221,7 @@ def test_the_typical_run_is_the_one_in_the_middle(records):
     assert figures.typical(Records(runs)).measures["score"] == 2.0
 
 
+@pytest.mark.slow
 def test_findings_follow_the_records(records):
     def at(distance):
         return lambda record: {"score": record.measures["reference"] + distance}

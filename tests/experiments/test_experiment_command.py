@@ -242,6 +242,7 @@ def test_temporary_files_that_a_kill_left_go_with_the_next_run(small, tmp_path):
     assert not [path for path in left if path.exists()]
 
 
+@pytest.mark.slow
 def test_verdicts_are_shown_with_their_size_and_reasons(capsys, tiny_studies, tmp_path):
     """What is said of a smaller study: its size, each verdict with it, the reason beside it; and as JSON."""
     from bayescout.cli.experiments import _facts, _show

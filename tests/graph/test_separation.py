@@ -19,6 +19,7 @@ def three_sets(rng, n):
     return [set(np.flatnonzero(role == k).tolist()) for k in range(3)]
 
 
+@pytest.mark.slow
 def test_networkx_agrees_on_thousands_of_random_graphs():
     rng = np.random.default_rng(2024)
     separated = 0

@@ -325,6 +325,7 @@ def test_too_many_configurations_and_ranges_are_refused():
         fit(Dag.empty("ay"), {"a": ["u", "v"], "y": [0.0, 1e200]})
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(mixed_networks())
 def test_a_fit_to_many_samples_is_near_the_network(network):

@@ -162,6 +162,7 @@ def test_an_answer_does_not_depend_on_the_rows_beside_it(data):
         assert np.array_equal(found, few[key], equal_nan=True)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_filled_cells_have_the_largest_density(data):

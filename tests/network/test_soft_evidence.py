@@ -234,6 +234,7 @@ def test_findings_that_cannot_be_used_are_refused(options, error, message):
         asia().query("lung", {"xray": "yes"}, **options)
 
 
+@pytest.mark.slow
 def test_findings_that_cannot_be_are_refused():
     model = asia()
     with pytest.raises(NetworkError, match="either=no has probability zero given the evidence"):

@@ -50,6 +50,7 @@ def formula_of(table, ess, iss_mu, more):
     return CgBde(ess, iss_mu, None if more is None else n + more)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(data=st.data(), prior=PRIORS)
 def test_it_is_the_product_of_predictions_row_by_row(data, prior):

@@ -157,6 +157,7 @@ class FewArcs(OracleScore):
         return np.array([self.local(*family) for family in families])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [Imap(), ImapPruned()], ids=repr)
 def test_with_an_oracle_every_dependency_is_covered_and_true(search):
     check_with_oracles(search, range(4))

@@ -131,6 +131,7 @@ def test_arbitrary_scores_are_solved_by_both_methods(n, monkeypatch):
             assert min(step.facts.get("bound", math.inf) for step in result.trace) >= best - 1e-9
 
 
+@pytest.mark.slow
 def test_parts_with_parents_in_earlier_parts_are_solved():
     """Two tiers: sets of the second that differ only in the first stand for each other."""
     for seed in range(8):

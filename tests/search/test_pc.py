@@ -49,6 +49,7 @@ def found_by(search, statistics_score, names, knowledge=None):
     return bs.Dag(tuple(names), run.best[1]), run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [Pc(), Cpc()], ids=repr)
 def test_the_true_class_is_found_from_d_separation(search):
     for seed in range(60):
