@@ -279,6 +279,15 @@ def test_effects_use_the_rows_in_which_nothing_else_was_set():
     assert bs.effect(model.dag, table, "a", "c").rows == 4000
 
 
+def test_averaged_effects_use_them_too():
+    """Half of the rows have b set, and with it c: taken for rows as they came, they halve the effect."""
+    model, frame = experiment(2000)
+    result = bs.learn(frame, "ges", "bdeu", interventions="set")
+    found = bs.effect(result, result.table, "a", "c", bootstrap=5, workers=1)
+    for state, own in zip(("no", "yes"), found.estimates, strict=True):
+        assert own[1] == pytest.approx(model.do(a=state).query("c")["yes"], abs=0.05)
+
+
 # ---- reading and writing
 
 

@@ -60,7 +60,6 @@ def effect(
     table = as_table(data, missing="keep")
     structure = as_graph(graph)
     _check_ends(structure, table, x, y)
-    table = _undisturbed(table, x)
     if isinstance(structure, Dag):
         return _in_dag(structure, table, x, y, adjust, latent, say=True)
     if adjust is not None:
@@ -104,7 +103,7 @@ def _in_dag(dag: Dag, table: Table, x: Label, y: Label, adjust: Any, latent: Any
         if best is None:
             raise GraphError(f"no set of variables shows the effect of {x!r} on {y!r}; {_instead(sets)}")
         chosen = list(best)
-    found = estimated(table, x, y, chosen)
+    found = estimated(_undisturbed(table, x), x, y, chosen)
     if say:
         _warn_of_support(found)
     return found
