@@ -153,25 +153,12 @@ class _Reader:
             node.table_at, node.table = at, tokens.nested_numbers()
 
         def functable(at: int) -> None:
-            node.table_at, node.chosen = at, self.nested_names()
+            node.table_at, node.chosen = at, tokens.nested(lambda: tokens.name("a state, '(' or ')'"))
 
         return {
             "kind": kind, "states": states, "numstates": numstates, "levels": levels, "parents": parents,
             "probs": probs, "functable": functable,
         }  # fmt: skip
-
-    def nested_names(self) -> list[str]:
-        tokens = self.tokens
-        tokens.expect("(")
-        found, depth = [], 1
-        while depth:
-            if tokens.accept("("):
-                depth += 1
-            elif tokens.accept(")"):
-                depth -= 1
-            elif not tokens.accept(","):
-                found.append(tokens.name("a state, '(' or ')'"))
-        return found
 
     def settled(self, node: _Node) -> DraftNode:
         """Name states that are only counted, and make a table of the states that a function chooses."""

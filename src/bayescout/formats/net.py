@@ -158,16 +158,7 @@ class _Reader:
         tokens = self.tokens
         if tokens.is_word("normal"):
             return [self.normal()]
-        tokens.expect("(")
-        found, depth = [], 1
-        while depth:
-            if tokens.accept("("):
-                depth += 1
-            elif tokens.accept(")"):
-                depth -= 1
-            elif not tokens.accept(","):
-                found.append(self.normal())
-        return found
+        return tokens.nested(self.normal)
 
     def normal(self) -> Line:
         """`normal ( 1.5 + 0.5 * level - 2 * depth, 0.25 )`."""

@@ -6,14 +6,17 @@ Comments that hold a fact (see `facts.py`) are kept for the block that they are 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from bayescout.formats.facts import Facts
 from bayescout.formats.numbers import NUMBER
 from bayescout.formats.text import Source, unquote
+
+Item = TypeVar("Item")
 
 _NUMBER = re.compile(NUMBER)
 _PLAIN = re.compile(r"\([\s,()0-9eE+.-]*+")
@@ -153,6 +156,10 @@ class Scanner:
         plain = self._plain_numbers()
         if plain is not None:
             return plain
+        return self.nested(lambda: self.number("a number, '(' or ')'"))
+
+    def nested(self, item: Callable[[], Item]) -> list[Item]:
+        """What `item` reads, over a list in parentheses, which may have lists inside, all in their order."""
         self.expect("(")
         found, depth = [], 1
         while depth:
@@ -161,7 +168,7 @@ class Scanner:
             elif self.accept(")"):
                 depth -= 1
             elif not self.accept(","):
-                found.append(self.number("a number, '(' or ')'"))
+                found.append(item())
         return found
 
     def _plain_numbers(self) -> list[float] | None:
