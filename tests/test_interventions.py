@@ -360,6 +360,12 @@ def test_what_would_take_them_for_other_rows_refuses():
         bs.learn(acted, "pc", interventions="set")
 
 
+def test_scored_sets_have_no_rows_to_act_in():
+    sets = bs.candidate_sets(experiment()[1].drop(columns="set"))
+    with pytest.raises(BayescoutError, match="no rows; leave out the interventions"):
+        bs.learn(sets, interventions={"a": [0]})
+
+
 def test_on_the_command_line(tmp_path):
     _, frame = experiment()
     path, net = str(tmp_path / "t.csv"), str(tmp_path / "n.json")

@@ -118,6 +118,8 @@ class Task:
         if isinstance(score, str) and not automatic:
             score = formula_named(score)  # a wrong name is told before any work
         if listed is not None:
+            if interventions is not None:
+                raise SettingError("scored parent sets have no rows; leave out the interventions")
             given = without_rows(listed)
         else:
             given = _table_of(data, missing, discretise, interventions)
