@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 
-.PHONY: browser demo docs docs-write test test-slow check format lint types bench peers clean
+.PHONY: browser demo docs docs-write test test-slow check format lint types bench peers wheel clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -68,6 +68,10 @@ browser: $(BROWSER)
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# The wheel as a stranger has it: built, installed with the core dependencies alone, and used. Needs the package index.
+wheel: $(STAMP)
+	$(BIN)/python scripts/check_wheel.py
 
 # The other libraries of the field, in an environment of their own: for benchmarks, and to read what we write.
 peers:

@@ -66,6 +66,7 @@ def main(seconds: float = 8.0, folder: Path = Path("demo")) -> None:
     out.print(
         f"open this in a browser to explore the network: {page.resolve()}", markup=False, soft_wrap=True
     )
+    out.print("or see a search work, and steer it: bayescout serve --example alarm", markup=False)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ discrete_data   independent columns of codes; cardinality 1, one row and unused 
 entangled_data  noisy copies of one column: every arc looks good, so a search is tempted into cycles
 tables          discrete, continuous or mixed tables with labels and states of several types, maybe weighted,
                 and maybe with missing cells
+
+`examples` says how many of them a test tries that wants more than the others.
 """
 
 from __future__ import annotations
@@ -11,9 +13,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from bayescout.data.table import MissingReport, Table
+
+
+def examples(most: int) -> int:
+    """The examples of a property test: a fifth of these where the slow tests are not run."""
+    return most if settings.default.max_examples >= 100 else max(10, most // 5)
 
 
 def discrete_table(codes: Any, cardinalities: list[int], weights: Any = None) -> Table:

@@ -12,8 +12,10 @@ from scripts.import_graph import LAYERS, imports, modules, part
 
 REACHING_UP = {
     ("graph.dag", "plots.figures"): "Dag.plot",
+    ("graph.dag", "plots.saving"): "Dag.to_svg",
     ("graph.dag", "report.notebook"): "Dag in a notebook",
     ("graph.pdag", "plots.figures"): "Pdag.plot",
+    ("graph.pdag", "plots.saving"): "Pdag.to_svg",
     ("graph.pdag", "report.notebook"): "Pdag in a notebook",
     ("graph.pdag", "graph.dag"): "Pdag.to_dag",
     ("data.table", "data.write"): "Table.save and other forms of a table",
@@ -25,6 +27,8 @@ REACHING_UP = {
     ("network.network", "report.notebook"): "Network in a notebook",
     ("result", "report.notebook"): "Result in a notebook",
     ("result", "report.page"): "Result.report",
+    ("result", "report.widget"): "Result.widget",
+    ("result", "serve.opening"): "Result.open",
     ("result", "evidence"): "Result.load with the data",
 }
 """The few conveniences that reach up from inside a method: (module, imported module) and what for."""
@@ -163,6 +167,7 @@ FROM_STATISTICS = {
         "CORRECTIONS", "TESTS", "Correction", "Finding", "IndependenceTests", "Question",
     },
     "bayescout.statistics.dependencies": {"CachedTest", "DependencyRecord"},
+    "bayescout.statistics.screening": {"Neighbourhood", "Screening"},
 }  # fmt: skip
 """Values that searches get from the scorer, hand on or keep."""
 

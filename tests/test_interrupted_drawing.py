@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.errors import BayescoutWarning
 from bayescout.network.gibbs import Chain
+from tests.strategies import examples
 from tests.test_completion import KINDS, holed, network
 
 
@@ -101,7 +102,7 @@ def pairs_by_counting(columns):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_pairs_are_those_of_the_definition(data):
     n = data.draw(st.integers(1, 40))
     cell = st.sampled_from(["x", "y", None])

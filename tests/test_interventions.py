@@ -202,7 +202,7 @@ def test_both_kinds():
     frame.loc[200:, "v"] = rng.normal(5, 1, 200)
     result = bs.learn(frame, interventions={"v": np.arange(400) >= 200})
     assert list(result.arcs()) == [("g", "v")]
-    found = result.fit()
+    found = result.fit(prior="mle")
     means = [frame["v"][:200][group[:200] == state].mean() for state in ("p", "q")]
     assert found.distributions[1].intercepts == pytest.approx(np.array(means))
     assert found.query("g")["p"] == pytest.approx((group == "p").mean())
@@ -266,7 +266,7 @@ def test_a_variable_that_was_set_in_every_row():
     assert list(result.arcs()) == [("arm", "well")]
     assert result.cpdag.directed == ((0, 1),)
     with pytest.warns(BayescoutWarning, match="that of what it was set to"):
-        model = result.fit()
+        model = result.fit(prior="mle")
     assert model.query("arm")["new"] == pytest.approx((arm == "new").mean())
 
 

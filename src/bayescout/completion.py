@@ -22,7 +22,7 @@ from bayescout.errors import BayescoutWarning
 from bayescout.graph.dag import Dag
 from bayescout.network import Network, fit
 from bayescout.network.em import discrete_network
-from bayescout.network.fit import stacked
+from bayescout.network.fit import learned_prior, stacked
 from bayescout.network.gibbs import Chain
 from bayescout.network.impute import complete
 from bayescout.network.regression import LEAST_SIZE, MOST_SIZE
@@ -130,7 +130,7 @@ def _completed(table: Table, rules: Rules, seed: int, workers: int | None, late:
     plan, tree = Plan.of(table), first_tree(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayescoutWarning)  # of fits that are only steps on the way
-        network = fit(Dag(table.names, tree), table, prior=_prior(table), missing="available")
+        network = fit(Dag(table.names, tree), table, prior=learned_prior(table), missing="available")
         chain = Chain.of_table(table, workers)
         if late():
             chain.begin(network, rng)
@@ -179,11 +179,6 @@ def _swept(chain: Chain, network: Network, rng: np.random.Generator, sweeps: int
             return
 
 
-def _prior(table: Table) -> str:
-    """The prior of tables, which leaves nothing impossible; regressions have none."""
-    return "mle" if table.is_continuous else "bdeu"
-
-
 def _climbed(scorer: Scorer, rules: Rules, start: ParentSets | str, late: Late) -> ParentSets:
     """The graph that hill climbing finds, from the last one."""
     if scorer.legal is not None:
@@ -202,8 +197,8 @@ def _fitted(dag: Dag, table: Table, scorer: Scorer) -> Network:
     families = list(enumerate(dag.parents))
     if isinstance(counts, Counts) and all(counts.is_dense(*family) for family in families):
         held = [counts.count(*family).astype(np.float64) for family in families]
-        return discrete_network(dag, table, held, _prior(table), 1.0)
-    return fit(dag, table, prior=_prior(table))
+        return discrete_network(dag, table, held, learned_prior(table), 1.0)
+    return fit(dag, table, prior=learned_prior(table))
 
 
 def _narrowed(rules: Rules, table: Table) -> Rules:

@@ -13,10 +13,13 @@ from bayescout.data.reading import ColumnReading, DataReading
 from bayescout.data.table import Table
 from bayescout.errors import DataError, SettingError
 from bayescout.result import Result
-from bayescout.scores import bind, family_prior
+from bayescout.result_settings import Settings
+from bayescout.scores import Scorer, bind, family_prior
 from bayescout.scores.network_score import total
+from bayescout.scores.wide_scorer import WideScorer
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.statistics.alignment import refuse_missing_nodes
+from bayescout.statistics.columns import ColumnCovariance
 
 AGREES = 1e-9
 """The largest relative difference of scores of the same rows in another order."""
@@ -31,15 +34,8 @@ def with_data(result: Result, data: Any) -> Result:
             "your own, which a file cannot keep: learn again, or use fit(data)"
         )
     refuse_missing_nodes(result.dag, column_names(data))
-    table = _as_read(result, reading, data)
-    table = table.select([table.names[i] for i in canonical_order(table)])
-    drawn = None
-    if table.has_missing:
-        rules = result.settings.knowledge.compile(table.names)
-        drawn = completed(table, rules, result.seed).table
-    scored = table if drawn is None else drawn
-    prior = family_prior(result.settings.made_prior(), table.names, result.settings.knowledge)
-    scorer = bind(result.settings.made_score(), scored, prior=prior)
+    wide = result.screened is not None
+    table, drawn, scorer = evidence_of(_as_read(result, reading, data), result.settings, wide)
     if table.fingerprint != result.fingerprint:
         found = total(scorer, result.dag.reordered(table.names))
         if not abs(found - result.score) <= AGREES * (1 + abs(result.score)):
@@ -49,6 +45,23 @@ def with_data(result: Result, data: Any) -> Result:
                 f"{found:,.3f}; fit(data) and bayescout.gap(result, data=...) take other data"
             )
     return replace(result, table=table, completed=drawn, scores=scorer)
+
+
+def evidence_of(table: Table, settings: Settings, wide: bool = False) -> tuple[Table, Table | None, Scorer]:
+    """The table as it is scored under these settings, the same with missing cells drawn, and the scorer.
+
+    That of a `wide` table, whose search looked at screened pairs, has no beliefs.
+    """
+    table = table.select([table.names[i] for i in canonical_order(table)])
+    drawn = None
+    if table.has_missing:
+        rules = settings.knowledge.compile(table.names)
+        drawn = completed(table, rules, settings.seed).table
+    scored = table if drawn is None else drawn
+    prior = family_prior(settings.made_prior(), table.names, None if wide else settings.knowledge)
+    if wide:
+        return table, drawn, WideScorer(settings.made_score(), ColumnCovariance(scored), prior=prior)
+    return table, drawn, bind(settings.made_score(), scored, prior=prior)
 
 
 def _as_read(result: Result, reading: DataReading, data: Any) -> Table:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayescout.search.frame.knowledge import KnowledgeLike
     from bayescout.search.frame.outcome import Callback, Limits
     from bayescout.statistics.engine import Engine
+    from bayescout.wide import ScreenLike
 
 
 def learn(
@@ -38,6 +39,8 @@ def learn(
     discretise: Choice | None = None,
     structure_prior: PriorLike | None = None,
     interventions: Any = None,
+    memory: int | float | str | None = None,
+    screen: ScreenLike = None,
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
 
@@ -72,6 +75,14 @@ def learn(
                 single arcs are in the knowledge. Its log is part of the score
     interventions  the variables that were set from outside, row by row: a column's name, one entry per row,
                 or {variable: rows}, as in `as_table`. Such a row leaves the family of what was set in it
+    memory      the most that may be resident, such as "2 GB", where `data` are not in memory yet: several
+                Parquet or Arrow files (a folder, "rows/*.parquet"), a lazy frame, a DuckDB relation, an Arrow
+                dataset; what does not fit is kept on disk as codes. Default: half of what is free; no effect
+                on the answer
+    screen      the pairs of columns that a search looks at: "auto" (the default) screens continuous tables
+                of more than 500 columns, "none" looks at all, "arc" leaves out pairs whose arc gains less
+                by itself than it is charged, and a number those of which it gains fewer nats. What was left
+                out is in `Result.screened`; only auto and ges, with bic, ebic, aic or loglik, can do it
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error
@@ -89,7 +100,7 @@ def learn(
         raise SettingError(f"callback must be a function of a step, not {callback!r}")
     task = Task.of(
         data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-        discretise, structure_prior, interventions, resumable=checkpoint is not None,
+        discretise, structure_prior, interventions, memory, screen, resumable=checkpoint is not None,
     )  # fmt: skip
     # cells that were drawn in part cannot be drawn again, so a checkpoint of them would be of no use
     store = None if checkpoint is None or task.interrupted else task.checkpoint(checkpoint)
@@ -118,13 +129,14 @@ class _Shown:
     def __enter__(self) -> Callable[[Any], Any] | None:
         if not self.progress:
             return self.callback
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        from bayescout.progress import progress_line
 
         columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
         if self.limits.max_time or self.limits.max_steps:
             columns += [BarColumn(bar_width=20), TextColumn("{task.percentage:.0f}% of the budget")]
-        self.line = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.line = progress_line(*columns)
         self.line.start()
         task = self.line.add_task("learning", total=None)
 

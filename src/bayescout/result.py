@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescout.data.files import atomic_write
-from bayescout.data.reading import ColumnReadings, DataReading
+from bayescout.data.reading import ColumnReadings, DataReading, in_words
 from bayescout.data.table import Table
 from bayescout.errors import FormatError, SettingError
 from bayescout.explain import Explanation, explain
@@ -25,17 +25,25 @@ from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
 from bayescout.scores import Scorer, bind, family_prior
+from bayescout.scores.wide_scorer import WideScorer
+from bayescout.search.classes.sparse import class_pairs
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Outcome, Step
 from bayescout.search.frame.problem import Edges, ParentSets
+from bayescout.search.frame.wide_rules import compile_wide
+from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.dependencies import DependencyRecord
+from bayescout.statistics.screening import Screened
+
+if TYPE_CHECKING:
+    from bayescout.network import Network
 
 Label = Hashable
 FORMAT, VERSION = "bayescout-result", 1
 USELESS = 0.2
 """A bound further off than this share of the score still covers parent sets that were not examined yet."""
 
-OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl")
+OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl", ".svg", ".png", ".pdf")
 
 
 def says_nothing(score: float, gap: float) -> bool:
@@ -94,6 +102,7 @@ class Result:
                  discrete to a continuous variable in a conditional Gaussian network
     told         the arcs of `dag`, by position, whose direction interventions tell: some row has one end set
                  from outside and not the other
+    screened     the pairs of variables that the search looked at, if not all, and by which rule
     """
 
     dag: Dag
@@ -112,6 +121,7 @@ class Result:
     told: tuple[tuple[int, int], ...] = ()
     data: DataReading | None = None
     fingerprint: str | None = None
+    screened: Screened | None = None
     table: Table | None = field(default=None, repr=False)
     completed: Table | None = field(default=None, repr=False)
     scores: Scorer | None = field(default=None, repr=False)
@@ -207,6 +217,8 @@ class Result:
     @cached_property
     def _rules(self) -> Rules:
         """The knowledge and what the score's model rules out, in positions of the graph's nodes."""
+        if self.screened is not None:
+            return compile_wide(self.settings.knowledge, self.dag.nodes)
         rules = self.settings.knowledge.compile(self.dag.nodes)
         legal = np.ones((len(self.dag), len(self.dag)), dtype=bool)
         for parent, child in self.one_way:
@@ -221,7 +233,7 @@ class Result:
     def cpdag(self) -> Pdag:
         """The equivalence class, with every edge directed that the knowledge or the score's model directs."""
         free_of_rules = self.settings.knowledge.is_empty and not self.one_way
-        found = self.found_class or self.dag.cpdag()
+        found = self.found_class or self._own_class()
         # Tests may end in a pattern that is no class of the graph: nothing follows for it from its arcs.
         told = set(self.told) if self.told and found == self.dag.cpdag() else set()
         if (free_of_rules and not told) or not found.undirected:
@@ -239,14 +251,25 @@ class Result:
         directed = tuple(sorted([*found.directed, *fixed]))
         return meek(Pdag(found.nodes, directed, tuple(free)))
 
+    def _own_class(self) -> Pdag:
+        """The class of the graph alone."""
+        if self.screened is None:
+            return self.dag.cpdag()
+        return Pdag(self.dag.nodes, *class_pairs(self.dag.parents))
+
     def explain(self, a: Label, b: Label) -> Explanation:
         """The worth of the arc between two variables, or of its absence, and the counts behind it."""
         table, scores = self._evidence()
         tests = () if self.dependencies is None else self.dependencies.about(a, b)
         return explain(self.dag, self.cpdag, table, scores, a, b, self._rules, tests)
 
-    def fit(self, data: Any = None, prior: str = "mle", **options: Any) -> Any:
-        """The network with parameters, from the data it was learned from unless other data are given."""
+    def fit(self, data: Any = None, prior: str | None = None, **options: Any) -> Network:
+        """The network with parameters, from the data it was learned from unless other data are given.
+
+        Its tables have the prior `"bdeu"` unless another is named, so that no answer is undefined and no
+        state impossible because the data never showed it; `prior="mle"` gives the shares of the data.
+        Further options are those of `bayescout.fit`.
+        """
         from bayescout.network import fit
 
         if data is None:
@@ -269,6 +292,24 @@ class Result:
 
         write_report(self, path, truth, model, title)
 
+    def widget(self, truth: Any = None, height: int = 620) -> Any:
+        """The page of this result in a notebook's cell, to explore and to ask; needs the extra `notebook`."""
+        from bayescout.report.widget import result_widget
+
+        return result_widget(self, truth, height)
+
+    def open(
+        self, project: str | PathLike[str] | None = None, browser: bool = True, block: bool | None = None
+    ) -> Any:
+        """Open the page of this result in the browser, served on this computer; needs the extra `serve`.
+
+        What is returned has the `address` and `close()`. A script waits there for Ctrl-C; `block` says
+        otherwise. `project` is a folder that keeps what is done in the page.
+        """
+        from bayescout.serve.opening import open_result
+
+        return open_result(self, project, browser, block)
+
     def _evidence(self) -> tuple[Table, Scorer]:
         """The table that was scored, and its scores, which a copy computes again."""
         if self.scored_table is None:
@@ -284,6 +325,9 @@ class Result:
             return self.scores
         assert self.scored_table is not None
         settings, table = self.settings, self.scored_table
+        if self.screened is not None:
+            prior = family_prior(settings.made_prior(), table.names)
+            return WideScorer(settings.made_score(), ColumnCovariance(table), prior=prior)
         prior = family_prior(settings.made_prior(), table.names, settings.knowledge)
         return bind(settings.made_score(), table, prior=prior)
 
@@ -311,6 +355,14 @@ class Result:
             raise SettingError(f"kind must be 'network' or 'trace', not {kind!r}")
         return kinds[kind](self, **options)
 
+    def to_svg(
+        self, path: str | PathLike[str] | None = None, truth: Any = None, strengths: Any = None
+    ) -> str:
+        """The drawing as SVG text, also written to `path` if given; needs no matplotlib."""
+        from bayescout.plots.saving import svg_of
+
+        return svg_of(self, path, truth, strengths)
+
     def _repr_html_(self) -> str:
         from bayescout.report.notebook import result_html
 
@@ -334,6 +386,7 @@ class Result:
             "gap": self.gap,
             "own_score": self.own_score,
             "found_by": self.found_by,
+            **({} if self.screened is None else {"screened": asdict(self.screened)}),
             "data": None if self.data is None else self.data.to_dict(),
             **self._class_summary(),
         }
@@ -352,14 +405,31 @@ class Result:
         return found
 
     def __repr__(self) -> str:
+        size, score, search = self._in_words()
+        return f"<Result: {size}, {score}, {search}>"
+
+    def __str__(self) -> str:
+        """What `print` shows: a line each for the graph, the score, the search and the data."""
+        size, score, search = self._in_words()
+        lines = [f"Result: {size}", f"  score     {score}", f"  search    {search}"]
+        if self.screened is not None:
+            lines.append(f"  screened  {self.screened}")
+        if self.data is not None:
+            drawn = "" if self.completed is None else ", drawn for the search"
+            lines.append(f"  data      {self.data.used}{drawn}")
+            if self.data.left_out:
+                lines.append(f"  left out  {in_words(self.data.left_out)}")
+        return "\n".join(lines)
+
+    def _in_words(self) -> tuple[str, str, str]:
+        """The size of the graph, its score, and the search that found it."""
         proof = "" if self.optimality is None else f", {self.optimality}"
         part = "" if self.found_by is None else f" (found by {self.found_by})"
         prior = f" (prior: {self.settings.prior_told})" if self.settings.prior_told else ""
-        drawn = "" if self.completed is None else ", drawn for the search"
-        data = "" if self.data is None else f"; {self.data}{drawn}"
         return (
-            f"<Result: {graph_size(len(self.dag), self.dag.n_arcs)}, {self.settings.score} {self.score:,.3f}"
-            f"{prior}{proof}, {self.settings.search}{part} in {self.seconds:.3g} s, {self.stopped}{data}>"
+            graph_size(len(self.dag), self.dag.n_arcs),
+            f"{self.settings.score} {self.score:,.3f}{prior}{proof}",
+            f"{self.settings.search}{part} in {self.seconds:.3g} s, {self.stopped}",
         )
 
     # ---- files
@@ -369,7 +439,7 @@ class Result:
         if Path(path).suffix.lower() in OTHER_ENDINGS:
             raise SettingError(
                 f"{path} has the ending of another kind of file, and a result is JSON; name it .json, or "
-                f"write the network with result.fit().save(path)"
+                f"write the network with result.fit().save(path), a picture with result.to_svg(path)"
             )
         from bayescout.result_document import data_to_json
 
@@ -393,6 +463,7 @@ class Result:
             "fingerprint": self.fingerprint if self.table is None else self.table.fingerprint,
             "class": _class_to_json(self.found_class),
             "dependencies": _tests_to_json(self.dependencies),
+            **({} if self.screened is None else {"screened": asdict(self.screened)}),
         }
         text = json.dumps(document)
         with atomic_write(path, text=True) as stream:
@@ -444,6 +515,7 @@ class Result:
                 told=saved.told,
                 data=data_from_saved(saved.data),
                 fingerprint=saved.fingerprint,
+                screened=saved.screened,
                 found_class=None if found is None else Pdag(nodes, found.directed, found.undirected),
                 dependencies=None if tests is None else tests.labelled(decode_label),
             )

@@ -11,6 +11,7 @@ from bayescout.data.reading import ColumnReading, ColumnReadings, DataReading
 from bayescout.errors import FormatError
 from bayescout.formats.labels import decode_label, encode_label
 from bayescout.statistics.dependencies import DependencyRecord
+from bayescout.statistics.screening import Screened
 
 Count = Annotated[int, Meta(ge=0)]
 Parents = tuple[tuple[int, ...], ...]
@@ -31,6 +32,7 @@ class SavedSettings(Struct, forbid_unknown_fields=True):
     discretise: int | str | tuple[tuple[Any, int | tuple[float, ...]], ...] | None = None
     structure_prior: str = "uniform"
     structure_prior_settings: dict[str, Any] | None = {}
+    screen: str | float | None = None
 
 
 class SavedClass(Struct):
@@ -83,6 +85,7 @@ class SavedResult(Struct, rename={"found_class": "class"}):
     dependencies: DependencyRecord | None = None
     data: SavedData | None = None
     fingerprint: str | None = None
+    screened: Screened | None = None
 
 
 def data_to_json(data: DataReading | None) -> dict[str, Any] | None:

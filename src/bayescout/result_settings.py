@@ -22,6 +22,7 @@ class Settings:
     `discretise` is None, a number, a method, or pairs of a column and its number of intervals or cut points.
     `score_settings` is None if the score cannot be made again from its name, as with your own; so is
     `prior_settings` of the structure prior. Beliefs, its other part, are in the knowledge.
+    `screen` is None if it was left open.
     """
 
     search: str
@@ -35,6 +36,7 @@ class Settings:
     discretise: Any = None
     prior_name: str = "uniform"
     prior_settings: dict[str, Any] | None = field(default_factory=dict)
+    screen: str | float | None = None
 
     @property
     def score(self) -> str:
@@ -80,7 +82,7 @@ class Settings:
             "discretise": _cuts_encoded(self.discretise, encode_label),
             "structure_prior": self.prior_name,
             "structure_prior_settings": self.prior_settings,
-        }
+        } | ({} if self.screen is None else {"screen": self.screen})
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> Settings:
@@ -101,6 +103,7 @@ class Settings:
             discretise=_cuts_encoded(saved.get("discretise"), decode_label),
             prior_name=saved.get("structure_prior", "uniform"),
             prior_settings=saved.get("structure_prior_settings", {}),
+            screen=saved.get("screen"),
         )
 
 

@@ -12,14 +12,16 @@ from bayescout.data.discretise import Choice
 from bayescout.errors import FormatError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.result import Result, labelled_graph
+from bayescout.result_settings import Settings
 from bayescout.scores import PriorLike, ScoreLike
-from bayescout.search import Knowledge, Problem, Search
+from bayescout.search import Knowledge, Search
 from bayescout.search.frame.knowledge import as_knowledge
 from bayescout.search.frame.problem import ParentSets
 from bayescout.search.frame.repair import nearest_graph
 from bayescout.search.frame.run import Run
 from bayescout.statistics.engine import Engine
 from bayescout.task import Task
+from bayescout.wide import ScreenLike
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,12 @@ class Session:
         discretise: Choice | None = None,
         structure_prior: PriorLike | None = None,
         interventions: Any = None,
+        memory: int | float | str | None = None,
+        screen: ScreenLike = None,
     ) -> None:
         task = self._task = Task.of(
             data, search, score, knowledge, start, seed, max_time, max_steps, top, workers, engine, missing,
-            discretise, structure_prior, interventions, resumable=True,
+            discretise, structure_prior, interventions, memory, screen, resumable=True,
         )  # fmt: skip
         if task.interrupted:  # there is no session yet that could answer
             raise KeyboardInterrupt
@@ -124,6 +128,10 @@ class Session:
         """End the iteration after the step in hand; it may be called from another thread."""
         self._paused = True
 
+    def interrupt(self) -> None:
+        """Give up the step in hand, as Ctrl-C does; it may be called from another thread."""
+        self._run.interrupted = True
+
     def run(self) -> Result:
         """Run to the end and return what `learn` returns."""
         for _ in self:
@@ -141,6 +149,11 @@ class Session:
     def stop_reason(self) -> str:
         """Why the search ended; empty while it has not."""
         return self._run.stop_reason
+
+    @property
+    def settings(self) -> Settings:
+        """Search, score, prior, knowledge and start, as a result has them."""
+        return self._task.settings
 
     @property
     def knowledge(self) -> Knowledge:
@@ -213,7 +226,7 @@ class Session:
         assert state is not None
         rules = task.rules(knowledge)
         graph = nearest_graph(state.parents, rules, task.problem.scorer)
-        problem = Problem(task.problem.scorer, rules, graph, task.problem.watch)
+        problem = replace(task.problem, rules=rules, start=graph, _kept={})
         settings = replace(task.settings, knowledge=knowledge, start="given")
         before = run.copied()
         self._task = replace(task, problem=problem, settings=settings)

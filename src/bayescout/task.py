@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -45,10 +46,12 @@ from bayescout.search.frame.checkpoint import Checkpoint
 from bayescout.search.frame.knowledge import KnowledgeLike, Rules, as_knowledge
 from bayescout.search.frame.outcome import Limits, Outcome
 from bayescout.search.frame.problem import Generator, ParentSets
+from bayescout.search.frame.wide_rules import compile_wide
 from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_rows
 from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
 from bayescout.statistics.mixed import conditional_arcs
+from bayescout.wide import ScreenLike, is_screened, require_dense_room, settled_screen, wide_problem
 from bayescout.wording import setting
 
 MISSING = ("em", "drop", "state", "error")
@@ -101,6 +104,8 @@ class Task:
         discretise: Choice | None = None,
         structure_prior: PriorLike | None = None,
         interventions: Any = None,
+        memory: int | float | str | None = None,
+        screen: ScreenLike = None,
         resumable: bool = False,
     ) -> Task:
         """The task of `learn` with the same arguments.
@@ -109,7 +114,7 @@ class Task:
         """
         begin = time.perf_counter() - watch.compiling_seconds()
         method = search_named(search) if isinstance(search, str) else _instance(search)
-        limits = Limits(max_time, max_steps, top)
+        limits, screen = Limits(max_time, max_steps, top), settled_screen(screen)
         rng = generator(seed)
         knowledge = as_knowledge(knowledge)
         listed = _scored_sets(data, score)
@@ -122,14 +127,21 @@ class Task:
                 raise SettingError("scored parent sets have no rows; leave out the interventions")
             given = without_rows(listed)
         else:
-            given = _table_of(data, missing, discretise, interventions)
+            given = _table_of(_on_engine(data, engine, missing), missing, discretise, interventions, memory)
         candidates = _scores_for(score, given, listed)
         chosen = candidates[0]
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
         clock = time.perf_counter() - watch.compiling_seconds()
         table = _canonical(given, chosen)
-        rules = _rules(knowledge, table, listed)  # checked before any work
+        narrow = listed is None and is_screened(
+            screen, table, chosen, method, prior, knowledge, engine, start
+        )
+        if narrow:
+            rules: Rules = compile_wide(knowledge, table.names)
+        else:
+            require_dense_room(table)
+            rules = _rules(knowledge, table, listed)  # checked before any work
         completion = None
         if isinstance(chosen, Formula) and chosen.kind_for(table) == "mixed":
             rules = rules.within(conditional_arcs(table), table.names)
@@ -138,10 +150,13 @@ class Task:
             until = None if resumable else _until(clock, max_time, 0.5)
             completion = completed(table, rules, seed, workers, until)
         scored = table if completion is None else completion.table
-        weighed = family_prior(prior, table.names, knowledge)
+        weighed = family_prior(prior, table.names, None if narrow else knowledge)
         cut_short = completion is not None and completion.interrupted
 
         def problem_of(formula: Any) -> Problem:
+            if narrow:
+                begin_at = partial(_start, start, table)
+                return wide_problem(screen, table, formula, workers, weighed, rules, begin_at)
             scorer = bind(formula, scored, workers, engine, weighed)
             legal = rules if scorer.legal is None else _rules(knowledge, table, listed, scorer)
             begun = _start(start, table, legal)
@@ -169,6 +184,7 @@ class Task:
             discretise=as_plain_choice(discretise),
             prior_name=weighing.name,
             prior_settings=weighing.settings,
+            screen=None if screen == "auto" else screen,
         )
         return cls(
             method,
@@ -188,6 +204,8 @@ class Task:
 
     def rules(self, knowledge: Knowledge) -> Rules:
         """Other knowledge as rules of this task's problem."""
+        if self.problem.screening is not None:
+            return compile_wide(knowledge, self.table.names)
         return _rules(knowledge, self.table, self.listed, self.problem.scorer)
 
     def checkpoint(self, path: str | PathLike[str]) -> Checkpoint:
@@ -215,6 +233,9 @@ class Task:
         result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
         if self.completion is not None:
             result = replace(result, completed=self.completion.table)
+        if self.problem.screening is not None:
+            joined = getattr(getattr(outcome.answer, "inner", None) or outcome.answer, "joined", ())
+            result = replace(result, screened=self.problem.screening.told(len(joined)))
         return result if self.listed is None else replace(result, table=None, scores=None, data=None)
 
 
@@ -238,15 +259,28 @@ def _scores_for(score: Any, table: Table, listed: ScoredSets | None) -> Sequence
     return default_scores(table) if is_auto(score) else (score,)
 
 
-def _table_of(data: Any, missing: str, discretise: Choice | None = None, interventions: Any = None) -> Table:
+def _on_engine(data: Any, engine: Any, missing: str) -> Any:
+    """The data, read by the engine if it has a place of its own for rows of this kind."""
+    if not hasattr(engine, "table_of") or not engine.takes(data):
+        return data
+    return engine.table_of(data, "keep" if missing == "em" else missing)
+
+
+def _table_of(
+    data: Any,
+    missing: str,
+    discretise: Choice | None = None,
+    interventions: Any = None,
+    memory: int | float | str | None = None,
+) -> Table:
     """The data as a table, cut if asked for; under "em" with the missing cells in it."""
     require_choice("missing", missing, MISSING)
     policy: Any = "keep" if missing == "em" else missing
     if interventions is not None:
-        data = as_table(data, interventions=interventions)
+        data, memory = as_table(data, interventions=interventions, memory=memory), None
     if discretise is not None:  # before missing cells are states, which numbers have no room for
-        data = cut_by(data, discretise)
-    table = as_table(data, missing=policy)
+        data, memory = cut_by(data if memory is None else as_table(data, memory=memory), discretise), None
+    table = as_table(data, missing=policy, memory=memory)
     if missing == "error":
         require_complete(table)
     if table.has_missing:

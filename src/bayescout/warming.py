@@ -45,6 +45,7 @@ JOBS = (
     Job("incomplete", "bic", ("hill-climb",)),
     Job("discrete", "qnml", ("hill-climb", "ges", "boss", "memetic")),
     Job("few discrete", "qnml", ("optimal",)),
+    Job("wide", "bic", ("ges",)),
 )
 """Runs that compile every kernel of learning; those with much in common are far apart: few compile twice."""
 
@@ -107,10 +108,13 @@ def _table(kind: str) -> Table:
     """A table of a kind: alarm, or a smaller one with columns of few states and one of many."""
     from bayescout.data import as_table
     from bayescout.formats import load_network
+    from bayescout.wide import MOST_DENSE
 
     if kind == "discrete":
         return load_network("alarm").sample(300, seed=1)
     rng = np.random.default_rng(1)
+    if kind == "wide":
+        return as_table(rng.normal(size=(60, MOST_DENSE + 1)) + rng.normal(size=(60, 1)))
     hidden = rng.integers(0, 3, 60)
     columns: dict[str, Any] = {}
     for i in range(5):

@@ -67,7 +67,7 @@ def test_options_stand_where_their_group_stands():
 
     names = list(inspect.signature(spread(command)).parameters)
     assert names[:2] == ["data", "separator"]
-    assert names[7:9] == ["search", "score"]
+    assert names[8:10] == ["search", "score"]
     assert names[-3:] == ["seed", "max_time", "max_steps"]
 
 

@@ -54,7 +54,7 @@ WRITES = {
 
 OTHERS = {
     "search", "score", "scores", "prior", "question", "separator", "name", "out", "discretise", "method",
-    "target", "structure_prior", "given", "x", "y", "test", "interventions", "memory",
+    "target", "structure_prior", "given", "x", "y", "test", "interventions", "memory", "screen",
 }  # fmt: skip
 """Parameters that are text and name no file; the folder of a study has tests of its own."""
 

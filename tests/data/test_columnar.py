@@ -21,6 +21,7 @@ from bayescout.data import as_table, columnar, read_table
 from bayescout.data.read import names_in
 from bayescout.data.seal import MARK, read_seal
 from bayescout.errors import BayescoutError, FormatError, TooLargeError
+from tests.strategies import examples
 
 ENDINGS = ("parquet", "arrow")
 
@@ -41,7 +42,7 @@ def write_frame(frame, path):
     frame.write_parquet(path) if path.suffix == ".parquet" else frame.write_ipc(path)
 
 
-def no_child(said):
+def no_child(said, *_):
     raise AssertionError("a file of our own that is whole is read in this process")
 
 
@@ -55,7 +56,7 @@ def test_our_own_files_are_read_here_and_by_others(tmp_path, monkeypatch, ending
     table.save(path)
     others = pl.read_parquet(path) if ending == "parquet" else pl.read_ipc(path)
     assert as_table(others).fingerprint == table.fingerprint
-    monkeypatch.setattr(columnar, "_child", no_child)
+    monkeypatch.setattr(columnar, "child_process", no_child)
     assert read_table(path).fingerprint == table.fingerprint
     assert names_in(path) == ["s", "i", "f", "b"]
 
@@ -73,7 +74,7 @@ def test_pyarrow_reads_our_files(tmp_path, ending):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_change_in_a_file_of_ours_is_found(tmp_path, ending, data):
     """Save in the mark itself and in the tail that leads to it: then the file counts as one of others."""

@@ -254,7 +254,7 @@ def test_a_result_keeps_the_reading_in_memory_and_in_its_file(tmp_path):
     data = {"b": ["u", "v", "u", "v"] * 5, "a": [0.0, 1.0, 1.0, 0.0] * 5, 3: ["x", "y"] * 10}
     result = bs.learn(data, search="hill-climb", score="bic")
     assert result.data.summary == "20 rows; 3 categorical; no cells missing"
-    assert result.data.summary in repr(result)
+    assert result.data.summary in str(result)
     assert [one.name for one in result.data.columns] == ["b", "a", 3]  # as given, not as searched
     result.save(tmp_path / "r.json")
     assert bs.Result.load(tmp_path / "r.json").data == result.data

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.errors import BayescoutWarning, DataError, FormatError, NetworkError
 from tests.cli.test_cli import run_json
+from tests.strategies import examples
 
 RNG = np.random.default_rng(1)
 
@@ -103,7 +104,7 @@ def test_a_large_file_has_its_commas_in_later_blocks(tmp_path, monkeypatch):
 
 
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=6, max_size=200))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_same_file_with_points_is_the_same_table(tmp_path_factory, numbers):
     folder = tmp_path_factory.mktemp("points")
     lines = [f"{number!r};{i % 2}" for i, number in enumerate(numbers)]

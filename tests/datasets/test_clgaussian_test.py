@@ -44,7 +44,7 @@ def test_the_whole_way(share: float, tmp_path: Path) -> None:
     assert model.query("D", {"A": "b", "H": "a"}).mean == pytest.approx(24, abs=0.3)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1])
+@pytest.mark.parametrize("share", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_equivalence_search_finds_the_true_class(share: float) -> None:
     result = bs.learn(holed(raw(clgaussian_test(), ROWS), share), search="ges")
     assert bs.compare(result.dag, clgaussian_test().dag).shd_cpdag == 0

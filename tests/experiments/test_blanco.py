@@ -101,7 +101,7 @@ def test_a_run_is_what_learn_gives(records):
         record = records.where(algorithm="UMDA", by="k2", order=order, settings=APART, variant="all")[1]
         truth = bs.load_network(record.run["data"]["network"]).dag
         knowledge = bs.Knowledge(order=truth.order()) if order == "given" else None
-        search = bs.search.Umda(population=16, correction=0.1, distinct=True, patience=10)
+        search = bs.search.Umda(population=16, correction=FITTED, distinct=True, patience=10)
         result = bs.learn(
             data_of(record.run["data"]), search, "k2", knowledge=knowledge, seed=record.run["seed"]
         )

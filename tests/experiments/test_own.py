@@ -23,6 +23,7 @@ from bayescout.experiments.own.outcome import outcome
 from bayescout.experiments.runner import keyed
 from bayescout.experiments.study import canonical
 from tests.experiments.outcome_checks import check_outcome, tables_of
+from tests.strategies import examples
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my-study.toml"
 SMALL = """
@@ -452,7 +453,7 @@ PLACES = [
 
 
 @given(st.sampled_from(PLACES), ODD)
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_whatever_is_declared_is_taken_or_refused(own_folder, place, value):
     """Wrong values anywhere are a mistake of the user's, never an error of ours; what is taken can be run."""
     (*path, key), besides = place

@@ -46,15 +46,15 @@ HELD = {
         "On alarm and insurance the two have nearly the same F",
     ],
     "frigo-gaussian": [
-        "Adjacency F of GES as printed in table 5.8.",
+        "I-map pruned has the better adjacency F on graphs of 9 nodes and more",
         "I-map pruned gives about the right number of arcs, too few at 100 and 200 rows.",
-        "I-map's adjacency F is little different from that of GES.",
+        "I-map's graphs have fewer arcs than those of GES.",
         "False acceptance falls as rows grow; false discovery stays low.",
     ],
     "blanco": [
-        "Without an order PBIL's scores are not significantly below UMDA's",
-        "With a less strict stopping rule the GA could do better with the order",
-        "With the order the best networks are closer to the generating one than without.",
+        "With the order UMDA and PBIL need fewer generations than the GA",
+        "Without an order UMDA has the best scores, or does not differ from the best.",
+        "Without an order UMDA and PBIL are better in the mean than the K2 algorithm with random orders.",
     ],
     "maua": [
         "Multiple restarts improve on a single climb.",

@@ -6,6 +6,7 @@ import math
 from statistics import mean
 
 from bayescout.experiments.blanco import printed
+from bayescout.experiments.blanco.names import FITTED
 from tests.experiments.statement_checks import assert_all_checked, check, counted, findings_of, of, runs, told
 
 LN10 = math.log(10)
@@ -22,7 +23,7 @@ def test_the_numbers_of_blanco(tiny_studies):
         )
 
     def fitted(name, by, order):
-        return cell(name, by, order, "UMDA", "corrected", search__correction=0.1)
+        return cell(name, by, order, "UMDA", "corrected", search__correction=FITTED)
 
     def gap(some):
         return mean((one["score"] - one["reference"]) / LN10 for one in some)
@@ -45,7 +46,7 @@ def test_the_numbers_of_blanco(tiny_studies):
         ),
     ]
     reach = counted(map(reached, fitted(network, "k2", "none")))
-    expected = [variants[0], 0.1, variants[1], *variants[2:], *reach]
+    expected = [variants[0], FITTED, variants[1], *variants[2:], *reach]
     check(told(findings, "Without an order UMDA ends"), expected)
     means, shares = [], []
     for order in ("given", "none"):
@@ -94,9 +95,9 @@ def check_columns_of_blanco(study, records, findings):
     def tallies(order, test):
         found = []
         for scores, correction in (
-            (("bic-printed", "k2"), 0.1),
+            (("bic-printed", "k2"), FITTED),
             (("bic-printed", "k2"), 0.0),
-            (("entropy",), 0.1),
+            (("entropy",), FITTED),
         ):
             passed = [test(name, by, correction) for name in study.networks for by in scores]
             found += [sum(passed), len(passed)]
@@ -153,7 +154,7 @@ def check_columns_of_blanco(study, records, findings):
         return mean(two) >= mean(one) or different(one, two) >= 0.05
 
     def behind(name, by):
-        own = [umda(name, by, "given", 0.1), of(some(name, by, "given", "PBIL"), "score")]
+        own = [umda(name, by, "given", FITTED), of(some(name, by, "given", "PBIL"), "score")]
         ga = of(some(name, by, "given", "GA"), "score")
         top = max(own, key=mean)
         return min(map(mean, own)) > mean(ga) and different(ga, top) < 0.05
@@ -186,7 +187,7 @@ def check_best_of_blanco(study, records, findings):
             and record.run["algorithm"] != "K2"
             and (
                 record.run["settings"] == "document"
-                or (record.run["settings"] == "corrected" and record.run["search"]["correction"] == 0.1)
+                or (record.run["settings"] == "corrected" and record.run["search"]["correction"] == FITTED)
             )
         ]
 
@@ -204,7 +205,7 @@ def check_best_of_blanco(study, records, findings):
     shares = []
     for algorithm in ("UMDA", "PBIL"):
         for by in ("bic-printed", "k2"):
-            more = {"settings": "corrected", "search__correction": 0.1} if algorithm == "UMDA" else {}
+            more = {"settings": "corrected", "search__correction": FITTED} if algorithm == "UMDA" else {}
             own = runs(
                 records, data__network="cancer", by=by, order="given", algorithm=algorithm,
                 **(more or {"settings": "document"}),

@@ -34,6 +34,7 @@ from bayescout.network import (
     Network,
     Tabular,
 )
+from tests.strategies import examples
 
 GRAPH = Dag(("a", "b c", "d"), ((), (0,), (0, 1)))
 PLAIN = Dag(("a", "b", "d"), ((), (0,), (0, 1)))
@@ -212,7 +213,7 @@ def test_the_seeds_themselves_are_valid(name):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(data=st.data())
 def test_damaged_files(name, data):
     check(name, data.draw(damaged(SEEDS[name])))

@@ -11,6 +11,7 @@ from bayescout.graph.pdag import Pdag
 from bayescout.graph.random import random_dag
 from tests.graph.drawn_graphs import dags, pdags
 from tests.reference import graphs as reference
+from tests.strategies import examples
 
 
 def as_dag(n, arcs):
@@ -196,7 +197,7 @@ def test_meek_settles_every_class_of_four_nodes_under_all_knowledge():
                 assert meek(Pdag(completed.nodes, (*completed.directed, *known), left)) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(dags(min_nodes=3, max_nodes=6), st.data())
 def test_meek_directs_all_that_background_knowledge_settles(dag, data):
     """Meek (1995), theorem 4: sound and complete, so equal to the union of the members that agree."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bayescout.kernels import counting
 from tests.reference.kernels import cell_counts, plain
+from tests.strategies import examples
 
 LENGTHS = st.sampled_from([1, 2, 63, 64, 65, 127, 128, 129, 200])
 
@@ -61,7 +62,7 @@ def both(kernel, *arguments, out):
     return compiled
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_bits_scatter_and_weights_count_extensions_alike(data):
     codes, cards = data.draw(columns())
@@ -85,7 +86,7 @@ def test_bits_scatter_and_weights_count_extensions_alike(data):
         assert found.tolist() == expected_extensions(codes, cards, family, candidates, weights.tolist())
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_families_of_any_size_in_one_call(data):
     codes, cards = data.draw(columns(most_states=7))
@@ -153,7 +154,7 @@ def assert_numbered(keys, interpreted=True):
         assert slow.tolist() == expected.tolist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_keys_are_numbered_as_sorting_numbers_them(data):
     words, n = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 60))

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 from bayescout.kernels import reducing
 from bayescout.statistics.families import Grid, xlogx_lookup
 from tests.reference.kernels import log_complexity, plain
+from tests.strategies import examples
 
 
 @st.composite
@@ -107,7 +108,7 @@ def test_corrected_sums(whole, data):
 
 
 @pytest.mark.parametrize("whole", [True, False])
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data(), prior=st.sampled_from([1e-9, 1e-3, 0.25, 1.0, 3.5, 40.0]))
 def test_gamma_sums(whole, data, prior):
     counts, starts, states = data.draw(batches(whole))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bayescout.kernels import regression
 from tests.reference.kernels import plain
+from tests.strategies import examples
 
 FLOOR = 1e-10
 
@@ -45,7 +46,7 @@ def log_det(matrix, parents):
     return float(np.linalg.slogdet(matrix[np.ix_(parents, parents)])[1]) if parents else 0.0
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_families_and_extensions_are_least_squares(data):
     x, matrix = data.draw(scatters())

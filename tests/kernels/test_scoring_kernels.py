@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bayescout.kernels import candidates, counting, limits, neighbours, reducing
 from tests.reference import scores
 from tests.reference.kernels import both
+from tests.strategies import examples
 
 SHIFT, DIGITS = 40, 30
 GRID = [ldexp(1.0, SHIFT), float(SHIFT - DIGITS), ldexp(1.0, -DIGITS)]
@@ -113,7 +114,7 @@ def test_rows_of_gains_are_differences_of_scores(problem, more):
     assert asked == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(problems(), st.data())
 def test_grown_families_are_scored_from_whole_tables_and_from_what_occurs(problem, more):
     data, rows, cards, name = problem

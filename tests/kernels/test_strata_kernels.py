@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bayescout.kernels import regression, strata
 from tests.reference.kernels import plain
+from tests.strategies import examples
 
 FLOOR = 1e-10
 
@@ -26,7 +27,7 @@ def both(module, name, *arguments, outs):
     return compiled
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 60),
@@ -74,7 +75,7 @@ def test_scatters_and_what_they_explain(seed, n, v, q, weighted):
         assert value == pytest.approx(explained(data, parents, family[-1]), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6), v=st.integers(1, 5), q=st.integers(1, 4), degrees=st.floats(1, 9))
 def test_weighted_determinants_of_blocks(seed, v, q, degrees):
     rng = np.random.default_rng(seed)
@@ -118,7 +119,7 @@ def explained(data, parents, child):
     return total
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6), widths=st.lists(st.integers(0, 3), min_size=1, max_size=4))
 def test_blocks_are_differences_of_determinants(seed, widths):
     rng = np.random.default_rng(seed)

@@ -20,6 +20,7 @@ from tests.network.drawn_networks import (
 )
 from tests.network.test_mixed_inference import switch
 from tests.reference import questions as reference
+from tests.strategies import examples
 
 N = 4000
 
@@ -30,7 +31,7 @@ def allowance(p, n):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(data=st.data())
 def test_shares_of_complete_rows_are_their_probabilities(data):
     network = data.draw(discrete_networks(most=5))
@@ -50,7 +51,7 @@ def test_shares_of_complete_rows_are_their_probabilities(data):
     assert (np.abs(found - cells) <= allowance(cells, N)).all()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data())
 def test_moments_of_gaussian_rows_are_those_of_the_query(data):
     network = data.draw(gaussian_networks(most=5))
@@ -69,7 +70,7 @@ def test_moments_of_gaussian_rows_are_those_of_the_query(data):
             assert (rows.values[i] == evidence[label]).all()
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(data=st.data())
 def test_rows_of_mixed_networks_have_the_distributions_of_queries(data):
     network = data.draw(mixed_networks(most=5))

@@ -21,6 +21,7 @@ from tests.network.drawn_networks import (
 from tests.network.test_mixed_inference import coded, switch
 from tests.reference import networks as mixed_reference
 from tests.reference import questions as reference
+from tests.strategies import examples
 
 
 def by_definition(probability, evidence):
@@ -58,7 +59,7 @@ def test_the_conflict_is_that_of_enumeration(data):
     assert values == sorted(values, reverse=True)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
 def test_densities_conflict_too(data):
     network = data.draw(mixed_networks())

@@ -19,6 +19,7 @@ from tests.network.drawn_networks import (
 from tests.network.test_mixed_inference import clinic, coded
 from tests.reference import networks as mixed_reference
 from tests.reference import questions as reference
+from tests.strategies import examples
 
 
 @given(data=st.data())
@@ -87,7 +88,7 @@ def test_explanations_of_a_larger_network_are_in_order_and_right():
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_states_of_mixed_networks_are_ranked_with_numbers_integrated_out(data):
     network = data.draw(mixed_networks())

@@ -17,6 +17,7 @@ import bayescout as bs
 from bayescout.errors import BayescoutWarning, FormatError, NetworkError, UnknownNameError
 from bayescout.network import Tabular
 from tests.cli.test_cli import run, run_json
+from tests.strategies import examples
 
 RNG = np.random.default_rng(3)
 N = 500
@@ -79,7 +80,7 @@ def test_texts_that_mean_missing_are_the_state(tmp_path):
 
 
 @given(st.lists(st.tuples(st.sampled_from(["high", "low", None, "strange"]), st.none() | st.floats(0, 99))))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_rows_are_the_queries_of_their_cells(rows):
     """Each row by itself, as evidence: an empty cell is the state, a value never seen tells nothing."""
     rows = [("high", 1.0), *rows]

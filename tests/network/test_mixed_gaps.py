@@ -20,6 +20,7 @@ from bayescout.network import ConditionalGaussian, LinearGaussian, Network, Tabu
 from bayescout.network.encode import Matched
 from tests.network.drawn_networks import mixed_networks
 from tests.reference import networks as reference
+from tests.strategies import examples
 
 
 @contextmanager
@@ -102,7 +103,7 @@ def sharpened(network, exponents):
 # ---- laws
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_likelihoods_and_means_are_those_of_enumeration(data):
     """Configurations one by one, and matrix algebra on the joint normal of each."""
@@ -127,7 +128,7 @@ def test_likelihoods_and_means_are_those_of_enumeration(data):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_rows_are_answered_as_pattern_by_pattern(data):
     network = data.draw(mixed_networks(degenerate=data.draw(st.booleans())))
@@ -143,7 +144,7 @@ def test_rows_are_answered_as_pattern_by_pattern(data):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data())
 def test_an_answer_does_not_depend_on_the_rows_beside_it(data):
     """To the bit: in another order, alone, and with a few cells at a time."""
@@ -163,7 +164,7 @@ def test_an_answer_does_not_depend_on_the_rows_beside_it(data):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data())
 def test_filled_cells_have_the_largest_density(data):
     """Of the states; and numbers are the means given these."""

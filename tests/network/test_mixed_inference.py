@@ -31,6 +31,7 @@ from tests.network.drawn_networks import (
     observations,
 )
 from tests.reference import networks as reference
+from tests.strategies import examples
 
 
 def coded(network, evidence):
@@ -53,7 +54,7 @@ def moments(found, node):
     return mean, sum(w * (v + (m - mean) ** 2) for w, m, v in zip(weights, means, variances, strict=True))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(data=st.data())
 def test_every_node_has_the_distribution_that_enumeration_gives(data):
     network = data.draw(mixed_networks())
@@ -77,7 +78,7 @@ def test_every_node_has_the_distribution_that_enumeration_gives(data):
             assert p == pytest.approx(sum(w for codes, w, *_ in found if codes[node] == k) / whole, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_joint_answers_are_those_of_enumeration(data):
     network = data.draw(mixed_networks())
@@ -113,7 +114,7 @@ def test_joint_answers_are_those_of_enumeration(data):
             assert mixture.covariance == pytest.approx(covariance, rel=1e-6, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
 def test_rows_are_predicted_as_queries_answer_them(data):
     network = data.draw(mixed_networks())
@@ -134,7 +135,7 @@ def test_rows_are_predicted_as_queries_answer_them(data):
             )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
 def test_the_density_of_evidence_is_that_of_enumeration(data):
     network = data.draw(mixed_networks())

@@ -98,8 +98,11 @@ def test_data_are_matched_by_name_and_value_whatever_their_order():
 def test_data_that_do_not_match_are_refused():
     model = asia()
     table = model.sample(10)
-    with pytest.raises(NetworkError, match="no column for node 'dysp'"):
-        model.log_likelihood(table.select(model.nodes[:-1]))
+    with pytest.raises(NetworkError, match="no column for nodes 'asia'"):
+        model.log_likelihood({"other": [1, 2]})
+    with pytest.warns(BayescoutWarning, match="no column in the data for node 'dysp'"):
+        known = model.log_likelihood(table.select(model.nodes[:-1])).total
+    assert known > model.log_likelihood(table).total  # a sum over more values
     floats = continuous_table(model.nodes, np.zeros((8, 2)))
     with pytest.raises(NetworkError, match="'asia' is continuous"):
         model.log_likelihood(floats)

@@ -22,6 +22,7 @@ from tests.network.drawn_networks import (
 from tests.network.test_mixed_inference import clinic
 from tests.reference import networks as gaussian_reference
 from tests.reference import questions as reference
+from tests.strategies import examples
 
 
 @given(data=st.data())
@@ -84,7 +85,7 @@ def test_what_is_separated_tells_nothing():
         asia().information("lung", {"lung": "yes"})
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(data=st.data())
 def test_gaussian_information_is_that_of_determinants(data):
     """log det of the two less log det of both, halved, from the conditional covariance."""

@@ -146,8 +146,10 @@ def test_what_another_kind_has_is_refused_with_a_way_out():
             ask()
     with pytest.raises(WrongKindError, match="all gaussian, and this one is discrete"):
         asia().joint()
-    assert not hasattr(gaussian, "states")
-    assert hasattr(asia(), "states")
+    with pytest.raises(WrongKindError, match="all discrete"):
+        _ = gaussian.discrete_states
+    assert gaussian.states == (None, None)
+    assert asia().states == asia().discrete_states
 
 
 @pytest.mark.parametrize("kind", [bs.DiscreteNetwork, bs.GaussianNetwork])

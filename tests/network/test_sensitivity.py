@@ -15,6 +15,7 @@ from tests.network.asia_network import asia
 from tests.network.drawn_networks import discrete_networks, labelled, observations
 from tests.network.test_mixed_inference import clinic
 from tests.reference import questions as reference
+from tests.strategies import examples
 
 
 def changed(network, node, row, k, x):
@@ -32,7 +33,7 @@ def by_enumeration(network, event, evidence):
     return float(reference.observed(cells, event).sum() / whole) if whole > 0 else math.nan
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data())
 def test_every_parameter_moves_the_query_as_enumeration_says(data):
     network = data.draw(discrete_networks(most=4))

@@ -18,6 +18,7 @@ from tests.network.drawn_networks import (
     observations,
 )
 from tests.reference import questions as reference
+from tests.strategies import examples
 
 
 @st.composite
@@ -86,7 +87,7 @@ def test_jeffreys_rule_mixes_the_answers_given_each_state(data):
         assert answers[label].probabilities == pytest.approx(goal @ given_each, abs=1e-10)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(data=st.data())
 def test_several_distributions_hold_at_once(data):
     """The same as fitting the table of all assignments; positive tables, so that there is an answer."""
@@ -151,7 +152,7 @@ def test_soft_evidence_goes_with_actions():
     assert "do(smoke=yes), bronc~(yes: 3, no: 1)" in str(asked)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(data=st.data())
 def test_a_measurement_is_a_child_that_was_observed(data):
     network = data.draw(gaussian_networks())
@@ -170,7 +171,7 @@ def test_a_measurement_is_a_child_that_was_observed(data):
         assert (found.mean, found.variance) == pytest.approx((expected.mean, expected.variance))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(data=st.data())
 def test_soft_states_of_a_mixed_network_mix_its_answers(data):
     network = data.draw(mixed_networks(most=5))

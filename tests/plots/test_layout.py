@@ -21,6 +21,7 @@ from bayescout.plots.layers import assign
 from bayescout.plots.layout import BOX_GAP, arc_pairs, label_size, layered
 from bayescout.plots.spacing import centred, leftmost
 from tests.graph.drawn_graphs import dags, pdags
+from tests.strategies import examples
 
 
 def sides(box):
@@ -191,7 +192,7 @@ def cost(places, links):
     return sum(weight * abs(places[b] - places[a] - offset) for a, b, offset, weight in links)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(spacings())
 def test_the_leftmost_is_the_least_of_all_best(problem):
     size, gaps, links = problem

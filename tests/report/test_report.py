@@ -81,7 +81,7 @@ def test_facts_are_said_in_words():
 
 def test_the_parameters_are_those_of_the_fit(learned, tmp_path):
     page = written(learned, tmp_path)
-    model = learned.fit()
+    model = learned.fit(prior="mle")
     assert model.n_undefined, "the data should leave a row undefined"
     for i, node in enumerate(learned.dag.nodes):
         words = page.text(f"parameters-{i}")

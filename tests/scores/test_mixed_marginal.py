@@ -27,6 +27,7 @@ from tests.scores.drawn_data import (
     mixed_tables,
 )
 from tests.search.drawn_problems import mixed
+from tests.strategies import examples
 
 PRIORS = st.builds(
     dict,
@@ -51,7 +52,7 @@ def formula_of(table, ess, iss_mu, more):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data(), prior=PRIORS)
 def test_it_is_the_product_of_predictions_row_by_row(data, prior):
     table = data.draw(drawn_tables(weighted=True))
@@ -179,7 +180,7 @@ def test_tables_of_one_kind_are_learned_as_by_the_score_of_that_kind():
             assert (one.dag, one.score) == (other.dag, other.score)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(data=st.data(), prior=PRIORS)
 def test_families_of_one_kind_score_as_in_a_table_of_that_kind_to_the_bit(data, prior):
     table = data.draw(drawn_tables(weighted=True))
@@ -226,7 +227,7 @@ def test_states_that_never_occur_change_nothing_for_a_continuous_child(data, pri
 # ---- ways of asking
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(data=st.data())
 def test_extensions_many_and_local_agree(data):
     table = data.draw(drawn_tables())
@@ -245,7 +246,7 @@ def test_extensions_many_and_local_agree(data):
     assert np.isinf(by_many).tolist() == illegal
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_rows_columns_and_states_may_come_in_any_order(data):
     table = data.draw(drawn_tables())
@@ -296,7 +297,7 @@ def test_more_configurations_than_a_float_can_count():
     assert score.local(0, tuple(range(1, 1100))) == -math.inf
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data(), prior=PRIORS)
 def test_superset_bounds_hold(data, prior):
     table = data.draw(drawn_tables(max_rows=60))

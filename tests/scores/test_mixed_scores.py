@@ -25,6 +25,7 @@ from tests.scores.drawn_data import (
     mixed_table,
     mixed_tables,
 )
+from tests.strategies import examples
 
 CG, DG = ("cg-loglik", "cg-aic", "cg-bic", "cg-ebic"), ("dg-loglik", "dg-aic", "dg-bic", "dg-ebic")
 pytestmark = pytest.mark.filterwarnings("ignore:columns that are linear functions")
@@ -80,7 +81,7 @@ def test_degenerate_gaussian_scores_equal_their_definition(data):
     assert bind("dg-bic", table).local(child, parents) == pytest.approx(charged, abs=1e-5, rel=1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_degenerate_parameters_are_those_published_and_one_mean_per_column_of_the_child(data):
     """Andrews, Ramsey & Cooper: a (a + 1) / 2 - b (b + 1) / 2; the difference is the same for every graph."""
@@ -202,7 +203,7 @@ def test_families_of_one_kind_score_as_in_a_table_of_that_kind_to_the_bit(name, 
         assert bind(name, table).local(*family) == bind(name, part).local(child, parents)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_rows_columns_and_states_may_come_in_any_order(data):
     table = data.draw(mixed_tables())
@@ -226,7 +227,7 @@ def test_rows_columns_and_states_may_come_in_any_order(data):
             )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_whole_row_weights_are_repeated_rows(data):
     table = data.draw(mixed_tables())
@@ -370,7 +371,7 @@ def test_registered_names_and_settings(name):
     assert formula_named(name) == formula_named(name)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data(), name=st.sampled_from(["loglik", "aic", "bic", "dg-loglik", "dg-aic", "dg-bic"]))
 def test_superset_bounds_hold(data, name):
     table = data.draw(mixed_tables(max_rows=60))

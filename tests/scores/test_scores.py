@@ -36,6 +36,7 @@ from tests.scores.drawn_data import (
     scorer_of,
     table_of,
 )
+from tests.strategies import examples
 
 INDICATORS = [name for name in SCORES if name.startswith("dg-")]  # see test_mixed_scores.py
 DISCRETE = [n for n, formula in SCORES.items() if formula.kinds != "continuous" and n not in INDICATORS]
@@ -74,7 +75,7 @@ def twin_of(name, rows, cards, child, parents):
 
 
 @pytest.mark.parametrize("name", DISCRETE)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_discrete_score_equals_its_twin(name, data):
     small = name in ("fnml", "qnml")

@@ -24,6 +24,7 @@ from tests.search.drawn_problems import entangled, gaussian, mixed
 from tests.search.test_candidates import every_set, listed, undominated
 from tests.search.test_optimal_brute_force import best_order, local_scores
 from tests.search.test_refinement import drawn as odd_table
+from tests.strategies import examples
 
 
 class Shy:
@@ -274,7 +275,7 @@ def graph_of(names, arcs):
     return bs.Dag(names, tuple(tuple(sorted(a for a, b in arcs if b == v)) for v in range(len(names))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_enumeration_finds_exactly_the_sets_that_no_subset_beats(data):
     """By sizes, by all subsets at once and depth first, under every bound."""

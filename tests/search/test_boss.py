@@ -28,6 +28,7 @@ from tests.search.drawn_problems import (
 )
 from tests.search.test_ges import missed
 from tests.search.test_searches import keeps, untimed
+from tests.strategies import examples
 
 PROBLEMS = problems(rows=(3, 6, 40, 300), continuous=("bic", "aic", "bge"))
 
@@ -87,7 +88,7 @@ def test_batches_of_regressions_are_the_single_ones():
 # ---- moves
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(problem=PROBLEMS, seed=st.integers(0, 100))
 def test_each_variable_in_turn_goes_to_its_best_place_until_none_has_a_better_one(problem, seed):
     """The whole run of moves, by definition: every place of every variable laid out anew."""

@@ -29,6 +29,7 @@ from bayescout.search.frame import checkpoint, watch
 from bayescout.search.frame.checkpoint import Checkpoint
 from tests.search.drawn_problems import entangled
 from tests.search.test_searches import order_if_needed, quick, untimed
+from tests.strategies import examples
 
 
 @pytest.fixture
@@ -168,7 +169,7 @@ def recorded(tmp_path_factory):
     return lines_of(path)
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**9))
 def test_what_is_read_is_what_was_written(recorded, tmp_path, seed):
     """Either the damage is refused, or it was a cut, and what was written before it is read."""

@@ -30,6 +30,7 @@ from tests.search.drawn_problems import (
     problems,
 )
 from tests.search.test_searches import keeps, untimed
+from tests.strategies import examples
 
 QUICK = Memetic(population=4, patience=3)
 
@@ -117,7 +118,7 @@ def test_sets_beaten_by_a_subset_are_found(seed, n):
 # ---- lists
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(problem=problems(), seed=st.integers(0, 1000))
 def test_complete_lists_give_every_order_its_best_network(problem, seed):
     lists = GrowingLists(problem)

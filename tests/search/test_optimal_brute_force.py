@@ -119,11 +119,12 @@ def test_the_best_of_all_orders(n):
         check(seed, n, best_order)
 
 
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 12), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS)
-def test_larger_sets_depth_first_give_the_best_of_all_graphs(method, monkeypatch):
+def test_larger_sets_depth_first_give_the_best_of_all_graphs(method, seeds, monkeypatch):
     monkeypatch.setattr(candidates, "SUBSET_VARIABLES", 0)
     monkeypatch.setattr(candidates, "BEGIN_SIZE", 1)
-    for seed in range(12):
+    for seed in seeds:
         table = odd_table(seed, 5)
         best = best_graph(local_scores(problem_of(table, "bdeu")))
         result = bs.learn(table, Optimal(method), "bdeu")

@@ -25,6 +25,7 @@ from tests.reference.independence import Oracle
 from tests.search.drawn_problems import entangled, gaussian, knowledge_for
 from tests.search.test_ges import drawn_dag
 from tests.search.test_searches import keeps, untimed
+from tests.strategies import examples
 
 
 class OracleScore:
@@ -66,7 +67,7 @@ def test_the_true_class_is_found_from_d_separation_on_many_graphs():
         assert found_by(Pc(), OracleScore(dag), dag.nodes)[0].cpdag() == dag.cpdag(), seed
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(parent_sets(min_nodes=1, max_nodes=6), st.data())
 def test_true_knowledge_leaves_the_true_class(parents, data):
     names = tuple(range(len(parents)))

@@ -17,6 +17,7 @@ from bayescout.errors import BayescoutError, DataError, FormatError, KnowledgeEr
 from bayescout.formats.jkl import ScoredSets
 from bayescout.graph.orders import find_cycle
 from bayescout.report.reproduce import recipe
+from tests.strategies import examples
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def small_lists(draw):
     return ScoredSets(tuple("abcd"[:n]), tuple(sets))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(listed=small_lists())
 def test_the_optimum_is_that_of_trying_every_combination(listed):
     best = max(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import signal
+import threading
 
 import numpy as np
 import pytest
@@ -292,6 +293,28 @@ def test_ctrl_c_in_a_step_that_does_not_look_ends_the_iteration():
     session = bs.Session(table, Deaf(), seed=1, score="bic")
     found = session.run()
     assert (found.stop_reason, session.steps) == ("interrupted", 3)
+    same(session.run(), bs.learn(table, HillClimb(), seed=1, score="bic"))
+
+
+def test_a_step_is_given_up_from_another_thread_and_the_session_goes_on():
+    class Waiting(HillClimb):
+        def advance(self, problem, state, rng):
+            while not given_up.is_set() and state.operations == 2:
+                inside.set()
+                problem.check()
+            return super().advance(problem, state, rng)
+
+    inside, given_up = threading.Event(), threading.Event()
+
+    def give_up():
+        inside.wait(60)
+        session.interrupt()
+
+    table = entangled(6, 200, 2)
+    session = bs.Session(table, Waiting(), seed=1, score="bic")
+    threading.Thread(target=give_up).start()
+    assert (session.run().stop_reason, session.steps) == ("interrupted", 2)
+    given_up.set()
     same(session.run(), bs.learn(table, HillClimb(), seed=1, score="bic"))
 
 

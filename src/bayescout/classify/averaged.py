@@ -14,6 +14,7 @@ from bayescout.classify.structures import naive
 from bayescout.classify.training import Training
 from bayescout.errors import TooLargeError
 from bayescout.network import Network
+from bayescout.scores.threads import check_workers, worked
 
 MOST_ENTRIES = 1 << 27
 """The most entries of the table of all pairs of states (1 GiB of doubles)."""
@@ -66,14 +67,15 @@ class Averaged:
         own = np.full(n, -1, dtype=np.int64) if truth is None else truth.astype(np.int64)
         less = Tables(np.empty((0, k)), np.empty((0, 0, k))) if without is None else without
         found = np.empty((n, k))
-        for begin in range(0, n, CHUNK):
+
+        def fill(begin: int) -> None:
             some = np.ascontiguousarray(codes[:, begin : begin + CHUNK], dtype=np.int32)
-            out = np.empty((some.shape[1], k))
             averaged_logs(
                 some, self.starts, self.counted, self.tables.first, self.tables.given,
-                less.first, less.given, own[begin : begin + CHUNK], out,
+                less.first, less.given, own[begin : begin + CHUNK], found[begin : begin + CHUNK],
             )  # fmt: skip
-            found[begin : begin + CHUNK] = out
+
+        worked(fill, range(0, n, CHUNK), check_workers(None), lambda: None)
         alone: NDArray[np.bool_] = np.asarray(np.all(found == -np.inf, axis=1))
         found = normalised(np.where(alone[:, None], 0.0, found))
         if alone.any():

@@ -7,7 +7,17 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bayescout.cli import acting, experiments, learning, measuring, networks, predicting, resampling, scoring
+from bayescout.cli import (
+    acting,
+    experiments,
+    learning,
+    measuring,
+    networks,
+    predicting,
+    resampling,
+    scoring,
+    serving,
+)
 from bayescout.cli.options import as_option, spread
 from bayescout.cli.terminal import say
 from bayescout.wording import worded_by
@@ -40,6 +50,7 @@ for command in (
     *measuring.COMMANDS,
     *acting.COMMANDS,
     *experiments.COMMANDS,
+    *serving.COMMANDS,
 ):
     app.command()(spread(command))
 

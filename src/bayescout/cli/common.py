@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayescout.cli.terminal import json_line, say
+from bayescout.data.reading import sentence
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
@@ -33,8 +34,8 @@ def missing_facts(table: Table) -> dict[str, Any]:
 
 
 def say_reading(table: Table) -> None:
-    """Tell on standard error how the data were read."""
-    say(table.reading)
+    """Tell on standard error how the data were read, after the warnings that reading them gave."""
+    say(sentence(table, warned=True))
 
 
 def print_json(value: Mapping[str, Any]) -> None:

@@ -27,7 +27,7 @@ from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.formats import check_can_hold
 from bayescout.graph.dag import Dag
-from bayescout.network.fit import check_prior
+from bayescout.network.fit import LEARNED_PRIOR, check_prior
 
 if TYPE_CHECKING:
     from bayescout.result import Result
@@ -44,7 +44,12 @@ class LearnRun:
     checkpoint: str | None = flag(
         "Where the run is kept as it goes; called again, it goes on from there.", "FILE"
     )
-    prior: Prior = "bdeu"
+    screen: str | None = flag(
+        "Pairs of columns to leave out of a wide table: auto (the default), none, arc (those whose arc gains "
+        "less by itself than it is charged), or the nats that it must gain.",
+        "RULE",
+    )
+    prior: Prior = LEARNED_PRIOR
     gap: float | None = flag("Find, in so long at most, how far from optimal the network can be.", "SECONDS")
 
 
@@ -53,8 +58,9 @@ class LearnData(ColumnOptions):
     """A table, or scored parent sets."""
 
     data: str = argument(
-        "A data file: csv, tsv, parquet, arrow, or white-space separated; - is csv from standard input; or "
-        "scored sets, .jkl."
+        "A data file: csv, tsv, parquet, arrow, or white-space separated; - is csv from standard input; a "
+        "folder of Parquet or Arrow files, or a quoted pattern such as 'rows/*.parquet'; or scored sets, "
+        ".jkl."
     )
 
 
@@ -103,6 +109,7 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
         workers=run.workers,
         progress=out.progress,
         checkpoint=run.checkpoint,
+        screen=run.screen,
         missing="em" if data.missing is Missing.keep else data.missing.value,
     )
     if result.completed is not None and not out.json:
@@ -222,11 +229,11 @@ def _refuse_for_sets(data: LearnData, output: str | None, gap: bool) -> None:
     from bayescout.formats import format_of
 
     other = data.missing not in (Missing.em, Missing.keep)
-    beside = (data.separator, data.na, data.kind, data.discretise, data.drop, data.interventions)
+    beside = (data.separator, data.memory, data.na, data.kind, data.discretise, data.drop, data.interventions)
     if other or any(beside):
         raise SettingError(
-            "a .jkl file holds scores and no rows; --separator, --missing, --na, --kind, --discretise, "
-            "--drop and --interventions are for tables"
+            "a .jkl file holds scores and no rows; --separator, --memory, --missing, --na, --kind, "
+            "--discretise, --drop and --interventions are for tables"
         )
     if gap:
         raise SettingError(

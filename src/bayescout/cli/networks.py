@@ -42,6 +42,7 @@ from bayescout.graph.dag import Dag
 from bayescout.network import GaussianMixture, MixedDistribution, Network
 from bayescout.network import fit as fit_network
 from bayescout.network.fit import check_prior
+from bayescout.plots.saving import check_svg, is_svg
 
 ENDINGS = " ".join(ending for entry in FORMATS.values() for ending in entry.extensions)
 """The endings of all formats, for the help of `convert`."""
@@ -241,19 +242,25 @@ def convert(
         str, typer.Argument(metavar="IN", help="A network or structure file, or a shipped name.")
     ],
     target: Annotated[
-        str, typer.Argument(metavar="OUT", help=f"The file to write, in the format of its ending: {ENDINGS}.")
+        str,
+        typer.Argument(
+            metavar="OUT", help=f"The file to write, in the format of its ending: {ENDINGS}; .svg: a picture."
+        ),
     ],
     json: Json = False,
 ) -> None:
-    """Write a network or structure in another format.
+    """Write a network or structure in another format, or draw it as .svg.
 
     Names and states that the format cannot carry are changed by one rule, and kept in the file for us.
     A format of structures leaves the parameters out, and says so.
     """
-    check_outputs([Output("OUT", target, GRAPH_ENDING)], reads=(source,))
+    drawn = is_svg(target)
+    check_outputs([Output("OUT", target, check_svg if drawn else GRAPH_ENDING)], reads=(source,))
     graph = open_graph(source)
-    structure_only = format_of(target).holds == "structure"
-    if isinstance(graph, Dag):
+    structure_only = drawn or format_of(target).holds == "structure"
+    if drawn:
+        graph.to_svg(target)
+    elif isinstance(graph, Dag):
         write_structure(graph, target)
     elif structure_only:
         write_structure(graph.dag, target)

@@ -130,7 +130,8 @@ class DataOptions:
     """A data file and how it is read."""
 
     data: str = argument(
-        "A data file: csv, tsv, parquet, arrow, or white-space separated; - is csv from standard input."
+        "A data file: csv, tsv, parquet, arrow, or white-space separated; - is csv from standard input. Or a "
+        "folder of Parquet or Arrow files, or a quoted pattern such as 'rows/*.parquet'."
     )
     separator: str | None = flag(
         "What separates the cells of a text file, such as ';' or '\\t'.", "CHARACTER"
@@ -154,6 +155,11 @@ class DataOptions:
         "NUMBER|METHOD",
     )
 
+    memory: str | None = flag(
+        "The most memory that Parquet or Arrow files may take, such as '2 GB': rows that do not fit are kept "
+        "on disk. By default half of what is free, for several files; one file alone is read into memory.",
+        "SIZE",
+    )
     interventions: str | None = flag(
         "The column that names, in each row, the variables that were set from outside, separated by commas; "
         "empty where none was.",
@@ -171,6 +177,8 @@ class DataOptions:
     def settings(self) -> dict[str, Any]:
         """The options as arguments of `read_table`."""
         found: dict[str, Any] = {"missing": self.missing.policy, **self._reading}
+        if self.memory is not None:
+            found["memory"] = self.memory
         if self.na:
             found["missing_values"] = tuple(self.na)
         if self.interventions is not None:

@@ -25,7 +25,7 @@ from bayescout.cli.outputs import GRAPH_ENDING, LastSteps, Output, check_outputs
 from bayescout.cli.terminal import line
 from bayescout.errors import Interrupted
 from bayescout.formats import check_can_hold
-from bayescout.network.fit import check_prior
+from bayescout.network.fit import LEARNED_PRIOR, check_prior
 
 if TYPE_CHECKING:
     from bayescout.data.table import Table
@@ -42,7 +42,7 @@ class BootstrapRun:
         "Arcs stronger than this make the network; estimated from the strengths if left out.", min=0, max=1
     )
     workers: Processes = None
-    prior: Prior = "bdeu"
+    prior: Prior = LEARNED_PRIOR
 
 
 @dataclass(frozen=True, kw_only=True)

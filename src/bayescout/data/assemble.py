@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from bayescout.data.about_rows import NOTHING_SAID, AboutRows
 from bayescout.data.absent import MISSING, refuse_missing
 from bayescout.data.columns import Column, in_order
 from bayescout.data.declared import RawStates, is_open
-from bayescout.data.reading import cut_notes
+from bayescout.data.reading import Notes, cut_notes
 from bayescout.data.settle import settle_columns
 from bayescout.data.states import StateFinder
 from bayescout.data.table import (
@@ -34,14 +34,53 @@ from bayescout.wording import setting
 MISSING_STATE = "missing"
 
 
+class Settled(NamedTuple):
+    """Columns whose kinds, states and missing cells are settled, ready to be copied into a table.
+
+    keep     the rows that are kept, or None for all
+    n_rows   how many these are
+    """
+
+    columns: Sequence[Column]
+    states: Sequence[States | None]
+    policy: MissingPolicy
+    keep: NDArray[np.bool_] | None
+    n_rows: int
+    report: MissingReport
+    notes: Notes
+
+    @property
+    def code_type(self) -> type[np.unsignedinteger[Any]]:
+        """The type of the codes, the same for all columns."""
+        after = int(self.policy == "keep")
+        pairs = zip(self.columns, self.states, strict=True)
+        return narrowest(max((len(s) + _codes_after(c, after) for c, s in pairs if s is not None), default=0))
+
+    def lookup(self, place: int) -> NDArray[Any]:
+        """The final code of each provisional code of a discrete column."""
+        column, states = self.columns[place], self.states[place]
+        assert states is not None
+        after = int(self.policy == "keep")
+        missing = len(states) - 1 + after if MISSING in column.values else 0
+        return _final_codes(column, states, missing).astype(self.code_type)
+
+    def check_finite(self, place: int) -> None:
+        refuse_infinite(self.columns[place], self.keep)
+
+
+MadeBy = Callable[[Settled], Table]
+
+
 def assemble(
     columns: Sequence[Column],
     policy: MissingPolicy = "keep",
     about: AboutRows = NOTHING_SAID,
+    made_by: MadeBy | None = None,
 ) -> Table:
     """Settle the kinds of the columns, apply the missing-value policy, and check the whole table.
 
     Columns are emptied as they are copied, so that only one column's codes are in memory twice.
+    `made_by` makes the table from what is settled, where its cells are not to be in memory.
     """
     weights, beside = about.weights, about.columns
     if about.weight_name is not None:
@@ -75,6 +114,10 @@ def assemble(
     if policy == "state":
         given |= {name: own[-1] for (name, own) in zip(counts, states, strict=True) if own and counts[name]}
     notes = replace(notes, missing_states=tuple(given.items()))
+    if made_by is not None:
+        table = made_by(Settled(columns, states, policy, keep, kept, report, notes))
+        _warn_constant(table, [column.name for column in columns if not column.declared])
+        return table
     codes, values = _fill(columns, states, policy, keep, kept)
     if weights is not None and keep is not None:
         weights = weights[keep]
@@ -273,7 +316,7 @@ def _fill(
         if of_column is None:
             assert column.floats is not None
             out = next(next_value)
-            _refuse_infinite(column, keep)
+            refuse_infinite(column, keep)
             _copy(column.floats, None, keep, out)
             column.floats = []
         else:
@@ -317,7 +360,7 @@ def _copy(
         position = stop
 
 
-def _refuse_infinite(column: Column, keep: NDArray[np.bool_] | None) -> None:
+def refuse_infinite(column: Column, keep: NDArray[np.bool_] | None) -> None:
     start = 0
     for chunk in column.floats or ():
         bad = np.isinf(chunk)

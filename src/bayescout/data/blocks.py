@@ -67,6 +67,7 @@ class TextFormat:
     loose      the documents' data file format: white space around cells and blank lines are ignored,
                and runs of white space separate cells if there are no commas
     protected  texts that are given with `IN_QUOTES` before them where they stand in quotes
+    open       True if the user named no separator, so that the first rows may say another; `found` if they do
     """
 
     path: Path
@@ -74,6 +75,8 @@ class TextFormat:
     quotes: bool = True
     loose: bool = False
     protected: frozenset[str] = frozenset()
+    open: bool = False
+    found: bool = False
 
     def error(self, message: str, line: int | None = None) -> FormatError:
         return FormatError(message, path=self.path, line=line)
@@ -166,11 +169,11 @@ def _cut(form: TextFormat, data: bytes, final: bool, line: int) -> tuple[bytes, 
 def _last_line_end(data: bytes, quotes: bool) -> int:
     if not quotes or b'"' not in data:
         return data.rfind(b"\n")
-    ends = np.flatnonzero(_outside_quotes(data) & (np.frombuffer(data, dtype=np.uint8) == _LINE_END))
+    ends = np.flatnonzero(outside_quotes(data) & (np.frombuffer(data, dtype=np.uint8) == _LINE_END))
     return int(ends[-1]) if len(ends) else -1
 
 
-def _outside_quotes(data: bytes) -> NDArray[np.bool_]:
+def outside_quotes(data: bytes) -> NDArray[np.bool_]:
     """True for each byte that is outside quotes: an even number of quotes up to and including it."""
     is_quote = np.frombuffer(data, dtype=np.uint8) == _QUOTE
     return ~np.logical_xor.accumulate(is_quote)
@@ -300,7 +303,7 @@ def _is_even(form: TextFormat, lines: bytes, width: int) -> bool:
     if not _quotes_well_placed(lines, separator):
         return False
     cells = np.frombuffer(lines, dtype=np.uint8)
-    outside = _outside_quotes(lines)
+    outside = outside_quotes(lines)
     separators = int(((cells == ord(separator)) & outside).sum())
     return separators == (width - 1) * int(((cells == _LINE_END) & outside).sum())
 

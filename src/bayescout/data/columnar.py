@@ -39,7 +39,7 @@ from bayescout.data.columnar import serve
 serve()
 """
 
-_NO_MEMORY = "Cannot allocate memory"
+NO_MEMORY = "Cannot allocate memory"
 
 Batch = tuple[int, list[Piece]]
 """Some rows of a few columns: position of the first column among those requested, and the pieces."""
@@ -70,11 +70,11 @@ def open_columnar(path: Path) -> Iterator[Columns]:
     if alone or (seal is not None and memory.limit() is None):
         yield _Direct(path, seal)
         return
-    with tempfile.TemporaryFile() as said, _child(said) as process:
+    with tempfile.TemporaryFile() as said, child_process(said) as process:
         yield _InChild(path, seal, process, said)
 
 
-def _refused(path: Path, reason: str) -> FormatError:
+def refused(path: Path, reason: str) -> FormatError:
     return FormatError(f"cannot be read as {path.suffix[1:]}: {reason}", path=path)
 
 
@@ -86,29 +86,31 @@ class _Direct:
 
     def __init__(self, path: Path, seal: Seal | None) -> None:
         self.path, self.seal = path, seal
-        with _caught() as caught:
-            self.frame = _scan(path)
+        with caught() as said:
+            self.frame = scan_file(path)
             self.names = self.frame.collect_schema().names()
-        self._check(caught)
+        self._check(said)
 
     def batches(self, places: Sequence[int], exact: Sequence[bool]) -> Iterator[Batch]:
-        with _caught() as caught:
-            yield from _batches(self.frame, places, exact, BATCH_ROWS)
-        self._check(caught)
+        with caught() as said:
+            yield from batches_of(self.frame, places, exact, BATCH_ROWS)
+        self._check(said)
 
-    def _check(self, caught: Sequence[str]) -> None:
-        if caught:
-            raise _refused(self.path, caught[0])
+    def _check(self, said: Sequence[str]) -> None:
+        if said:
+            raise refused(self.path, said[0])
 
 
-def _scan(path: Path) -> pl.LazyFrame:
+def scan_file(path: Path) -> pl.LazyFrame:
     import polars as pl
 
     scan = pl.scan_parquet if path.suffix.lower() in (".parquet", ".pq") else pl.scan_ipc
     return scan(path, glob=False)
 
 
-def _batches(frame: pl.LazyFrame, places: Sequence[int], exact: Sequence[bool], rows: int) -> Iterator[Batch]:
+def batches_of(
+    frame: pl.LazyFrame, places: Sequence[int], exact: Sequence[bool], rows: int
+) -> Iterator[Batch]:
     """Read a few columns at a time, since the engine reads ahead whole row groups of what is requested.
 
     Rows are counted, since batches may simply end when the engine fails in one of its threads.
@@ -140,7 +142,7 @@ def _with_texts(known: list[str], values: Sequence[Any]) -> list[str]:
 
 
 @contextmanager
-def _caught() -> Iterator[list[str]]:
+def caught() -> Iterator[list[str]]:
     """Collect what polars reports against a file, in one line, available once the block has ended."""
     import polars as pl
 
@@ -185,7 +187,7 @@ class _InChild:
             if kind == "end":
                 return
             if kind == "error":
-                raise self._too_large() if _NO_MEMORY in value else _refused(self.path, value)
+                raise self._too_large() if NO_MEMORY in value else refused(self.path, value)
             yield value
 
     def _death(self) -> BayescoutError:
@@ -193,9 +195,9 @@ class _InChild:
         code = self.process.wait()
         self.said.seek(0)
         said = self.said.read(1 << 16).decode(errors="replace")
-        if any(word in said for word in ("memory allocation of", "MemoryError", _NO_MEMORY)):
+        if any(word in said for word in ("memory allocation of", "MemoryError", NO_MEMORY)):
             return self._too_large()
-        return _refused(
+        return refused(
             self.path, f"its reader ended with code {code}; the file is damaged, or memory ran out"
         )
 
@@ -208,14 +210,16 @@ class _InChild:
 
 
 @contextmanager
-def _child(said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that reads one file; it does not outlive the block."""
+def child_process(
+    said: IO[bytes], code: str | None = None, *arguments: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that reads files; it does not outlive the block."""
     # The reader's backtraces take time and are never shown; one thread needs less of a limited memory.
     environment = os.environ | {"RUST_BACKTRACE": "0"}
     if memory.limit() is not None:
         environment |= {"POLARS_MAX_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
+        [sys.executable, "-c", _CHILD if code is None else code, json.dumps(sys.path), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=said,
@@ -237,31 +241,31 @@ def _child(said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
 
 def serve() -> None:
     """Answer requests from standard input on standard output, as pickles of (kind, value)."""
-    _limit_resources()
+    limit_resources()
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # so that printed text cannot mix with the messages
-    with _caught() as caught:
-        frame = _scan(Path(_request()["path"]))
-        _send(out, "value", frame.collect_schema().names())
-        asked = _request()
-        for batch in _batches(frame, asked["places"], asked["exact"], asked["rows"]):
-            _send(out, "value", batch)
-        _send(out, "end")
-    if caught:
-        _send(out, "error", caught[0])
+    with caught() as said:
+        frame = scan_file(Path(next_request()["path"]))
+        send(out, "value", frame.collect_schema().names())
+        asked = next_request()
+        for batch in batches_of(frame, asked["places"], asked["exact"], asked["rows"]):
+            send(out, "value", batch)
+        send(out, "end")
+    if said:
+        send(out, "error", said[0])
     os._exit(0)  # threads of the reader may still be running
 
 
-def _request() -> Any:
+def next_request() -> Any:
     return json.loads(sys.stdin.readline() or "null")
 
 
-def _send(out: IO[bytes], kind: str, value: Any = None) -> None:
+def send(out: IO[bytes], kind: str, value: Any = None) -> None:
     pickle.dump((kind, value), out, protocol=5)
     out.flush()
 
 
-def _limit_resources() -> None:
+def limit_resources() -> None:
     """Limit memory to the machine's own, so that the system kills no process; write no core files."""
     try:
         import resource

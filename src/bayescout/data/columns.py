@@ -26,6 +26,9 @@ from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.wording import setting
 
+CATEGORICAL = "categorical type"
+"""The reason for the kind of a column whose own type lists its states."""
+
 
 class Column:
     """The cells of one column seen so far, under the user's declarations.
@@ -58,8 +61,8 @@ class Column:
         self.states = states
         self.marks = Marks() if marks is None else marks
         self.values: list[Any] = []
-        self.chunks: list[NDArray[Any]] = []
-        self.floats: list[NDArray[np.float64]] | None = [] if wanted == "continuous" else None
+        self.chunks: list[NDArray[Any]] = self.keep()
+        self.floats: list[NDArray[np.float64]] | None = self.keep() if wanted == "continuous" else None
         self.marked: dict[str, int] = {}
         self.origin = "declared"
         self.chosen = False
@@ -69,6 +72,10 @@ class Column:
         self.abandoned = False
         self._rows_abandoned = 0
         self._index: dict[Any, int] = {}
+
+    def keep(self, arrays: Iterable[NDArray[Any]] = ()) -> list[NDArray[Any]]:
+        """The arrays as a list; a column past memory keeps them in a file."""
+        return list(arrays)
 
     @property
     def declared(self) -> bool:
@@ -133,7 +140,7 @@ class Column:
             )
         self._rows_abandoned = self.n_rows
         self.abandoned = True
-        self.values, self.chunks, self._index = self.values[:100], [], {}
+        self.values, self.chunks, self._index = self.values[:100], self.keep(), {}
 
     def add_floats(self, array: NDArray[np.float64]) -> None:
         """Append numbers, NaN where missing; they become states if the column is declared discrete."""
@@ -155,23 +162,28 @@ class Column:
 
     def retype(self, values: Sequence[Any]) -> None:
         """Replace each distinct value by the one at its position; equal ones merge."""
-        chunks, self.chunks, self.values, self._index = self.chunks, [], [], {}
+        chunks, self.chunks, self.values, self._index = self.chunks, self.keep(), [], {}
         wide = self.wanted is None and any(isinstance(v, float) for v in values)
         if wide and self.states is None:
-            self.floats = []
+            self.floats = self.keep()
         lookup = np.array([self._code(value) for value in values], dtype=np.int64)
         if self.floats is None:
             dtype = code_type(len(self.values))
-            self.chunks = [lookup.astype(dtype)[chunk] for chunk in chunks]
+            self.chunks = self.keep(lookup.astype(dtype)[chunk] for chunk in chunks)
         else:
             numbers_ = self.as_floats(self.values)[lookup]
-            self.floats = [numbers_[chunk] for chunk in chunks]
+            self.floats = self.keep(numbers_[chunk] for chunk in chunks)
 
     def take_states(self, categories: Sequence[Any]) -> None:
-        """Take the categories of a categorical column as declared states, except those that mean missing."""
-        if not self.declared:
-            self.origin = "categorical type"
-            self.states = tuple(value for value in categories if self.meaning(value) is not MISSING)
+        """Take the categories of a categorical column as declared states, except those that mean missing.
+
+        Pieces may have categories of their own: all of them count, in order of first appearance.
+        """
+        known = self.states if self.origin == CATEGORICAL else None
+        if known is not None or not self.declared:
+            self.origin = CATEGORICAL
+            more = (value for value in categories if self.meaning(value) is not MISSING)
+            self.states = tuple(dict.fromkeys((*(known or ()), *more)))
 
     def _code(self, value: Any) -> int:
         value = self.meaning(value)
@@ -211,8 +223,8 @@ class Column:
         """Turn states that are numbers, or lengths of time, into measurements."""
         self.durations = are_durations([value for value in self.values if value is not MISSING])
         numbers_ = self.as_floats(self.values)
-        self.floats = [numbers_[chunk] for chunk in self.chunks]
-        self.chunks = []
+        self.floats = self.keep(numbers_[chunk] for chunk in self.chunks)
+        self.chunks = self.keep()
 
     def become_discrete(self, whole: Sequence[float]) -> None:
         """Turn floats, all of them among these ascending numbers, into states."""

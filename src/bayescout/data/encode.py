@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.about_rows import AboutRows
-from bayescout.data.absent import MISSING, Marks
+from bayescout.data.absent import Marks
 from bayescout.data.assemble import assemble, check_policy
+from bayescout.data.cells import Coded, add_source, is_pyarrow
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, RawStates, chosen, listed
-from bayescout.data.pieces import add_array, add_categories, add_objects, add_polars, is_exact
+from bayescout.data.past.dask_rows import dask_names, is_dask, read_dask
+from bayescout.data.past.scan import is_past, names_past, read_past
 from bayescout.data.read import names_in, read_table
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
-from bayescout.errors import DataError
+from bayescout.errors import DataError, SettingError
 from bayescout.graph.labels import is_hashable
-from bayescout.wording import setting
 
 Data = Any
 """A `Table`, a pandas, polars or pyarrow frame, a NumPy array, a dict of columns, or a path."""
@@ -36,6 +37,7 @@ def as_table(
     columns: Sequence[Any] | None = None,
     drop: Sequence[Any] | None = None,
     interventions: Any = None,
+    memory: int | float | str | None = None,
 ) -> Table:
     """Convert any data to a checked `Table`; labels and values are kept as they are.
 
@@ -54,6 +56,10 @@ def as_table(
     interventions  the variables that were set from outside in each row, as in an experiment: the name of a
              column whose cells name them (several separated by commas; empty where none was set), one entry
              per row, or {variable: its rows}. A row tells nothing about how a variable set in it comes about.
+    memory   the most that may be resident while rows are read and learned from, such as "2 GB", for data
+             that are not in memory yet: several Parquet or Arrow files (a folder, a pattern such as
+             "rows/*.parquet", a list), a lazy frame, a DuckDB relation, an Arrow dataset. By default what
+             this process holds and half of what is free. Rows that would not fit are kept on disk as codes
 
     Columns that identify rows, dates, and columns without values are left out, with a warning, unless they
     are declared or listed in `columns`. A declared missing value that reads as a number, such as "-999",
@@ -61,14 +67,26 @@ def as_table(
     Inferred states are sorted where they can be compared, otherwise ordered by type name and repr.
     """
     check_policy(missing)
+    if is_dask(data):
+        refused = {"weights": weights, "interventions": interventions, "missing_values": missing_values}
+        for what, value in refused.items():
+            if value is not None:
+                raise SettingError(f"rows on a cluster cannot have {what}: leave it out")
+        return read_dask(data, None, kinds, states, missing, columns, drop)
+    if is_past(data, memory):
+        return read_past(
+            data, kinds, states, missing, weights, missing_values, columns, drop, interventions, memory
+        )
     if isinstance(data, str | os.PathLike):
         return read_table(
-            data, kinds, states, missing, weights, missing_values, None, columns, drop, interventions
+            data, kinds, states, missing, weights, missing_values, None, columns, drop, interventions, memory
         )
     absent = listed(missing_values)
     if isinstance(data, Table) and _is_ready(data, kinds, states, missing, (weights, interventions), absent):
         listed_all = columns is None and drop is None
         return data if listed_all else data.select(chosen(data.names, columns, drop=drop))
+    if isinstance(data, Table):
+        data.require_room()
     sources = dict(_checked(_sources(data)))
     names = list(sources)
     about = AboutRows.of(weights, interventions, names)
@@ -103,6 +121,7 @@ def _with_history(table: Table, before: Table) -> Table:
         table.notes,
         reasons=reasons,
         left_out=before.notes.left_out,
+        separator=before.notes.separator,
         cuts=(*table.notes.cuts, *cuts),
         missing_states=tuple((before.missing_states | dict(table.notes.missing_states)).items()),
     )
@@ -112,12 +131,11 @@ def _with_history(table: Table, before: Table) -> Table:
 
 def column_names(data: Data) -> list[Label]:
     """The column labels of any data; only the beginning of a file is read."""
-    from narwhals import dependencies as kind_of
-
+    past = dask_names(data) if is_dask(data) else names_past(data)
+    if past is not None:
+        return past
     if isinstance(data, str | os.PathLike):
         return list(names_in(data))
-    if kind_of.is_polars_lazyframe(data):
-        return list(data.collect_schema().names())
     return [name for name, _ in _checked(_sources(data))]
 
 
@@ -166,46 +184,6 @@ def _checked(sources: Iterator[tuple[Label, Any]]) -> Iterator[tuple[Label, Any]
         yield name, source
 
 
-def add_source(column: Column, source: Any) -> None:
-    """Add one whole column of any type that a frame, dict or array may hold."""
-    import narwhals as nw
-    from narwhals import dependencies as kind_of
-
-    source = nw.to_native(source, pass_through=True)
-    if isinstance(source, _Coded):
-        add_categories(column, source.states, source.codes)
-    elif isinstance(source, np.ndarray):
-        if source.ndim != 1:
-            raise DataError(f"column {column.name!r} has {source.ndim} dimensions: give one value a row")
-        add_array(column, source)
-    elif kind_of.is_polars_series(source):
-        add_polars(column, source)
-    elif kind_of.is_pandas_like_series(source):
-        _add_pandas(column, source)
-    elif kind_of.is_pyarrow_chunked_array(source):
-        _add_pyarrow(column, source)
-    elif _is_pyarrow(source, "Array"):
-        import pyarrow as pa
-
-        _add_pyarrow(column, pa.chunked_array([source]))
-    elif isinstance(source, set | frozenset | Mapping):
-        raise DataError(
-            f"column {column.name!r} is a {type(source).__name__}, which has no order of rows to trust: "
-            f"give a sequence with one value a row"
-        )
-    elif isinstance(source, str | bytes) or not hasattr(source, "__iter__"):
-        raise DataError(f"column {column.name!r} is {source!r}: give a sequence with one value a row")
-    else:
-        add_objects(column, list(source))
-
-
-class _Coded:
-    """A discrete column of a table: its states are declared, its codes known."""
-
-    def __init__(self, states: Sequence[Any], codes: NDArray[Any]) -> None:
-        self.states, self.codes = tuple(states), codes
-
-
 def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
     """The label of each column and the object that holds its values."""
     import narwhals as nw
@@ -214,14 +192,14 @@ def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
     data = nw.to_native(data, pass_through=True)
     if isinstance(data, Table):
         for name, states in zip(data.names, data.states, strict=True):
-            yield name, data.array(name) if states is None else _Coded(states, data.signed_codes(name))
+            yield name, data.array(name) if states is None else Coded(states, data.signed_codes(name))
     elif isinstance(data, Mapping):
         yield from data.items()
     elif isinstance(data, np.ndarray):
         yield from _array_sources(data)
     elif kind_of.is_pandas_like_dataframe(data):
         yield from zip(data.columns.tolist(), (series for _, series in data.items()), strict=True)
-    elif kind_of.is_pyarrow_table(data) or _is_pyarrow(data, "RecordBatch"):
+    elif kind_of.is_pyarrow_table(data) or is_pyarrow(data, "RecordBatch"):
         yield from zip(data.schema.names, data.columns, strict=True)
     elif kind_of.is_polars_lazyframe(data):
         yield from ((series.name, series) for series in data.collect().get_columns())
@@ -229,14 +207,6 @@ def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
         yield from ((series.name, series) for series in data.get_columns())
     else:
         yield from _other_sources(data)
-
-
-def _is_pyarrow(value: Any, kind: str) -> bool:
-    """Return True for an instance of this pyarrow class, without importing pyarrow if the user has not."""
-    from narwhals import dependencies
-
-    pyarrow = dependencies.get_pyarrow()
-    return pyarrow is not None and isinstance(value, getattr(pyarrow, kind))
 
 
 def _array_sources(data: NDArray[Any]) -> Iterator[tuple[Label, Any]]:
@@ -268,133 +238,3 @@ def _other_sources(data: Data) -> Iterator[tuple[Label, Any]]:
             f"cannot read data from a {type(data).__name__}: give a pandas, polars or pyarrow frame, "
             f"a two-dimensional NumPy array, a dict of columns, or a path"
         ) from None
-
-
-def _add_pandas(column: Column, series: Any) -> None:
-    """Add a pandas series by its own codes, which respect its types; -1 is missing."""
-    dtype = series.dtype
-    kind, written = getattr(dtype, "kind", "O"), str(dtype)
-    if written.startswith("Sparse["):
-        _add_pandas(column, series.sparse.to_dense())
-    elif written == "category":
-        add_categories(column, dtype.categories.tolist(), np.asarray(series.array.codes))
-    elif isinstance(dtype, np.dtype) and kind in "biuf":
-        add_array(column, series.to_numpy())
-    elif kind == "f":
-        column.add_floats(series.to_numpy(dtype=np.float64, na_value=np.nan).copy())
-    elif isinstance(dtype, np.dtype) and kind == "O" and not _only_strings(series):
-        add_objects(column, series.tolist())
-    elif hasattr(dtype, "pyarrow_dtype"):
-        _add_pandas_arrow(column, series)
-    else:
-        _add_factorised(column, series)
-
-
-def _add_factorised(column: Column, series: Any) -> None:
-    # The array of a text column does without the index that a series makes of the distinct values.
-    codes, distinct = (series.array if str(series.dtype) in ("str", "string") else series).factorize()
-    codes = np.asarray(codes)
-    values = distinct.tolist()
-    column.add_coded([*values, MISSING] if len(codes) and codes.min() < 0 else values, codes)
-
-
-def _add_pandas_arrow(column: Column, series: Any) -> None:
-    """Add an Arrow column inside pandas: by the values of pandas, or those of Arrow where pandas has none."""
-    import pyarrow as pa
-
-    kind = series.dtype.pyarrow_dtype
-    if not pa.types.is_time(kind):  # pandas truncates times to microseconds
-        try:
-            _add_factorised(column, series)
-            return
-        except (pa.ArrowException, NotImplementedError, OverflowError):
-            pass
-    chunked = pa.chunked_array(pa.array(series.array))
-    if pa.types.is_decimal(kind):
-        add_objects(column, chunked.to_pylist())
-    else:
-        _add_pyarrow(column, chunked)
-
-
-def _only_strings(series: Any) -> bool:
-    """Return True if all values are strings or missing; a float other than NaN is neither."""
-    types = set(map(type, series.tolist()))
-    if types <= {str, type(None)}:
-        return True
-    return types <= {str, type(None), float} and all(
-        isinstance(v, str) for v in series.dropna().unique().tolist()
-    )
-
-
-def _add_pyarrow(column: Column, chunked: Any) -> None:
-    """Add an Arrow column: a dictionary column by its dictionary, any other through polars without a copy."""
-    import polars as pl
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = chunked.type
-    if isinstance(kind, pa.BaseExtensionType):
-        _add_pyarrow(column, pa.chunked_array([chunk.storage for chunk in chunked.chunks], kind.storage_type))
-    elif pa.types.is_run_end_encoded(kind):
-        decoded = [pc.run_end_decode(chunk) for chunk in chunked.chunks]
-        _add_pyarrow(column, pa.chunked_array(decoded, kind.value_type))
-    elif pa.types.is_dictionary(kind):
-        _add_dictionary(column, chunked)
-    elif pa.types.is_decimal(kind) and (pa.types.is_decimal256(kind) or kind.scale < 0):
-        _add_decimals(column, chunked)
-    elif any(test(kind) for test in (pa.types.is_interval, pa.types.is_union, _is_list_view)):
-        raise DataError(_unusable(column, kind))
-    else:
-        try:
-            series = pl.from_arrow(chunked)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError):
-            raise DataError(_unusable(column, kind)) from None
-        assert isinstance(series, pl.Series)
-        add_polars(column, series)
-
-
-def _is_list_view(kind: Any) -> bool:
-    return "list_view" in str(kind)
-
-
-def _unusable(column: Column, kind: Any) -> str:
-    return (
-        f"column {column.name!r} is of the Arrow type {kind}, which cannot be read: "
-        f"cast it to numbers or text, or {setting('drop', column.name)}"
-    )
-
-
-def _add_decimals(column: Column, chunked: Any) -> None:
-    """Add decimals that polars has no type for: numbers, or states if the column is declared discrete."""
-    import pyarrow as pa
-
-    if is_exact(column):
-        add_objects(column, chunked.to_pylist())
-        return
-    numbers = chunked.cast(pa.float64()).to_numpy()
-    column.add_floats(np.where(chunked.is_null().to_numpy(), np.nan, numbers))
-
-
-def _add_dictionary(column: Column, chunked: Any) -> None:
-    """Add an Arrow dictionary column; each chunk has its own dictionary, read as a column for its values."""
-    import pyarrow as pa
-
-    try:
-        chunks = chunked.unify_dictionaries().chunks
-    except pa.ArrowException:
-        raise DataError(_unusable(column, chunked.type)) from None
-    categories = _values_of(column, chunks[0].dictionary) if chunks else []
-    codes = [chunk.indices.cast(pa.int64(), safe=False).fill_null(-1).to_numpy() for chunk in chunks]
-    add_categories(column, categories, np.concatenate([*codes, np.empty(0, dtype=np.int64)]))
-
-
-def _values_of(column: Column, dictionary: Any) -> list[Any]:
-    """The entries of an Arrow dictionary, as the cells of a discrete column."""
-    import pyarrow as pa
-
-    if not pa.types.is_temporal(dictionary.type):
-        return list(dictionary.to_pylist())
-    entries = Column(column.name, "discrete")
-    _add_pyarrow(entries, pa.chunked_array([dictionary]))
-    values = [None if value is MISSING else value for value in entries.values]
-    return [values[code] for chunk in entries.chunks for code in chunk.tolist()]

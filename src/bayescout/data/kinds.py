@@ -8,7 +8,7 @@ them; never at names, types or the order of rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -153,7 +153,7 @@ def kind_of_floats(
     chunks: Sequence[NDArray[np.float64]],
 ) -> tuple[Verdict, Sequence[float] | None, bool]:
     """The reading of floats, NaN where missing; the numbers if they are states; True if row numbers."""
-    present = [chunk[~np.isnan(chunk)] for chunk in chunks]
+    present = _Present(chunks)
     rows = sum(len(chunk) for chunk in present)
     if not rows:
         return Verdict("continuous", "no values"), None, False
@@ -162,7 +162,9 @@ def kind_of_floats(
     low, high = min(c.min() for c in present if len(c)), max(c.max() for c in present if len(c))
     distinct = _distinct(present, DISTINCT)
     if distinct is None:
-        numbers = high - low + 1 == rows and counts_the_rows(low, high, len(_union(present)), rows)
+        numbers = high - low + 1 == rows and counts_the_rows(
+            low, high, _count_whole(present, low, rows), rows
+        )
         return Verdict("continuous", f"more than {DISTINCT} whole numbers"), None, bool(numbers)
     whole = [int(value) for value in distinct.tolist()]
     return kind_of_whole(whole, rows), whole, counts_the_rows(low, high, len(whole), rows)
@@ -174,7 +176,7 @@ def _has_decimals(array: NDArray[np.float64]) -> bool:
 
 
 def _kind_of_decimals(
-    present: Sequence[NDArray[np.float64]], rows: int
+    present: Iterable[NDArray[np.float64]], rows: int
 ) -> tuple[Verdict, list[float] | None]:
     """The reading of numbers with decimals, and the number itself where it is always the same: a state."""
     distinct = _distinct(present, FEW)
@@ -186,7 +188,7 @@ def _kind_of_decimals(
     return Verdict("continuous", f"{counted(len(distinct), 'number')} with decimals", close), None
 
 
-def _distinct(chunks: Sequence[NDArray[np.float64]], most: int) -> NDArray[np.float64] | None:
+def _distinct(chunks: Iterable[NDArray[np.float64]], most: int) -> NDArray[np.float64] | None:
     """The distinct numbers in order, or None once they are more than `most`."""
     known = np.empty(0)
     for chunk in chunks:
@@ -197,8 +199,22 @@ def _distinct(chunks: Sequence[NDArray[np.float64]], most: int) -> NDArray[np.fl
     return known
 
 
-def _union(chunks: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return np.unique(np.concatenate(chunks))
+def _count_whole(chunks: Iterable[NDArray[np.float64]], low: float, most: int) -> int:
+    """The number of distinct numbers, all of them whole and in [low, low + most)."""
+    seen = np.zeros(most, dtype=np.bool_)
+    for chunk in chunks:
+        seen[(chunk - low).astype(np.int64)] = True
+    return int(seen.sum())
+
+
+class _Present:
+    """The chunks without their missing cells, made one at a time: all of them may not fit in memory."""
+
+    def __init__(self, chunks: Iterable[NDArray[np.float64]]) -> None:
+        self.chunks = chunks
+
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
+        return (chunk[~np.isnan(chunk)] for chunk in self.chunks)
 
 
 # ---- texts and dates

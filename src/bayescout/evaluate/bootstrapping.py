@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
-from bayescout.evaluate.resampling import check_options, for_many_runs, learned, spread, table_of
+from bayescout.evaluate.resampling import Progress, check_options, for_many_runs, learned, spread, table_of
 from bayescout.evaluate.strengths import ArcStrengths
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
@@ -35,7 +35,7 @@ def bootstrap(
     workers: int | None = None,
     rows: int | None = None,
     cpdag: bool = True,
-    progress: bool = False,
+    progress: Progress = False,
     **options: Any,
 ) -> ArcStrengths:
     """Learn from `runs` tables of rows drawn with replacement, and count how often each arc is found.
@@ -44,7 +44,8 @@ def bootstrap(
     with row weights is resampled as the table it represents, in which each row is repeated as often as its
     weight says. With `cpdag` a reversible edge counts half for each direction, as the data cannot
     distinguish them; otherwise the arcs of the graph count as they are. Further options are those of
-    `learn`. `workers` processes share the work; their number does not affect the answer.
+    `learn`. `workers` processes share the work; their number does not affect the answer. `progress` is True
+    for a line on standard error, or a function called with the number of runs done and of all.
     """
     check_options(score, options)
     runs = require_count("runs", runs, 1, most=MOST_RUNS)

@@ -55,8 +55,8 @@ def divergence(
         if method == "exact":
             raise refuse_exact()
         return mixed_divergence(truth, learned, samples, seed)
-    mine = families(truth, truth.states, truth.nodes)
-    others = families(learned, truth.states, truth.nodes)
+    mine = families(truth, truth.discrete_states, truth.nodes)
+    others = families(learned, truth.discrete_states, truth.nodes)
     if method != "sampled":
         try:
             return _exact(truth, mine, others)
@@ -108,9 +108,11 @@ def _ruled_out(truth: Network, family: FamilyTable, masses: Floats) -> list[Impo
         if masses[cell] == 0:
             break
         values = {v: int(code) for v, code in zip(family.scope, cell, strict=True)}
-        own = truth.states[family.child][values[family.child]]
+        own = truth.discrete_states[family.child][values[family.child]]
         given = tuple(
-            (truth.nodes[v], truth.states[v][code]) for v, code in values.items() if v != family.child
+            (truth.nodes[v], truth.discrete_states[v][code])
+            for v, code in values.items()
+            if v != family.child
         )
         found.append(Impossible(truth.nodes[family.child], own, given, float(masses[cell])))
     return found

@@ -57,7 +57,7 @@ def families(network: Network, states: Sequence[Sequence[Any]], nodes: Sequence[
     moved = [place[label] for label in network.nodes]
     known = [
         _positions(label, own, states[i])
-        for label, own, i in zip(network.nodes, network.states, moved, strict=True)
+        for label, own, i in zip(network.nodes, network.discrete_states, moved, strict=True)
     ]
     made = []
     for child, parents in enumerate(network.dag.parents):

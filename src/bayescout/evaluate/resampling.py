@@ -21,6 +21,9 @@ WORTH_PROCESSES = 8.0
 
 Made = TypeVar("Made")
 
+Progress = bool | Callable[[int, int], None]
+"""Whether to show a progress line, or a function to call with the number done and the count."""
+
 
 def table_of(data: Any, options: dict[str, Any]) -> Table:
     """The data as a table without rows of weight zero, which could make a part empty.
@@ -64,13 +67,13 @@ def learned(table: Table, seed: int, options: Mapping[str, Any], where: str) -> 
 
 
 def spread(
-    work: Callable[[int], Made], count: int, workers: int | None, progress: bool, noun: str
+    work: Callable[[int], Made], count: int, workers: int | None, progress: Progress, noun: str
 ) -> list[Made]:
     """The results of `work` for each number below `count`, in order, wherever it runs.
 
     The first two run here; if the rest would take long, it goes to processes through joblib, whose
-    `parallel_config` can send it to a cluster instead. Ctrl-C raises `Interrupted`, which holds the
-    results so far.
+    `parallel_config` can send it to a cluster instead. `progress` is True for a line on standard error, or
+    is called with the number done and the count. Ctrl-C raises `Interrupted`, which holds the results so far.
     """
     workers = check_workers(workers)
     done: list[Made] = []
@@ -104,19 +107,23 @@ def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> 
 
 
 class _Line:
-    """A progress line on standard error, if requested."""
+    """A progress line on standard error, or calls of a function, if requested."""
 
-    def __init__(self, shown: bool, count: int, noun: str) -> None:
-        self.shown, self.count, self.noun = shown, count, noun
+    def __init__(self, shown: Progress, count: int, noun: str) -> None:
+        self.shown, self.count, self.noun = shown is True, count, noun
         self.step: Callable[[], None] = lambda: None
+        if callable(shown):
+            numbers = iter(range(1, count + 1))
+            self.step = lambda: shown(next(numbers), count)
 
     def __enter__(self) -> _Line:
         if self.shown:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+            from bayescout.progress import progress_line
 
             columns = (TextColumn(self.noun), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self.line = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.line = progress_line(*columns)
             self.line.start()
             task = self.line.add_task(self.noun, total=self.count)
             self.step = lambda: self.line.advance(task)

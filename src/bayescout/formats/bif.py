@@ -295,7 +295,7 @@ def write(network: object) -> str:
 
 def _chunks(network: Network) -> Iterator[str]:
     nodes = NODES.carried(network.dag.nodes)
-    states = [STATES.carried(labels) for labels in network.states]
+    states = [STATES.carried(labels) for labels in network.discrete_states]
     (name,) = NODES.carried([network.name]) if network.name else [""]
     yield f"network {name or 'unknown'} {{\n"
     yield from _properties(facts.of_network(network, name))

@@ -204,7 +204,7 @@ def _chunks(network: Network) -> Iterator[str]:
     yield f"// ~->[DNET-1]->~\n\nbnet {name} {{\n"
     yield from (f"// {one}\n" for one in facts.of_network(network, name, order))
     for child in order:
-        states = NAMES.carried(network.states[child])
+        states = NAMES.carried(network.discrete_states[child])
         yield f"\nnode {nodes[child]} {{\n"
         yield from (f"\t// {one}\n" for one in facts.of_node(network, child, nodes[child], states))
         yield "\tkind = NATURE;\n\tdiscrete = TRUE;\n\tchance = CHANCE;\n"

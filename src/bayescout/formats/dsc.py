@@ -202,7 +202,7 @@ def _chunks(network: Network) -> Iterator[str]:
     yield f'belief network "{name or "unknown"}"\n'
     yield from (f"// {one}\n" for one in facts.of_network(network, name))
     for child, written in enumerate(nodes):
-        states = STATES.carried(network.states[child])
+        states = STATES.carried(network.discrete_states[child])
         listed = ", ".join(f'"{state}"' for state in states)
         yield f"node {written} {{\n  type : discrete [ {len(states)} ] = {{ {listed} }};\n"
         yield from (f"  // {one}\n" for one in facts.of_node(network, child, written, states))

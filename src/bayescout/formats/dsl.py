@@ -141,7 +141,7 @@ def _chunks(network: Network) -> Iterator[str]:
     yield f"net {name}\n{{\n"
     yield from (f"  // {one}\n" for one in facts.of_network(network, name, order))
     for child in order:
-        states = NAMES.carried(network.states[child])
+        states = NAMES.carried(network.discrete_states[child])
         yield f"  node {nodes[child]}\n  {{\n    TYPE = CPT;\n"
         yield from (f"    // {one}\n" for one in facts.of_node(network, child, nodes[child], states))
         title = _title(network.nodes[child], nodes[child])

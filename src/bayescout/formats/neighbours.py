@@ -40,7 +40,7 @@ def to_pgmpy(network: Network) -> Any:
             model.add_cpds(LinearGaussianCPD(label, weights, float(network.variances[child]) ** 0.5, given))
             continue
         table = network.tables[child]
-        states = {one: list(network.states[network.dag.index(one)]) for one in (label, *given)}
+        states = {one: list(network.discrete_states[network.dag.index(one)]) for one in (label, *given)}
         values = table.reshape(-1, table.shape[-1]).T
         model.add_cpds(TabularCPD(label, table.shape[-1], values, given, list(table.shape[:-1]), states))
     return model
@@ -105,7 +105,7 @@ def to_pyagrum(network: Network) -> Any:
         raise FormatError("a BayesNet of pyAgrum has discrete nodes only; discretise first")
     model = pyagrum.BayesNet(network.name)
     names = distinct_texts(network.nodes)
-    for name, states in zip(names, network.states, strict=True):
+    for name, states in zip(names, network.discrete_states, strict=True):
         model.add(pyagrum.LabelizedVariable(name, name, distinct_texts(states)))
     for child, parents in enumerate(network.dag.parents):
         for parent in parents:

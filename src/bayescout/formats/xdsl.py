@@ -105,7 +105,7 @@ def _chunks(network: Network) -> Iterator[str]:
     yield from _properties(facts.of_network(network, name, order), "\t")
     yield "\t<nodes>\n"
     for child in order:
-        states = NAMES.carried(network.states[child])
+        states = NAMES.carried(network.discrete_states[child])
         yield f'\t\t<cpt id="{nodes[child]}">\n'
         yield from (f'\t\t\t<state id="{state}" />\n' for state in states)
         parents = " ".join(nodes[parent] for parent in network.dag.parents[child])

@@ -97,7 +97,7 @@ def _chunks(network: Network) -> Iterator[str]:
     yield f"<NETWORK>\n<NAME>{escape(name)}</NAME>\n"
     yield from _properties(facts.of_network(network, name))
     for child, written in enumerate(nodes):
-        states = NAMES.carried(network.states[child])
+        states = NAMES.carried(network.discrete_states[child])
         yield f'<VARIABLE TYPE="nature">\n  <NAME>{escape(written)}</NAME>\n'
         yield from (f"  <OUTCOME>{escape(state)}</OUTCOME>\n" for state in states)
         yield from _properties(facts.of_node(network, child, written, states))

@@ -14,6 +14,8 @@ from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, counted, s
 from bayescout.graph.orders import find_cycle
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -159,6 +161,14 @@ class Pdag:
         from bayescout.plots.figures import plot_network
 
         return plot_network(self, truth, strengths)
+
+    def to_svg(
+        self, path: str | PathLike[str] | None = None, truth: Any = None, strengths: Any = None
+    ) -> str:
+        """The drawing as SVG text, also written to `path` if given; needs no matplotlib."""
+        from bayescout.plots.saving import svg_of
+
+        return svg_of(self, path, truth, strengths)
 
     def _repr_html_(self) -> str:
         from bayescout.report.notebook import graph_html

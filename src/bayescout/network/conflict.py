@@ -53,6 +53,7 @@ class Conflict(Shown):
     """The conflict of evidence in nats, and where it comes from; `float(conflict)` is the number.
 
     value     log of the product of the findings' probabilities over that of all together
+    log_evidence  log of the probability, or density, of all findings together
     pairs     the conflict of every two findings, the largest first
     findings  for each finding log P(finding) - log P(finding | all others): how much less the others let
               expect it, which is what the conflict falls by when it is left out; the largest first
@@ -65,6 +66,7 @@ class Conflict(Shown):
     findings: tuple[Surprise, ...]
     evidence: Evidence = ()
     done: Evidence = ()
+    log_evidence: float = 0.0
 
     def __float__(self) -> float:
         return self.value
@@ -120,6 +122,7 @@ def conflict(network: Network, evidence: Mapping[int, Any], labels: Mapping[int,
         _number(apart - whole),
         tuple(sorted(pairs, key=lambda pair: -pair.conflict)),
         tuple(sorted(findings, key=lambda one: -one.adds)),
+        log_evidence=_number(whole),
     )
 
 

@@ -92,6 +92,29 @@ def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched
     return replace(found, acted={dag.index(name): data.interventions.acted(name) for name in names})
 
 
+def match_present(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
+    """As `match_nodes`, but a node without a column is empty in every row, with a warning; not all may be."""
+    known = set(column_names(data))
+    absent = [label for label in dag.nodes if label not in known]
+    if not absent or len(absent) == len(dag):
+        return match_nodes(dag, data, states)
+    if isinstance(data, Table):
+        refuse_interventions(data, "summing out nodes without a column", "add the columns")
+    warnings.warn(
+        f"no column in the data for {'nodes' if len(absent) > 1 else 'node'} {quoted(absent)}, which "
+        f"count{'' if len(absent) > 1 else 's'} as missing in every row: the likelihood is of the others",
+        BayescoutWarning,
+        stacklevel=4,
+    )
+    found = _matched(dag, data, states, [label for label in dag.nodes if label in known])
+    columns = dict(found.columns)
+    for label in absent:
+        own = states[node := dag.index(label)]
+        empty = np.full(found.n_rows, np.nan if own is None else len(own))
+        columns[node] = empty if own is None else _narrow(empty, len(own))
+    return replace(found, columns=dict(sorted(columns.items())), empty=np.ones(found.n_rows, dtype=bool))
+
+
 def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target: int | None) -> Matched:
     """The columns of the nodes other than the target, if there is one; with none nothing can be predicted."""
     _refuse_acted(data)

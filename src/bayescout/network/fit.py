@@ -46,6 +46,9 @@ from bayescout.wording import setting
 PRIORS = ("mle", "laplace", "bdeu")
 """The ways to estimate the tables of a discrete network."""
 
+LEARNED_PRIOR = "bdeu"
+"""The prior of the tables of a network that was learned: no row of them is undefined, no state impossible."""
+
 MAX_TABLE = 2**26
 """The most entries of one conditional probability table (512 MiB of doubles)."""
 
@@ -56,7 +59,7 @@ MISSING = ("em", "available", "drop", "state", "error", "keep")
 def fit(
     dag: Any,
     data: Any,
-    prior: str = "mle",
+    prior: str | None = "mle",
     *,
     ess: float = 1.0,
     states: Mapping[Label, Sequence[Any]] | None = None,
@@ -70,6 +73,7 @@ def fit(
     - `"mle"`: $N_{ijk} / N_{ij}$; a configuration that never occurs leaves its row undefined
     - `"laplace"`: $(1 + N_{ijk}) / (r + N_{ij})$
     - `"bdeu"`: $(N_{ijk} + \alpha/(qr)) / (N_{ij} + \alpha/q)$ with $\alpha$ = `ess`
+    - None: `"bdeu"` where there are tables, as in every network that was learned (`Result.fit`)
 
     Continuous data give a linear-Gaussian network by maximum likelihood: least squares, and the
     mean squared residual as the variance. Parents that determine one another leave the
@@ -97,7 +101,7 @@ def fit(
     A family whose parents never have some values, in fact or in expectation, is undefined there as ever.
     """
     graph = as_dag(dag, needed_names(dag, data))
-    check_prior(prior, ess)
+    check_prior(LEARNED_PRIOR if prior is None else prior, ess)
     require_choice("missing", missing, MISSING)
     kinds: dict[Label, Kind] | None = None
     if states is None and isinstance(dag, Network) and not dag.is_gaussian:
@@ -105,6 +109,8 @@ def fit(
         states = {label: known for label, known in own.items() if known is not None}
         kinds = {label: "continuous" for label, known in own.items() if known is None} or None
     table = _table_of(graph, data, states, kinds, missing, interventions)
+    if prior is None:
+        prior = learned_prior(table)
     if table.is_continuous and prior != "mle":
         raise SettingError(
             f"prior {prior!r} is for discrete data; continuous data are fitted with {setting('prior', 'mle')}"
@@ -140,6 +146,11 @@ def fit_incomplete(dag: Dag, table: Table, prior: str, ess: float, missing: str)
     certain = [label for label, variance in zip(dag.nodes, model.variances, strict=True) if variance == 0]
     regression.warn_determined(certain, table.n_rows)
     return model
+
+
+def learned_prior(table: Table) -> str:
+    """The prior of a network that was learned from a table; regressions have none."""
+    return "mle" if table.is_continuous else LEARNED_PRIOR
 
 
 def check_prior(prior: str, ess: float = 1.0) -> None:

@@ -127,7 +127,7 @@ def _labelled(
 ) -> Distribution:
     return Distribution(
         variables=tuple(network.nodes[i] for i in targets),
-        states=tuple(network.states[i] for i in targets),
+        states=tuple(network.discrete_states[i] for i in targets),
         probabilities=found.values,
         evidence=evidence,
         error=0.0 if found.errors is None else float(found.errors.max(initial=0.0)),
@@ -138,7 +138,9 @@ def _labelled(
 
 def shown(network: Network, evidence: Mapping[int, int]) -> tuple[tuple[Label, Any], ...]:
     """The evidence in labels and states."""
-    return tuple((network.nodes[node], network.states[node][code]) for node, code in evidence.items())
+    return tuple(
+        (network.nodes[node], network.discrete_states[node][code]) for node, code in evidence.items()
+    )
 
 
 def _posed(
@@ -217,7 +219,9 @@ def impossible(network: Network, evidence: Mapping[int, int]) -> NetworkError:
         without = {n: code for n, code in conflict.items() if n != node}
         if not is_possible(network, without):
             conflict = without
-    shown = ", ".join(f"{network.dag.nodes[n]}={network.states[n][conflict[n]]}" for n in sorted(conflict))
+    shown = ", ".join(
+        f"{network.dag.nodes[n]}={network.discrete_states[n][conflict[n]]}" for n in sorted(conflict)
+    )
     return NetworkError(
         f"the evidence has probability zero: {shown} cannot happen{' together' if len(conflict) > 1 else ''} "
         f"in this network; correct it, or fit with prior='laplace' if the zero comes from a small sample"

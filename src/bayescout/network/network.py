@@ -16,7 +16,7 @@ from bayescout.graph.dag import Dag
 from bayescout.network import acting, likelihood, sampling
 from bayescout.network.asking import Way
 from bayescout.network.distribution import Answer
-from bayescout.network.encode import Matched, match_evidence, match_nodes
+from bayescout.network.encode import Matched, match_evidence, match_nodes, match_present
 from bayescout.network.headings import Evidence
 from bayescout.network.likelihood import LogLikelihood
 from bayescout.network.node import NodeDistribution
@@ -80,22 +80,26 @@ class Network(ParameterisedGraph):
     def row_log_likelihood(self, data: Any) -> NDArray[np.float64]:
         """The log-probability, or log-density, of each row in nats; minus infinity if it is impossible.
 
-        Empty cells of a row are summed out, or integrated out: the answer is that of its observed cells. A
-        value that is no state of its node counts as missing, with a warning. A parent configuration that
-        maximum likelihood left undefined counts as uniform; `log_likelihood` counts the rows with one. What
-        was set from outside in a row (`as_table(data, interventions=...)`) is given, and adds nothing to it.
+        Empty cells of a row are summed out, or integrated out: the answer is that of its observed cells. So
+        is a node without a column, in every row, with a warning. A value that is no state of its node counts
+        as missing, with a warning. A parent configuration that maximum likelihood left undefined counts as
+        uniform; `log_likelihood` counts the rows with one. What was set from outside in a row
+        (`as_table(data, interventions=...)`) is given, and adds nothing to it.
         """
-        return self._row_terms(self.matched(data))[0]
+        return self._row_terms(self._matched_present(data))[0]
 
     def log_likelihood(self, data: Any) -> LogLikelihood:
         """The log-likelihood of the data in nats, rows weighted, with unseen and impossible rows counted.
 
-        Empty cells are summed out row by row, as in `row_log_likelihood`.
+        Empty cells, and nodes without a column, are summed out row by row, as in `row_log_likelihood`.
         """
-        matched = self.matched(data)
+        matched = self._matched_present(data)
         rows, unseen = self._row_terms(matched)
         likelihood.warn_impossible(self, matched, rows)
         return likelihood.summed(rows, matched.weights, unseen)
+
+    def _matched_present(self, data: Any) -> Matched:
+        return match_present(self.dag, data, [one.declared for one in self.distributions])
 
     def _row_terms(self, matched: Matched) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         if matched.empty is None:
@@ -269,7 +273,7 @@ class Network(ParameterisedGraph):
             found = mixed_inference.most_probable(asked.network, asked.evidence)
             return {label: found[label] for label in self.nodes}
         codes = inference.most_probable(asked.network, asked.evidence)
-        return {self.nodes[n]: self.states[n][codes[n]] for n in chosen}
+        return {self.nodes[n]: self.discrete_states[n][codes[n]] for n in chosen}
 
     def explanations(
         self,
@@ -480,7 +484,7 @@ class Network(ParameterisedGraph):
             matched = self.matched(data, node)
             answer = conditioning.predict_rows if matched.empty is None else incomplete.predict_mean_rows
             return answer(self, node, matched)
-        states = self.distributions[node].states if self.is_mixed else self.states[node]
+        states = self.distributions[node].states if self.is_mixed else self.discrete_states[node]
         if states is None:
             from bayescout.network import mixed_rows
 
@@ -542,6 +546,18 @@ class Network(ParameterisedGraph):
         from bayescout.plots.figures import plot_network
 
         return plot_network(self, truth, strengths, cpts)
+
+    def to_svg(
+        self,
+        path: str | PathLike[str] | None = None,
+        cpts: bool = False,
+        truth: Any = None,
+        strengths: Any = None,
+    ) -> str:
+        """The drawing as SVG text, also written to `path` if given; needs no matplotlib."""
+        from bayescout.plots.saving import svg_of
+
+        return svg_of(self, path, truth, strengths, cpts)
 
     def _repr_html_(self) -> str:
         from bayescout.report.notebook import network_html

@@ -126,11 +126,16 @@ class ParameterisedGraph:
             )
         return tuple(one for one in self.distributions if isinstance(one, kind))
 
+    @cached_property
+    def states(self) -> tuple[States | None, ...]:
+        """For each node its states, in order; None for a continuous node, as in a table."""
+        return tuple(node.states for node in self.distributions)
+
     # ---- of discrete networks
 
     @cached_property
-    def states(self) -> tuple[States, ...]:
-        """For each node its states, in order."""
+    def discrete_states(self) -> tuple[States, ...]:
+        """For each node its states, if every node is discrete; other networks are refused."""
         return tuple(node.states for node in self._all(Tabular))
 
     @cached_property
@@ -146,7 +151,7 @@ class ParameterisedGraph:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The number of states of each node."""
-        return tuple(len(states) for states in self.states)
+        return tuple(len(states) for states in self.discrete_states)
 
     @cached_property
     def log_floors(self) -> tuple[float, ...]:

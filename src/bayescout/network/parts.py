@@ -40,7 +40,7 @@ def ancestral(network: Network, nodes: Iterable[int]) -> list[int]:
 
 def with_constants(network: Network, nodes: Iterable[int], evidence: Codes) -> dict[int, Any]:
     """The evidence, with nodes of a single state added: they cannot be otherwise."""
-    fixed = {node: 0 for node in nodes if len(network.states[node]) == 1}
+    fixed = {node: 0 for node in nodes if len(network.discrete_states[node]) == 1}
     return {**fixed, **evidence}
 
 

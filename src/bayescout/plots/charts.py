@@ -44,7 +44,7 @@ def new_figure(width: float, height: float, layout: Literal["constrained"] | Non
 
 def panels(count: int, title: str, share_x: bool = False, share_y: bool = False) -> tuple[Any, list[Any]]:
     """A figure with this many axes, up to three side by side, which may share their scales."""
-    columns = max(1, min(MAX_COLUMNS, count))
+    columns = 2 if count == 4 else max(1, min(MAX_COLUMNS, count))  # two and two, not three and one
     rows = max(1, -(-count // columns))
     width = max(LEAST_WIDTH, PANEL_WIDTH * columns + 0.3)
     figure = new_figure(width, PANEL_HEIGHT * rows + 0.8, layout="constrained")

@@ -17,11 +17,14 @@ from bayescout.graph.compare import Comparison, compare
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size
 from bayescout.graph.pdag import Pdag
+from bayescout.network import Network
 from bayescout.report import parameters
+from bayescout.report.asking import model_data
 from bayescout.report.data_part import described
 from bayescout.report.evidence import tests_data, tests_tile
+from bayescout.report.modules import joined
 from bayescout.report.provenance import provenance, version
-from bayescout.report.render import rendered, resource
+from bayescout.report.render import rendered
 from bayescout.report.views import (
     EXTRA,
     MISSING,
@@ -36,8 +39,6 @@ from bayescout.report.views import (
 from bayescout.report.wording import number, shown, text
 from bayescout.report.worth import Worth, worth
 from bayescout.result import Result, says_nothing
-
-SCRIPTS = ("core.js", "graph.js", "panel.js", "trace.js", "page.js")
 
 STOPPED = {
     "converged": ("by itself", "The search came to its own end."),
@@ -60,16 +61,15 @@ def write_report(
         raise SettingError(f"title must be text, not {type(title).__name__}")
     reference = None if truth is None else as_reference(truth, result.dag)
     network, about = parameters.fitted(result, model)
-    found = None if result.table is None else worth(result)
-    subject = _Subject(result, shown(result.dag.nodes), reference, found)
-    script = Markup("(() => {\n%s})();\n") % resource(SCRIPTS)
+    subject = subject_of(result, reference)
+    script = Markup("(() => {\n%s})();\n") % joined("report.js")
     values = {
         "title": title or "Learned network",
         "version": version("bayescout"),
         "script": script,
         "script_source": "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "lead": _lead(result),
-        "tiles": _tiles(subject),
+        "tiles": tiles(subject),
         "graph_size": graph_size(len(result.dag), result.dag.n_arcs),
         "pairs_note": _pairs_note(subject),
         "arcs": _arcs(subject),
@@ -82,7 +82,7 @@ def write_report(
         "parameters": [],
         "data": None if result.table is None else described(result.table, result.dag.nodes, subject.names),
         "made": provenance(result),
-        "page_data": json_value(_page_data(subject)),
+        "page_data": json_value(page_data(subject, network)),
     }
     if network is not None:
         values["about_parameters"] = f"{counted(network.n_parameters, 'free parameter')}. {about}"
@@ -90,8 +90,14 @@ def write_report(
     write_text(path, rendered("report.html", values))
 
 
+def subject_of(result: Result, reference: Dag | Pdag | None) -> Subject:
+    """A result with what is worked out of it for a page."""
+    found = None if result.table is None else worth(result)
+    return Subject(result, shown(result.dag.nodes), reference, found)
+
+
 @dataclass(frozen=True)
-class _Subject:
+class Subject:
     """A result with the values that the page shows of it."""
 
     result: Result
@@ -122,7 +128,7 @@ def _lead(result: Result) -> str:
     return f"{size}, learned{rows} {how}."
 
 
-def _tiles(subject: _Subject) -> list[tuple[str, str, str]]:
+def tiles(subject: Subject) -> list[tuple[str, str, str]]:
     """The name, the figure and a sentence of each tile of the headline."""
     result = subject.result
     ended, sentence = STOPPED.get(result.stop_reason, (result.stop_reason, ""))
@@ -132,20 +138,20 @@ def _tiles(subject: _Subject) -> list[tuple[str, str, str]]:
             f"{number(result.own_score)}): this network is that of greedy climbing from the start."
         )
     undecided = len(result.cpdag.undirected)
-    tiles = [
+    made = [
         (f"Score ({result.settings.score})", number(result.score), "nats; larger is better"),
         ("Arcs", f"{result.dag.n_arcs:,}", _direction(undecided, result.dag.n_arcs)),
         ("Time", _seconds(result.seconds), f"{counted(result.counters.iterations, 'step')}, "
          f"{result.counters.evaluations:,} families scored"),
         ("Ended", ended, sentence),
     ]  # fmt: skip
-    tiles.append(_optimality(result))
+    made.append(_optimality(result))
     tested = tests_tile(result)
     if tested is not None:
-        tiles.append(tested)
+        made.append(tested)
     found = subject.compared
     if found is not None:
-        tiles.append(
+        made.append(
             (
                 "Against the truth",
                 f"SHD {found.shd}",
@@ -153,7 +159,7 @@ def _tiles(subject: _Subject) -> list[tuple[str, str, str]]:
                 f"{found.n_reversed} reversed; {found.shd_cpdag} between the equivalence classes",
             )
         )
-    return tiles
+    return made
 
 
 def _direction(undecided: int, arcs: int) -> str:
@@ -185,7 +191,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
-def _pairs_note(subject: _Subject) -> str:
+def _pairs_note(subject: Subject) -> str:
     """A sentence on the pairs that are not joined and what the page has on them."""
     found = subject.worth
     if found is None:
@@ -202,7 +208,7 @@ def _pairs_note(subject: _Subject) -> str:
 # ---- sections
 
 
-def _arcs(subject: _Subject) -> list[dict[str, Any]]:
+def _arcs(subject: Subject) -> list[dict[str, Any]]:
     """The arcs, the most valuable first if their worth is known."""
     dag, found = subject.result.dag, subject.worth
     if found is None:
@@ -249,7 +255,7 @@ def _best(result: Result) -> list[dict[str, Any]]:
     return found
 
 
-def _page_data(subject: _Subject) -> dict[str, Any]:
+def page_data(subject: Subject, network: Network | None) -> dict[str, Any]:
     """The data from which the page's script draws and explains."""
     result, found = subject.result, subject.worth
     table = result.table
@@ -269,6 +275,7 @@ def _page_data(subject: _Subject) -> dict[str, Any]:
         "arcs": [] if found is None else found.arcs,
         "pairs": [] if found is None else found.pairs,
         "tests": tests_data(result, subject.names),
+        "model": None if network is None else model_data(network, result.dag),
         "truthNote": None if compared is None else _truth_note(compared),
     }
 

@@ -49,7 +49,7 @@ def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayescoutWarning)
-            found = result.fit()
+            found = result.fit(prior="mle")
     except BayescoutError as error:
         return None, f"No parameters could be fitted: {error}."
     how = "Fitted to the data by maximum likelihood."
@@ -57,7 +57,7 @@ def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
     if tables:
         how += (
             f" {counted(tables, 'row')} marked --- cannot be estimated, as the data never show "
-            f'those values of the parents; result.fit(prior="bdeu") fills them in.'
+            f"those values of the parents; result.fit() fills them in."
         )
     if found.n_undefined > tables:
         how += (

@@ -35,11 +35,16 @@ class Recipe:
     notes: tuple[str, ...]
 
 
-def recipe(result: Result) -> Recipe:
-    """The recipe of a result."""
+def recipe(result: Result, data: str | None = None, kinds: Mapping[str, str] | None = None) -> Recipe:
+    """The recipe of a result; `data` is the file, if it is known, and `kinds` those declared for columns.
+
+    A column of the kind "left out" was left out.
+    """
     settings = result.settings
-    data, stands_for = (SETS, "scored parent sets") if settings.score_name == LISTED else (DATA, "data")
-    notes = [f"{data} stands for your {stands_for}."]
+    notes = []
+    if data is None:
+        data, stands_for = (SETS, "scored parent sets") if settings.score_name == LISTED else (DATA, "data")
+        notes.append(f"{data} stands for your {stands_for}.")
     arguments, options, possible = ["data"], [], True
     for python, shell, note in (
         _search(settings.search, settings.search_settings),
@@ -49,6 +54,7 @@ def recipe(result: Result) -> Recipe:
         _start(settings.start),
         _missing(settings.missing),
         _discretise(settings.discretise),
+        _screen(settings.screen),
     ):
         arguments += python
         notes += note
@@ -63,7 +69,7 @@ def recipe(result: Result) -> Recipe:
         )
     arguments += [f"{name}={value}" for name, value in more.items()]
     options += [part for name, value in more.items() for part in (f"--{name.replace('_', '-')}", str(value))]
-    reading, read_options, read_notes = _data(result)
+    reading, read_options, read_notes = _data(result, data, dict(kinds or {}))
     possible = possible and not read_notes
     lines = ["import bayescout as bs", "", f"data = {reading}", _call("result = bs.learn", arguments)]
     if not possible:
@@ -185,6 +191,10 @@ def _missing(policy: str) -> Part:
     return [f'missing="{policy}"'], ["--missing", policy], []
 
 
+def _screen(screen: str | float | None) -> Part:
+    return ([], [], []) if screen is None else ([f"screen={screen!r}"], ["--screen", str(screen)], [])
+
+
 def _discretise(choice: Any) -> Part:
     """The cuts: a number or a method, or {column: number or cut points}, which has no option."""
     if choice is None:
@@ -195,17 +205,24 @@ def _discretise(choice: Any) -> Part:
     return [f"discretise={columns!r}"], None, []
 
 
-def _data(result: Result) -> tuple[str, list[str], list[str]]:
-    """The way the data are read: the policy for missing values is known, declared kinds are not."""
+def _data(result: Result, data: str, kinds: dict[str, str]) -> tuple[str, list[str], list[str]]:
+    """The way the data are read: the policy for missing values, and the kinds that were declared."""
     table = result.table
+    shown = f'"{data}"' if data in (DATA, SETS) else repr(data)
     if result.settings.score_name == LISTED:
-        return f'bs.read_jkl("{SETS}")', [], []
-    if table is None or table.missing.policy in ("error", "keep", result.settings.missing):
-        arguments, options = f'"{DATA}"', []
-    else:
+        return f"bs.read_jkl({shown})", [], []
+    options = []
+    arguments = shown
+    if table is not None and table.missing.policy not in ("error", "keep", result.settings.missing):
         policy = table.missing.policy
         options = ["--missing", policy]
-        arguments = f'"{DATA}", missing="{policy}"'
+        arguments += f', missing="{policy}"'
+    left_out = [name for name, kind in kinds.items() if kind == "left out"]
+    declared = {name: kind for name, kind in kinds.items() if kind != "left out"}
+    arguments += f", kinds={declared!r}" if declared else ""
+    arguments += f", drop={left_out!r}" if left_out else ""
+    options += [part for name, kind in declared.items() for part in ("--kind", f"{name}={kind}")]
+    options += [part for name in left_out for part in ("--drop", name)]
     notes = []
     if table is not None and table.weights is not None:
         notes.append("The rows had weights: give them again as you did.")

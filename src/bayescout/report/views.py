@@ -8,7 +8,7 @@ from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import check_same_nodes
 from bayescout.graph.pdag import Pdag
-from bayescout.plots.layout import Layout, label_size, layered
+from bayescout.plots.layout import Box, Layout, Route, label_size, layered
 from bayescout.plots.text import one_line, shortened
 from bayescout.report.facts import in_words
 from bayescout.result import Result
@@ -89,6 +89,39 @@ def graph_data(result: Result, names: tuple[str, ...], reference: Dag | Pdag | N
 def _layout(dag: Dag, names: tuple[str, ...], more: list[Pair]) -> Layout:
     sizes = {label: label_size(name) for label, name in zip(dag.nodes, names, strict=True)}
     return layered(dag, sizes.__getitem__, more)
+
+
+FLAT_BEYOND = 150
+WIDEST = 2.6
+"""Of a graph with more nodes: the width of its layout in heights beyond which its layers are moved apart."""
+
+
+def placed(dag: Dag, names: tuple[str, ...]) -> dict[str, Any]:
+    """A layout for a page, by names: positions and sizes of boxes, and the curves of the arcs."""
+    found = _layout(dag, names, [])
+    stretch = max(1.0, found.width / (WIDEST * found.height)) if len(dag) > FLAT_BEYOND else 1.0
+    return {
+        "positions": {n: [round(b.x, 1), round(b.y * stretch, 1)] for n, b in _by(names, found)},
+        "sizes": {n: [b.width, b.height] for n, b in _by(names, found)},
+        "routes": [_route(route, names, found.boxes, stretch) for route in found.routes],
+        "size": [round(found.width, 1), round(found.height * stretch, 1)],
+    }
+
+
+def _by(names: tuple[str, ...], layout: Layout) -> list[tuple[str, Box]]:
+    return list(zip(names, layout.boxes, strict=True))
+
+
+def _route(route: Route, names: tuple[str, ...], boxes: tuple[Box, ...], stretch: float) -> list[Any]:
+    """The curve between layers moved apart; its ends stay at their boxes, which keep their height."""
+    ys = [y * stretch for _, y in route.points]
+    down = 1 if boxes[route.target].y >= boxes[route.source].y else -1
+    less = down * (1 - stretch) / 2
+    for end, box, side in ((0, boxes[route.source], 1), (-1, boxes[route.target], -1)):
+        ys[end] += side * less * box.height
+        ys[end + side] += side * less * box.height
+    points = [round(v, 1) for (x, _), y in zip(route.points, ys, strict=True) for v in (x, y)]
+    return [names[route.source], names[route.target], points]
 
 
 def _difference(dag: Dag, best: Dag) -> list[list[Pair]]:

@@ -189,6 +189,13 @@ class Scorer:
             "this search tests the data behind the score, and a score of your own has none; use bic or bdeu"
         )
 
+    def wide_arrays(self, least: float) -> tuple[Any, Any]:
+        """`Columns` and `Terms` of `kernels`, for compiled searches on candidates.
+
+        least  the least gain that counts
+        """
+        raise SettingError("a search on candidates needs the columns of a continuous table")
+
     @property
     def is_discrete(self) -> bool:
         """True if the data behind the score are counts."""

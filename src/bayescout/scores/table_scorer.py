@@ -164,7 +164,8 @@ class TableScorer(Scorer):
 
     @property
     def planned_rows(self) -> int:
-        return max(PLANNED_ROWS, self.statistics.n_rows)
+        own = getattr(self.statistics, "planned_rows", self.statistics.n_rows)  # rows may be folded
+        return max(PLANNED_ROWS, int(own))
 
     def too_large(self, child: int, parents: Parents, distinct: int) -> None:
         self.hooks.too_large(self.statistics.too_large(child, parents, distinct))

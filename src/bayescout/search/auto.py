@@ -86,7 +86,8 @@ class Auto:
     with a proof. Elsewhere tabu search with restarts and, up to 100 variables, moving variables in an order
     (`boss`) and a memetic search over orders, with parent sets around all good networks met. How much each
     part does depends on the numbers of variables and rows alone, never on the clock. A step is a step of
-    the part in hand. With `thorough` off it ends after the tabu search.
+    the part in hand. With `thorough` off it ends after the tabu search. On screened pairs of a wide table
+    it is greedy equivalence search alone.
     """
 
     thorough: bool = True
@@ -98,7 +99,8 @@ class Auto:
         settle_flag(self, "thorough")
 
     def start(self, problem: Problem, rng: Generator) -> AutoState:
-        return _begun(problem, AutoState((), -math.inf), HILL_CLIMB, rng, problem.first_graph(rng))
+        first = HILL_CLIMB if problem.screening is None else GES
+        return _begun(problem, AutoState((), -math.inf), first, rng, problem.first_graph(rng))
 
     def advance(self, problem: Problem, state: AutoState, rng: Generator) -> AutoState:
         assert state.inner is not None
@@ -121,6 +123,8 @@ def _search(name: str, n: int) -> Any:
 
 def _next_part(problem: Problem, state: AutoState, thorough: bool) -> int:
     """The next part that is worth its time on the problem; the number of parts if there is none."""
+    if problem.screening is not None:
+        return len(PARTS)
     equivalent, ordered = problem.scorer.equivalent is True, problem.n <= ORDER_VARIABLES
     exact = thorough and problem.n <= PROVEN_VARIABLES and can_list_all(problem)
     more = thorough and not exact  # where it is quick, exact search leaves nothing to the others

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Ints, Parents
 from bayescout.data.absent import require_complete
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.kernels.limits import MASKED_CELLS
 from bayescout.statistics.discrete import DiscreteStatistics
@@ -205,6 +206,8 @@ def dense_counts(table: Table, child: int, parents: Parents) -> NDArray[Any]:
     positions in a table whose columns are all discrete.
     """
     require_complete(table)
+    if isinstance(table, StoredTable):
+        return table.family_counts(child, parents)
     cards = table.cardinalities
     config = np.zeros(table.n_rows, dtype=np.int64)
     for parent in parents:

@@ -118,10 +118,12 @@ class Covariance:
     batches_all = True
     n_rows = 0  # a regression goes through none
 
-    def __init__(self, table: Table, prior: float | None = None) -> None:
+    def __init__(
+        self, table: Table, prior: float | None = None, scattered: tuple[Floats, Ints] | None = None
+    ) -> None:
         require_kind(table, "continuous")
         self.total = table.total_weight
-        scatter, exponents = scaled_scatter(table)
+        scatter, exponents = scaled_scatter(table) if scattered is None else scattered
         _require_varying(table, np.diag(scatter))
         if prior is None:
             root = np.sqrt(np.diag(scatter))
@@ -228,15 +230,24 @@ def _scatter(centred: Floats, weights: Floats | None) -> Floats:
     In tiles so small that no matrix library uses threads for them: threads that wait by spinning take ten
     times as long when another process is busy, and may add in a different order.
     """
-    weighted = centred if weights is None else centred * weights
+    scatter = np.zeros((len(centred), len(centred)))
+    add_products(scatter, centred if weights is None else centred * weights, centred)
+    return mirrored(scatter)
+
+
+def add_products(scatter: Floats, weighted: Floats, centred: Floats) -> None:
+    """Add the sums of products of columns to the lower triangle, tile after tile of rows."""
     p, rows = centred.shape
-    scatter = np.zeros((p, p))
     for begin in range(0, rows, TILE_ROWS):
         left = np.ascontiguousarray(weighted[:, begin : begin + TILE_ROWS])
         right = np.ascontiguousarray(centred[:, begin : begin + TILE_ROWS].T)
         for i in range(0, p, TILE):
             for j in range(0, i + 1, TILE):
                 scatter[i : i + TILE, j : j + TILE] += left[i : i + TILE] @ right[:, j : j + TILE]
+
+
+def mirrored(scatter: Floats) -> Floats:
+    """The symmetric matrix with this lower triangle."""
     lower = np.tril(scatter)
     return lower + np.tril(lower, -1).T
 
@@ -259,7 +270,8 @@ def _in_own_unit(table: Table, scatter: Floats, exponents: Ints) -> Floats:
     large = ~(np.diag(scatter) <= MOST_SCATTER)
     if large.any():
         column = int(np.argmax(large))
-        low, high = table.values[column].min(), table.values[column].max()
+        values = table.array(table.names[column])
+        low, high = values.min(), values.max()
         raise DataError(
             f"column {table.names[column]!r} goes from {low:g} to {high:g}, and the BGe score, which depends "
             f"on the unit, squares it: rescale the column to values below 1e70, to a variance of 1 for "
@@ -270,7 +282,11 @@ def _in_own_unit(table: Table, scatter: Floats, exponents: Ints) -> Floats:
 
 def _warn_collinear(table: Table, matrix: Floats) -> None:
     """Warn of columns that are linear functions of others: as parents beside those they add nothing."""
-    found = collinear_columns(matrix, table.n_rows // table.copies)
+    warn_collinear(table, collinear_columns(matrix, table.n_rows // table.copies))
+
+
+def warn_collinear(table: Table, found: Sequence[tuple[int, Sequence[int]]]) -> None:
+    """Warn of columns, each with those that it is a linear function of; one message however many."""
     if found:
         shown = "; ".join(
             f"{table.names[column]!r} of {quoted([table.names[other] for other in others], 4)}"
@@ -329,7 +345,8 @@ def _require_varying(table: Table, squares: Floats) -> None:
     if not flat.any():
         return
     column = int(np.argmax(flat))
-    name, values = table.names[column], table.values[column]
+    name = table.names[column]
+    values = table.array(name)
     said = "is constant"
     if values.min() != values.max():
         said = "varies only in rows whose weights are 0, or too small beside the others to count"

@@ -19,7 +19,7 @@ COUNTED = ("bic-printed", "k2")
 """Scores whose columns count; the limit on parents under entropy is ours, so its columns stand apart."""
 
 CORRECTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
-FITTED = 0.1
+FITTED = 0.25
 """Corrections of UMDA that are tried, and the one of them that fits the document's tables best."""
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
@@ -31,11 +31,11 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "UMDA": {
         "distinct": {"distinct": True},
         "patience": {"patience": 10},
-        "all": {"correction": 0.1, "distinct": True, "patience": 10},
+        "all": {"correction": FITTED, "distinct": True, "patience": 10},
     },
     "PBIL": {
-        "correction": {"correction": 0.1},
-        "all": {"correction": 0.1, "distinct": True, "patience": 10},
+        "correction": {"correction": FITTED},
+        "all": {"correction": FITTED, "distinct": True, "patience": 10},
     },
 }
 """Settings that may make the difference, one at a time and together; run with K2."""

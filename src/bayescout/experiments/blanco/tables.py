@@ -182,9 +182,9 @@ def settings(view: View) -> SummaryTable:
             "network", "order", "algorithm", "changed", "less generating", "reached", "generations", "CPU s",
         ),
         tuple(rows),
-        "none: as described; correction=0.1; distinct; patience=10 (the GA: 3); all: those of the search "
-        "together. Less generating: the final score less the generating network's own, base-10 logarithms. "
-        "Reached: runs that end there or above.",
+        f"none: as described; correction={FITTED:g}; distinct; patience=10 (the GA: 3); all: those of "
+        "the search together. Less generating: the final score less the generating network's own, base-10 "
+        "logarithms. Reached: runs that end there or above.",
     )  # fmt: skip
 
 

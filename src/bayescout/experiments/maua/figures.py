@@ -64,4 +64,5 @@ def by_rank(view: View) -> Lines:
         "test log-likelihood (nats)",
         tuple(panels),
         FIRST,
+        shared="x",  # likelihoods of different networks have no common scale
     )

@@ -1,216 +1,177 @@
-// The drawing: boxes and curves from the layout, one set of arcs a view, and moving about in it.
+// The drawing: a net in a frame that is moved, zoomed, picked from, drawn on and dragged about in.
 
-const KINDS = ["same", "extra", "reversed", "missing"];
-const HEAD = 9;
+import { button, drawn, eachFrame, element } from "./core.js";
+import { extent } from "./geometry.js";
+import { withBoxes } from "./network.js";
+import { CanvasPainter } from "./painter-canvas.js";
+import { SvgPainter } from "./painter-svg.js";
 
-/** Curves of the layout by pair, so that an arc is drawn the same way in every view. */
-const routes = new Map();
-for (const [from, to, points] of graph.routes) routes.set(`${from},${to}`, points);
+const MOST_IN_SVG = 150;
+const LEAST_HIGH = 0.66;
 
-/** The points of the curve from one box to another: the layout's, its reverse, or a bow between the two. */
-function curve(from, to) {
-  const there = routes.get(`${from},${to}`);
-  if (there) return there;
-  const back = routes.get(`${to},${from}`);
-  if (!back) return bow(from, to);
-  const turned = [];
-  for (let i = back.length - 2; i >= 0; i -= 2) turned.push(back[i], back[i + 1]);
-  return turned;
-}
-
-/** Of curves that swing out more and more to either side, the first that runs through the fewest boxes. */
-function bow(from, to) {
-  let best = null, fewest = Infinity;
-  for (const swing of [0, 50, -50, 100, -100, 160, -160, 240, -240, 340, -340]) {
-    const points = swung(graph.boxes[from], graph.boxes[to], swing);
-    const hit = boxesHit(points, from, to);
-    if (hit < fewest) [best, fewest] = [points, hit];
-  }
-  return best;
-}
-
-function swung([ax, ay, , ah], [bx, by, , bh], swing) {
-  if (Math.abs(ay - by) > (ah + bh) / 2) {
-    const down = by > ay ? 1 : -1;
-    const y1 = ay + down * ah / 2, y2 = by - down * bh / 2, half = (y2 - y1) / 2;
-    return [ax, y1, ax + swing, y1 + half, bx + swing, y2 - half, bx, y2];
-  }
-  // Side by side: over the top or below, so that it does not run through what stands between.
-  const side = swing < 0 ? 1 : -1, far = side * (30 + Math.abs(swing) / 2);
-  return [ax, ay + side * ah / 2, ax, ay + far, bx, by + far, bx, by + side * bh / 2];
-}
-
-function boxesHit(points, from, to) {
-  const hit = new Set();
-  for (let k = 1; k < 30; k += 1) {
-    const t = k / 30, u = 1 - t, w = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
-    const x = w.reduce((sum, v, i) => sum + v * points[2 * i], 0);
-    const y = w.reduce((sum, v, i) => sum + v * points[2 * i + 1], 0);
-    graph.boxes.forEach(([bx, by, bw, bh], i) => {
-      if (i !== from && i !== to && Math.abs(x - bx) < bw / 2 + 4 && Math.abs(y - by) < bh / 2 + 4) hit.add(i);
-    });
-  }
-  return hit.size;
-}
-
-/** A path through the points that stops short of an arrowhead at its end. */
-function pathOf(points, short) {
-  const p = points.slice(), n = p.length;
-  const [dx, dy] = direction(p);
-  p[n - 2] -= dx * short;
-  p[n - 1] -= dy * short;
-  let path = `M${p[0]} ${p[1]}`;
-  for (let i = 2; i < n; i += 6) path += `C${p.slice(i, i + 6).join(" ")}`;
-  return path;
-}
-
-/** The direction in which a curve arrives; of length one. */
-function direction(points) {
-  const n = points.length;
-  let dx = points[n - 2] - points[n - 4], dy = points[n - 1] - points[n - 3];
-  if (!dx && !dy) { dx = points[n - 2] - points[0]; dy = points[n - 1] - points[1]; }
-  const length = Math.hypot(dx, dy) || 1;
-  return [dx / length, dy / length];
-}
-
-function headOf(points) {
-  const n = points.length, x = points[n - 2], y = points[n - 1];
-  const [dx, dy] = direction(points);
-  const bx = x - dx * HEAD, by = y - dy * HEAD, w = HEAD * 0.42;
-  return `M${x} ${y}L${bx - dy * w} ${by + dx * w}L${bx + dy * w} ${by - dx * w}Z`;
-}
-
-/** The edges of a view: [parent, child, undirected, kind]. */
-function edgesOf(view) {
-  if (view === "class") return graph.class.map(([a, b, undirected]) => [a, b, undirected, 0]);
-  if (view === "truth") return graph.truth;
-  if (!view.startsWith("top-")) return graph.dag.map(([a, b]) => [a, b, 0, 0]);
-  const [extra, reversed, missing] = graph.top[Number(view.slice(4))];
-  const changed = new Set([...missing, ...reversed.map(([a, b]) => [b, a])].map(String));
-  return [
-    ...graph.dag.filter((arc) => !changed.has(String(arc))).map(([a, b]) => [a, b, 0, 0]),
-    ...extra.map(([a, b]) => [a, b, 0, 1]),
-    ...reversed.map(([a, b]) => [a, b, 0, 2]),
-    ...missing.map(([a, b]) => [a, b, 0, 3]),
-  ];
-}
-
-class Drawing {
-  /** `chosen(what)` is called with {node}, {arc: [a, b]} or {pair: [a, b]} when something is clicked. */
-  constructor(holder, chosen) {
+export class Drawing {
+  /** `on` holds chosen(what), moved(before, after), linked(from, to), and may lack any. */
+  constructor(holder, on) {
     this.holder = holder;
-    this.tell = chosen;
-    this.view = "dag";
+    this.on = on;
+    this.tool = "select";
+    this.movable = true;
     this.place = { x: 0, y: 0, scale: 1 };
+    this.list = [];
+    this.known = [];
+    this.marks = { chosen: [], arc: null, focus: null, cycle: [], evidence: new Map() };
     this.selected = {};
-    this.arcs = drawn("g");
-    this.boxes = drawn("g");
-    this.world = drawn("g", {}, this.arcs, this.boxes);
-    this.svg = drawn("svg", {}, this.world);
-    holder.append(this.svg);
-    this.nodes = graph.boxes.map((box, i) => this.box(box, i));
+    this.map = element("canvas", { class: "minimap", width: 180, height: 110, "aria-hidden": "true", hidden: true });
+    this.mapLater = eachFrame(() => this.drawMap());
+    this.fitted = true;
     this.listen();
-    this.show("dag");
-    this.fit();
   }
 
-  box([x, y, width, height], i) {
-    const made = drawn(
-      "g", { class: "node", "data-node": i },
-      drawn("title", {}, graph.names[i]),
-      drawn("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 6 }),
-      drawn("text", { x, y }, graph.labels[i]),
-    );
-    made.addEventListener("pointerenter", () => this.highlight(i));
-    made.addEventListener("pointerleave", () => this.highlight(null));
-    this.boxes.append(made);
-    return made;
+  // ---- what is drawn
+
+  /** Draw a net; `keep` leaves the frame where it is. */
+  show(net, keep = false) {
+    this.gliding = null;
+    const Painter = net.names.length > MOST_IN_SVG ? CanvasPainter : SvgPainter;
+    if (!(this.painter instanceof Painter)) {
+      this.painter = new Painter(this);
+      this.holder.replaceChildren(this.painter.view);
+      this.painter.resize();
+    }
+    this.net = net;
+    this.painter.net(net);
+    this.map.hidden = net.names.length <= 60;
+    this.redraw();
+    if (!keep || this.fitted) this.fit();
   }
 
-  /** Draw the arcs of a view. */
-  show(view) {
-    this.view = view;
-    this.edges = edgesOf(view);
-    this.arcs.replaceChildren(...this.edges.map((edge) => this.arc(edge)));
+  redraw() {
+    if (!this.painter) return;
+    this.painter.lines(this.net, this.list);
+    this.painter.knowledge(this.net, this.known);
+    this.mark();
+    this.mapLater();
+  }
+
+  lines(list) {
+    this.list = list;
+    if (!this.net) return;
+    this.painter.lines(this.net, list);
+    this.mark();
+    this.mapLater();
+  }
+
+  knowledge(lines) {
+    this.known = lines;
+    if (!this.net) return;
+    this.painter.knowledge(this.net, lines);
     this.mark();
   }
 
-  arc([a, b, undirected, kind]) {
-    const points = curve(a, b);
-    const sign = undirected ? "–" : "→";
-    const parts = [
-      drawn("title", {}, `${graph.names[a]} ${sign} ${graph.names[b]}${kind ? ` (${KINDS[kind]})` : ""}`),
-      drawn("path", { class: "reach", d: pathOf(points, 0) }),
-      drawn("path", { class: "line", d: pathOf(points, undirected ? 0 : HEAD - 1) }),
-    ];
-    if (!undirected) parts.push(drawn("path", { class: "head", d: headOf(points) }));
-    return drawn("g", { class: `arc ${KINDS[kind]}`, "data-parent": a, "data-child": b }, ...parts);
+  /** Let the boxes glide to new places. */
+  glide(net) {
+    const from = this.net, began = performance.now();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches || net.names.length > MOST_IN_SVG;
+    if (still || !from || from.names !== net.names) { this.show(net, true); return; }
+    const whole = this.fitted, own = {};
+    this.gliding = own;
+    const step = (now) => {
+      if (this.gliding !== own) return;
+      const t = Math.min(1, (now - began) / 350), s = t * t * (3 - 2 * t);
+      if (t === 1) { this.show(net, true); return; }
+      const boxes = net.boxes.map((box, i) => box.map((v, k) => from.boxes[i][k] + (v - from.boxes[i][k]) * s));
+      this.net = withBoxes(net, boxes, new Map());
+      this.painter.net(this.net);
+      this.redraw();
+      if (whole) this.fit();
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
   }
 
-  // ---- what is picked out
-
   /** Dim all but a node with its parents and children; null ends it. */
-  highlight(node) {
-    this.world.classList.toggle("dim", node !== null);
-    for (const box of this.nodes) box.classList.remove("near", "parent", "child");
-    for (const arc of this.arcs.children) arc.classList.remove("near");
-    if (node === null) return;
-    this.nodes[node].classList.add("near");
-    this.edges.forEach(([a, b, undirected], i) => {
-      if (a !== node && b !== node) return;
-      this.arcs.children[i].classList.add("near");
-      const other = this.nodes[a === node ? b : a];
-      other.classList.add("near");
-      if (!undirected) other.classList.add(a === node ? "child" : "parent");
-    });
+  hover(node) {
+    if (this.dragging) return;
+    this.painter.highlight(node, this.list);
   }
 
   select(what) {
     this.selected = what;
+    const { node, arc, pair } = what;
+    this.marks = { ...this.marks, arc: arc || null, chosen: arc || pair || (node === undefined ? [] : [node]) };
+    this.mark();
+  }
+
+  /** Other marks: focus (a set or null), cycle (nodes), evidence (node to kind). */
+  set(marks) {
+    this.marks = { ...this.marks, ...marks };
     this.mark();
   }
 
   mark() {
-    const { node, arc, pair } = this.selected;
-    const ends = arc || pair || [node];
-    this.nodes.forEach((box, i) => box.classList.toggle("chosen", ends.includes(i)));
-    this.edges.forEach(([a, b], i) => {
-      const hit = arc && arc.includes(a) && arc.includes(b);
-      this.arcs.children[i].classList.toggle("chosen", Boolean(hit));
-    });
+    if (this.painter && this.net) this.painter.mark(this.marks, this.list);
   }
 
   // ---- moving about
 
+  room() {
+    return this.holder.getBoundingClientRect();
+  }
+
+  toWorld(px, py) {
+    const { x, y, scale } = this.place;
+    return [(px - x) / scale, (py - y) / scale];
+  }
+
   put(x, y, scale) {
     this.place = { x, y, scale };
-    this.world.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+    this.painter.place(this.place);
+    this.mapLater();
   }
 
   fit() {
-    const { width, height } = this.holder.getBoundingClientRect();
-    const [w, h] = graph.size;
+    if (!this.net) return;
+    const { width, height } = this.room();
+    if (!width || !height) return;
+    const [left, top, right, bottom] = extent(this.net), margin = Math.min(12, width / 40);
+    const w = right - left + 2 * margin, h = bottom - top + 2 * margin;
     const scale = Math.min(1.6, (width - 4) / w, (height - 4) / h);
-    this.put((width - w * scale) / 2, (height - h * scale) / 2, scale);
+    this.put((width - (right + left) * scale) / 2, (height - (bottom + top) * scale) / 2, scale);
+    this.fitted = true;
+  }
+
+  /** By how much a net should be less high, so that its words are larger where the frame is wide. */
+  squeeze(net) {
+    const { width, height } = this.room(), [left, top, right, bottom] = extent(net);
+    if (!width || !height || net.names.length > MOST_IN_SVG) return 1;
+    return Math.min(1, Math.max(LEAST_HIGH, (right - left) * height / width / (bottom - top)));
+  }
+
+  /** The smallest scale: that of the whole, or half of it. */
+  least() {
+    const [left, top, right, bottom] = extent(this.net), { width, height } = this.room();
+    return Math.min(0.2, 0.5 * Math.min(width / (right - left + 1), height / (bottom - top + 1)));
   }
 
   /** Zoom about a point of the holder; its middle unless given. */
   zoom(factor, at) {
-    const { width, height } = this.holder.getBoundingClientRect();
+    const { width, height } = this.room();
     const [px, py] = at || [width / 2, height / 2];
     const { x, y, scale } = this.place;
-    const next = Math.min(6, Math.max(0.04, scale * factor));
+    const next = Math.min(6, Math.max(this.least(), scale * factor));
     this.put(px - (px - x) * next / scale, py - (py - y) * next / scale, next);
+    this.fitted = false;
   }
 
   move(dx, dy) {
     this.put(this.place.x + dx, this.place.y + dy, this.place.scale);
+    this.fitted = false;
   }
 
   /** Bring nodes to the middle, large enough to read, unless they can be read where they are. */
   reveal(nodes) {
-    const { width, height } = this.holder.getBoundingClientRect();
-    const boxes = nodes.map((i) => graph.boxes[i]), now = this.place;
+    const { width, height } = this.room();
+    const boxes = nodes.map((i) => this.net.boxes[i]), now = this.place;
     const left = Math.min(...boxes.map(([x, , w]) => x - w / 2)), right = Math.max(...boxes.map(([x, , w]) => x + w / 2));
     const top = Math.min(...boxes.map(([, y, , h]) => y - h / 2)), bottom = Math.max(...boxes.map(([, y, , h]) => y + h / 2));
     const seen = now.x + left * now.scale >= 0 && now.x + right * now.scale <= width
@@ -219,7 +180,17 @@ class Drawing {
     const room = Math.min(width / (right - left + 60), height / (bottom - top + 60));
     const scale = Math.min(room, Math.max(0.8, now.scale));
     this.put(width / 2 - (left + right) / 2 * scale, height / 2 - (top + bottom) / 2 * scale, scale);
+    this.fitted = false;
   }
+
+  resized() {
+    if (!this.net) return;
+    this.painter.resize();
+    if (this.fitted) this.fit();
+    else this.mapLater();
+  }
+
+  // ---- hands
 
   listen() {
     const holder = this.holder;
@@ -232,28 +203,31 @@ class Drawing {
       this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), this.at(event));
     }, { passive: false });
     holder.addEventListener("keydown", (event) => this.key(event));
-    addEventListener("resize", () => this.fit());
-    addEventListener("beforeprint", () => this.fit());
-    addEventListener("afterprint", () => this.fit());
+    new ResizeObserver(() => this.resized()).observe(holder);
+    for (const moment of ["beforeprint", "afterprint"]) addEventListener(moment, () => this.fit());
     this.pointers();
+    this.map.addEventListener("pointerdown", (event) => this.toMap(event));
+    this.map.addEventListener("pointermove", (event) => { if (event.buttons) this.toMap(event); });
   }
 
   at(event) {
-    const { left, top } = this.holder.getBoundingClientRect();
+    const { left, top } = this.room();
     return [event.clientX - left, event.clientY - top];
   }
 
   key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const moves = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
     if (moves[event.key]) this.move(...moves[event.key]);
     else if (event.key === "+" || event.key === "=") this.zoom(1.25);
     else if (event.key === "-") this.zoom(0.8);
     else if (event.key === "0") this.fit();
+    else if (event.key === "Escape") this.on.chosen?.({});
     else return;
     event.preventDefault();
   }
 
-  /** One pointer drags, two pinch; one that hardly moved is a click. */
+  /** One pointer drags the frame, a box or a new line, two pinch; one that hardly moved is a click. */
   pointers() {
     const down = new Map();
     let travelled = 0;
@@ -262,8 +236,12 @@ class Drawing {
       return Math.hypot(a[0] - b[0], a[1] - b[1]);
     };
     this.holder.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
       if (!down.size) travelled = 0;
       down.set(event.pointerId, this.at(event));
+      const { node } = this.painter ? this.painter.pick(event) : {};
+      const holds = this.tool !== "select" || this.movable;
+      this.dragging = node !== undefined && down.size === 1 && holds ? this.grab(node, this.at(event)) : null;
     });
     addEventListener("pointermove", (event) => {
       const before = down.get(event.pointerId);
@@ -272,31 +250,117 @@ class Drawing {
       down.set(event.pointerId, now);
       travelled += Math.hypot(now[0] - before[0], now[1] - before[1]);
       if (down.size === 2) this.zoom(spread() / Math.max(1, was), now);
+      else if (travelled > 4 && this.dragging) this.drag(now);
       else if (travelled > 4) this.move(now[0] - before[0], now[1] - before[1]);
       this.holder.classList.toggle("dragging", travelled > 4);
     });
     for (const end of ["pointerup", "pointercancel"]) {
       addEventListener(end, (event) => {
-        down.delete(event.pointerId);
+        if (!down.delete(event.pointerId)) return;
         this.holder.classList.remove("dragging");
+        if (this.dragging && travelled > 4) this.drop(event);
+        this.dragging = null;
       });
     }
     this.holder.addEventListener("click", (event) => {
-      if (travelled <= 4) this.clicked(event);
+      if (travelled <= 4 && this.painter) this.clicked(event);
     });
   }
 
-  clicked(event) {
-    const box = event.target.closest("[data-node]");
-    const arc = event.target.closest("[data-parent]");
-    if (box) {
-      const node = Number(box.dataset.node), first = this.selected.node;
-      const pair = event.shiftKey && first !== undefined && first !== node;
-      this.tell(pair ? { pair: [first, node] } : { node });
-    } else if (arc) {
-      this.tell({ arc: [Number(arc.dataset.parent), Number(arc.dataset.child)] });
-    } else {
-      this.tell({});
-    }
+  grab(node, at) {
+    return { node, from: this.net, start: this.toWorld(...at) };
   }
+
+  drag(now) {
+    const { node, from, start } = this.dragging, [x, y] = this.toWorld(...now);
+    if (this.tool !== "select") {
+      const [bx, by] = from.boxes[node];
+      this.painter.stroke([[bx, by], [x, y]]);
+      return;
+    }
+    const boxes = from.boxes.slice();
+    const [bx, by, w, h] = boxes[node];
+    boxes[node] = [bx + x - start[0], by + y - start[1], w, h];
+    this.net = withBoxes(from, boxes);
+    this.painter.net(this.net);
+    this.redraw();
+  }
+
+  drop(event) {
+    const { node, from } = this.dragging;
+    if (this.tool === "select") {
+      this.fitted = false;
+      this.on.moved?.(from, this.net);
+      return;
+    }
+    this.painter.stroke(null);
+    const to = this.painter.nodeAt(event.clientX, event.clientY);
+    if (to !== null && to !== node) this.on.linked?.(node, to);
+  }
+
+  clicked(event) {
+    const found = this.painter.pick(event);
+    if (found.node === undefined) { this.on.chosen?.(found); return; }
+    const first = this.selected.node;
+    const pair = event.shiftKey && first !== undefined && first !== found.node;
+    this.on.chosen?.(pair ? { pair: [first, found.node] } : found);
+  }
+
+  // ---- the small map
+
+  mapScale() {
+    const [left, top, right, bottom] = extent(this.net);
+    const scale = Math.min(this.map.width / (right - left), this.map.height / (bottom - top));
+    return { scale, x: (this.map.width - (right + left) * scale) / 2, y: (this.map.height - (bottom + top) * scale) / 2 };
+  }
+
+  drawMap() {
+    if (this.map.hidden || !this.net || !this.map.isConnected) return;
+    const pen = this.map.getContext("2d"), style = getComputedStyle(this.map);
+    const { scale, x, y } = this.mapScale();
+    pen.clearRect(0, 0, this.map.width, this.map.height);
+    pen.fillStyle = style.getPropertyValue("--node-line");
+    for (const [bx, by, w, h] of this.net.boxes) {
+      pen.fillRect(x + (bx - w / 2) * scale, y + (by - h / 2) * scale, Math.max(1.5, w * scale), Math.max(1.5, h * scale));
+    }
+    const { width, height } = this.room(), [left, top] = this.toWorld(0, 0), [right, bottom] = this.toWorld(width, height);
+    pen.strokeStyle = style.getPropertyValue("--vermillion");
+    pen.lineWidth = 2;
+    pen.strokeRect(x + left * scale, y + top * scale, (right - left) * scale, (bottom - top) * scale);
+  }
+
+  toMap(event) {
+    const { left, top } = this.map.getBoundingClientRect(), { scale, x, y } = this.mapScale(), { width, height } = this.room();
+    const [wx, wy] = [(event.clientX - left - x) / scale, (event.clientY - top - y) / scale];
+    this.put(width / 2 - wx * this.place.scale, height / 2 - wy * this.place.scale, this.place.scale);
+    this.fitted = false;
+  }
+
+  // ---- as a file
+
+  /** The whole drawing as an SVG document in colours of its own. */
+  asSvg() {
+    const painter = new SvgPainter(this), [left, top, right, bottom] = extent(this.net);
+    painter.net(this.net);
+    painter.lines(this.net, this.list);
+    const style = getComputedStyle(this.holder), value = (name) => style.getPropertyValue(`--${name}`).trim();
+    const view = painter.view;
+    view.setAttribute("viewBox", `${left - 12} ${top - 12} ${right - left + 24} ${bottom - top + 24}`);
+    view.setAttribute("width", right - left + 24);
+    view.setAttribute("height", bottom - top + 24);
+    view.prepend(drawn("style", {}, `.node rect{fill:${value("node")};stroke:${value("node-line")}}.node text{fill:${value("ink")};`
+      + `font:12px "DejaVu Sans",Verdana,sans-serif;text-anchor:middle;dominant-baseline:central}.arc path{fill:none}`
+      + `.arc .line{stroke:${value("arc")};stroke-width:1.4}.arc .head{fill:${value("arc")}}.reach{stroke:none}`));
+    return new XMLSerializer().serializeToString(view);
+  }
+}
+
+/** Buttons that move about in a drawing. */
+export function zoomButtons(drawing) {
+  return element(
+    "div", { class: "buttons" },
+    button("−", () => drawing.zoom(0.8), { id: "zoom-out", "aria-label": "Zoom out" }),
+    button("+", () => drawing.zoom(1.25), { id: "zoom-in", "aria-label": "Zoom in" }),
+    button("Fit", () => drawing.fit(), { id: "fit", title: "The whole drawing (0)" }),
+  );
 }

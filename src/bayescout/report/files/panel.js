@@ -1,35 +1,6 @@
-// The panel beside the drawing: a variable, an arc, or a pair that no arc joins.
+// What is picked out: a variable, an arc, or a pair that no arc joins.
 
-const children = graph.names.map(() => []);
-const parents = graph.names.map(() => []);
-for (const [a, b] of graph.dag) {
-  children[a].push(b);
-  parents[b].push(a);
-}
-const arcWorth = new Map(data.arcs.map((arc) => [`${arc.p},${arc.c}`, arc]));
-const pairWorth = new Map(data.pairs.map((pair) => [`${pair.a},${pair.b}`, pair]));
-
-/** A directed path between two nodes of the learned network, both ends included, or null. */
-function pathBetween(from, to) {
-  const before = new Map([[from, null]]);
-  const waiting = [from];
-  for (const node of waiting) {
-    if (node === to) {
-      const path = [];
-      for (let at = to; at !== null; at = before.get(at)) path.unshift(at);
-      return path;
-    }
-    for (const child of children[node]) {
-      if (!before.has(child)) {
-        before.set(child, node);
-        waiting.push(child);
-      }
-    }
-  }
-  return null;
-}
-
-const said = (path) => path.map((i) => graph.names[i]).join(" → ");
+import { button, choice, element, figure, percent } from "./core.js";
 
 /** "falls by 12.345", coloured; a change too small to see is none. */
 function change(value) {
@@ -45,110 +16,151 @@ function weighed(worth, name) {
   return ` (by the prior alone ${value < 0 ? "-" : "+"}${figure(Math.abs(value))})`;
 }
 
-class Panel {
-  constructor(holder, choose) {
+export class Panel {
+  /** `app` has net, source, choose(what, look), and act(name, ...) for what a card can do. */
+  constructor(holder, app) {
     this.holder = holder;
-    this.choose = choose;
-    this.show({});
+    this.app = app;
+    this.asked = 0;
   }
 
-  show(what) {
+  get net() { return this.app.net; }
+
+  async show(what) {
+    const asked = ++this.asked;
     let content;
-    if (what.node !== undefined) content = this.node(what.node);
-    else if (what.arc) content = this.arc(...what.arc);
-    else if (what.pair) content = this.pair(...what.pair);
-    else content = this.hint();
+    try {
+      if (what.node !== undefined) content = await this.node(what.node);
+      else if (what.arc || what.pair) content = await this.joined(...(what.arc || what.pair));
+      else content = this.hint();
+    } catch (error) {
+      content = [element("h3", {}, "Details"), element("p", { class: "warning", role: "alert" }, error.message)];
+    }
+    if (asked !== this.asked) return;
     this.holder.replaceChildren(...content);
     this.holder.scrollTop = 0;
   }
 
   hint() {
-    const most = graph.names.map((_, i) => i).sort((a, b) => this.degree(b) - this.degree(a) || a - b).slice(0, 6);
+    if (!this.net) return [element("h3", {}, "Details"), element("p", { class: "note" }, "Open some data and start a search: the network grows here.")];
+    const most = this.net.names.map((_, i) => i).filter((i) => this.degree(i)).sort((a, b) => this.degree(b) - this.degree(a) || a - b).slice(0, 6);
     return [
       element("h3", {}, "Details"),
       element("p", {}, "Click a variable for its neighbours, its probabilities and its data. Click an arc for what it is worth."),
-      element("h4", {}, "Variables with most arcs"),
-      this.list(most, (i) => ({ node: i })),
+      ...(most.length ? [element("h4", {}, "Variables with most arcs"), this.list(most, (i) => ({ node: i }))] : []),
     ];
   }
 
   degree(i) {
-    return parents[i].length + children[i].length;
+    return this.net.parents[i].length + this.net.children[i].length;
   }
 
   /** A button that shows something else. */
   link(words, what) {
-    const made = element("button", { type: "button", class: "link" }, words);
-    made.addEventListener("click", () => this.choose(what, true));
-    return made;
+    return button(words, () => this.app.choose(what, true), { class: "link" });
   }
 
   list(nodes, what) {
     if (!nodes.length) return element("p", { class: "note" }, "none");
-    return element("ul", {}, ...nodes.map((i) => element("li", {}, this.link(graph.names[i], what(i)))));
+    return element("ul", {}, ...nodes.map((i) => element("li", {}, this.link(this.net.names[i], what(i)))));
   }
 
   // ---- a variable
 
-  node(i) {
+  async node(i) {
+    const { parents, children, names } = this.net;
     return [
-      element("h3", {}, graph.names[i]),
+      element("h3", {}, names[i]),
+      this.focuses(i),
       element("h4", {}, `Parents (${parents[i].length})`),
       this.list(parents[i], (p) => ({ arc: [p, i] })),
       element("h4", {}, `Children (${children[i].length})`),
       this.list(children[i], (c) => ({ arc: [i, c] })),
-      ...this.copied(`column-${i}`, "In the data", "h4"),
-      ...this.copied(`parameters-${i}`, null, "summary"),
+      ...(await this.app.about(i)),
       ...this.asker(i),
     ];
   }
 
-  /** What the page says of the node elsewhere, under a heading of its own. */
-  copied(id, title, head) {
-    const source = document.getElementById(id);
-    if (!source) return [];
-    const copy = source.cloneNode(true);
-    const own = copy.querySelector(head);
-    const words = title || own.textContent;
-    own.remove();
-    return [element("h4", {}, words), ...copy.childNodes];
+  /** Show only what is around the node. */
+  focuses(i) {
+    const kinds = [["", "all"], ["blanket", "Markov blanket"], ["ancestors", "ancestors"], ["descendants", "descendants"], ["neighbours", "neighbours"]];
+    const { focus } = this.app.store.state;
+    const now = focus && focus.node === i ? focus.kind : "";
+    return element("div", { class: "row focus" }, element("label", {}, "Show ", choice(kinds, now, (kind) => this.app.focus(i, kind), { id: "focus" })));
   }
 
   /** Ask about this node and any other. */
   asker(i) {
-    if (!data.hasData) return [];
-    const choice = element("select", { "aria-label": "another variable" });
-    graph.names.forEach((name, k) => { if (k !== i) choice.append(element("option", { value: k }, name)); });
-    const button = element("button", { type: "button" }, "Explain");
-    button.addEventListener("click", () => this.choose({ pair: [i, Number(choice.value)] }, true));
-    if (!choice.options.length) return [];
-    return [element("h4", {}, "With another variable"), element("div", { class: "row" }, choice, button)];
+    if (!this.app.source.hasData) return [];
+    const others = this.net.names.map((name, k) => [k, name]).filter(([k]) => k !== i);
+    if (!others.length) return [];
+    const other = choice(others, null, null, { "aria-label": "another variable" });
+    const ask = button("Explain", () => this.app.choose({ pair: [i, Number(other.value)] }, true));
+    return [element("h4", {}, "With another variable"), element("div", { class: "row" }, other, ask)];
   }
 
-  // ---- an arc
+  // ---- two variables
 
-  arc(a, b) {
-    if (!children[a].includes(b)) return this.pair(a, b);
-    const worth = arcWorth.get(`${a},${b}`);
-    const head = this.title(a, b, "→");
-    if (!worth) return [head, ...this.noData(), ...this.tests(a, b)];
-    const without = element("p", {}, "Without this arc the score ", change(worth.remove), weighed(worth, "remove"), ".");
+  async joined(a, b) {
+    const card = await this.app.source.card(a, b);
+    return card.present ? this.arc(card) : this.pair(card);
+  }
+
+  arc(card) {
+    const { a, b } = card, head = this.title(a, b, "→");
+    if (card.unknown) return [head, ...this.noData(), ...this.tests(card.tests)];
+    const without = card.remove === null
+      ? element("p", {}, card.refused?.remove || "It cannot be left out.")
+      : element("p", {}, "Without this arc the score ", change(card.remove), weighed(card, "remove"), ".");
     const turned = element("p", {}, "Turned round, ");
-    if (worth.reverse === null) turned.append(`it would close the cycle ${said(worth.cycle)}.`);
-    else turned.append("the score ", change(worth.reverse), weighed(worth, "reverse"), ".");
-    const direction = element("p", {}, this.directionOf(worth));
-    return [head, without, turned, direction, ...this.tests(a, b), ...this.counts(worth.counts, a, b)];
+    if (card.cycle) turned.append(`it would close the cycle ${card.cycle.join(" → ")}.`);
+    else if (card.reverse === null) turned.append(card.refused?.reverse || "it is not possible.");
+    else turned.append("the score ", change(card.reverse), weighed(card, "reverse"), ".");
+    const direction = element("p", {}, this.directionOf(card));
+    return [
+      head, without, turned, direction, ...this.actions(card), ...this.strength(card.strength), ...this.rival(card),
+      ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts),
+    ];
   }
 
-  directionOf(worth) {
-    if (worth.required) return "The arc was required beforehand.";
-    if (worth.compelled && worth.fixed) return "What was known beforehand, and the rest of the network, decide its direction.";
-    if (worth.compelled) return "Its direction is decided: every network that implies the same independences has the arc this way round.";
+  directionOf(card) {
+    if (card.required) return "The arc was required beforehand.";
+    if (card.compelled && card.fixed) return "What was known beforehand, and the rest of the network, decide its direction.";
+    if (card.compelled) return "Its direction is decided: every network that implies the same independences has the arc this way round.";
     return "Its direction is open: another network that implies the same independences has the arc turned round.";
   }
 
+  /** What can be done with an arc: turn it within its class, require it, forbid it. */
+  actions(card) {
+    const { a, b } = card, made = [];
+    if (card.turn) made.push(button("Turn it round", () => this.app.act("turn", a, b), { title: "Another network of the same class: the score stays the same (T)" }));
+    if (this.app.steers) {
+      made.push(button("Require", () => this.app.act("require", a, b)), button("Forbid", () => this.app.act("forbid", a, b)));
+    }
+    return made.length ? [element("div", { class: "row" }, ...made)] : [];
+  }
+
+  strength(strength) {
+    if (!strength) return [];
+    const bar = element("span", { class: "bar", "aria-hidden": "true" }, element("span", { style: `width:${(100 * strength.adjacent).toFixed(1)}%` }));
+    const words = `Joined in ${percent(strength.adjacent, 0)} of the bootstrap runs; this way round in ${percent(strength.direction, 0)} of those.`;
+    return [element("h4", {}, "Strength"), element("p", { class: "strength" }, words), element("div", { class: "bars" }, bar)];
+  }
+
+  rival(card) {
+    if (!card.rival) return [];
+    const child = this.net.names[card.b], { parents, loss } = card.rival;
+    const set = parents.length ? parents.join(", ") : "no parents at all";
+    return [element("h4", {}, "The best rival"), element("p", {}, `Of the other parent sets of ${child}, ${set} comes nearest: with it the score `, change(-loss), ".")];
+  }
+
+  knowledge(sentences) {
+    if (!sentences?.length) return [];
+    return [element("h4", {}, "What is known of it"), ...sentences.map((words) => element("p", { class: "note" }, words))];
+  }
+
   title(a, b, sign) {
-    return element("h3", {}, this.link(graph.names[a], { node: a }), ` ${sign} `, this.link(graph.names[b], { node: b }));
+    return element("h3", {}, this.link(this.net.names[a], { node: a }), ` ${sign} `, this.link(this.net.names[b], { node: b }));
   }
 
   noData() {
@@ -157,39 +169,28 @@ class Panel {
 
   // ---- a pair without an arc
 
-  pair(a, b) {
-    if (children[a].includes(b)) return this.arc(a, b);
-    if (children[b].includes(a)) return this.arc(b, a);
-    const head = this.title(a, b, "and");
-    if (!data.hasData) return [head, ...this.noData(), ...this.tests(a, b)];
-    const [low, high] = a < b ? [a, b] : [b, a];
-    const worth = pairWorth.get(`${low},${high}`);
+  pair(card) {
+    const { a, b } = card, head = this.title(a, b, "and");
+    if (card.unknown) return [head, ...this.noData(), ...this.tests(card.tests)];
     const none = element("p", {}, "No arc joins them.");
-    if (!worth) {
+    if (card.left) {
       const ask = "This pair is among those left out of the page; result.explain(a, b) in Python gives it.";
-      return [head, none, element("p", { class: "note" }, ask), ...this.tests(a, b)];
+      return [head, none, element("p", { class: "note" }, ask), ...this.tests(card.tests)];
     }
-    const forth = a < b ? 0 : 1, gains = [worth.forth, worth.back];
-    return [
-      head, none,
-      this.added(a, b, gains[forth], worth.allowed[forth]),
-      this.added(b, a, gains[1 - forth], worth.allowed[1 - forth]),
-      ...this.tests(a, b), ...this.counts(worth.counts, low, high),
-    ];
+    const steer = this.app.steers ? [element("div", { class: "row" }, button("Require", () => this.app.act("require", a, b)), button("Forbid", () => this.app.act("forbid", a, b)))] : [];
+    return [head, none, ...card.ways.map((way) => this.added(way)), ...steer, ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts)];
   }
 
   /** What the search's own tests of independence said of a pair. */
-  tests(a, b) {
-    const made = data.tests[`${Math.min(a, b)},${Math.max(a, b)}`];
-    if (!made) return [];
+  tests(made) {
+    if (!made?.length) return [];
     return [element("h4", {}, "Tests of independence"), ...made.map((words) => element("p", { class: "note" }, words))];
   }
 
-  added(a, b, gain, allowed) {
-    const line = element("p", {}, `With ${graph.names[a]} → ${graph.names[b]} added `);
-    const path = pathBetween(b, a);
-    if (path) line.append(`there would be a cycle: ${said([...path, b])}.`);
-    else if (gain === null) line.append("the network cannot be scored.");
+  added({ a, b, gain, cycle, allowed, refused }) {
+    const line = element("p", {}, `With ${this.net.names[a]} → ${this.net.names[b]} added `);
+    if (cycle) line.append(`there would be a cycle: ${cycle.join(" → ")}.`);
+    else if (gain === null) line.append(refused ? `nothing can be scored: ${refused}` : "the network cannot be scored.");
     else line.append("the score ", change(gain), ".");
     if (!allowed) line.append(" What was known beforehand rules it out.");
     return line;
@@ -198,30 +199,29 @@ class Panel {
   // ---- counts
 
   /** Counts of the second variable by the states of the first, with the share in the row as shade. */
-  counts(counts, a, b) {
-    const [rows, columns] = [data.states[a], data.states[b]];
-    if (!rows || !columns) return [];
-    if (!counts) {
+  counts(counts) {
+    if (!counts) return [];
+    const { parent, child, rows, columns, table } = counts;
+    if (!table) {
       const note = `The table, ${rows.length} by ${columns.length} states, is left out here: result.explain(...).counts in Python has it.`;
       return [element("h4", {}, "Counts"), element("p", { class: "note" }, note)];
     }
     const head = element("tr", {}, element("th", {}), ...columns.map((s) => element("th", { scope: "col" }, s)));
-    const body = counts.map((row, i) => {
+    const body = table.map((row, i) => {
       const sum = row.reduce((x, y) => x + y, 0);
       const cells = row.map((count) => {
         const share = sum ? count / sum : 0;
         return element(
           "td", { style: `background: rgba(var(--shade), ${(share * 0.55).toFixed(3)})` },
-          figure(count, count % 1 ? 2 : 0), element("span", { class: "share" }, sum ? `${(100 * share).toFixed(1)}%` : "–"),
+          figure(count, count % 1 ? 2 : 0), element("span", { class: "share" }, sum ? percent(share) : "–"),
         );
       });
       return element("tr", {}, element("th", { scope: "row" }, rows[i]), ...cells);
     });
-    const table = element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...body));
     return [
       element("h4", {}, "Counts"),
-      element("p", { class: "note" }, `Rows: ${graph.names[a]}. Columns: ${graph.names[b]}, with its share in the row.`),
-      element("div", { class: "scroll" }, table),
+      element("p", { class: "note" }, `Rows: ${parent}. Columns: ${child}, with its share in the row.`),
+      element("div", { class: "scroll" }, element("table", { class: "counts" }, element("thead", {}, head), element("tbody", {}, ...body))),
     ];
   }
 }

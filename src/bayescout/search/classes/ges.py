@@ -12,9 +12,16 @@ from bayescout.search.bitsets import bits, mask_of
 from bayescout.search.classes.operators import ClassMove, Deletions, Insertions, Operators
 from bayescout.search.classes.patterns import class_of, differing, telling_words
 from bayescout.search.classes.reversals import Reversals
-from bayescout.search.frame.problem import MIN_GAIN, Edges, Generator, ParentSets, Problem, State
+from bayescout.search.classes.sparse import SparseWalk, class_pairs
+from bayescout.search.frame.problem import MIN_GAIN, Edges, Generator, Pairs, ParentSets, Problem, State
 
 PHASES: tuple[type[Operators], ...] = (Insertions, Deletions, Reversals)
+
+LEAST_STEPS = 5000
+"""The operators of one step of a search on candidates: at least so many, or an eighth of the variables."""
+
+MOST_BITS = 2000
+"""With more variables classes are found on lists, not on sets of bits."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +29,20 @@ class GesState(State):
     """An equivalence class: `parents` is a member that keeps the knowledge; `undirected` counts its edges.
 
     `phase` counts from 0: insert, delete, turn; `changed` is True if this round has changed anything.
+    `joined` are pairs that became candidates of each other during a search of a wide table.
     """
 
     undirected: int = 0
     phase: int = 0
     changed: bool = False
+    joined: Pairs = ()
 
     def facts(self) -> dict[str, float]:
         return {"phase": self.phase, "undirected": self.undirected}
 
     def found_class(self) -> Edges:
+        if len(self.parents) > MOST_BITS:
+            return class_pairs(self.parents)
         return class_of(self.parents).pairs()
 
 
@@ -57,9 +68,15 @@ class Ges:
 
     def start(self, problem: Problem, rng: Generator) -> GesState:
         require_equivalent(problem)
+        if problem.screening is not None:
+            return _sparse_state(
+                SparseWalk(problem, problem.first_graph(rng), 0), GesState((), 0.0), 0, False, 0
+            )
         return _state(ClassWalk(problem, problem.first_graph(rng), 0), 0, 0, False)
 
     def advance(self, problem: Problem, state: GesState, rng: Generator) -> GesState:
+        if problem.screening is not None:
+            return self._advance_sparsely(problem, state)
         walk = problem.scratch(state, lambda: ClassWalk(problem, state.parents, state.phase))
         phase, changed = state.phase, state.changed
         while True:
@@ -70,6 +87,24 @@ class Ges:
                 if not (self.repeat and changed):
                     return replace(state, done=True)
                 phase, changed = 0, False
+            walk.enter(phase)
+
+    def _advance_sparsely(self, problem: Problem, state: GesState) -> GesState:
+        """As `advance`, on candidates: many operators in a step, and more candidates in every round."""
+        walk = problem.scratch(state, lambda: SparseWalk(problem, state.parents, state.phase, state.joined))
+        phase, changed, most = state.phase, state.changed, max(LEAST_STEPS, problem.n // 8)
+        while True:
+            taken = walk.take(most)
+            if taken and walk.score <= state.score:  # columns that are linear functions of others
+                return replace(state, done=True)
+            if taken:
+                return _sparse_state(walk, state, phase, True, taken)
+            phase += 1
+            if phase == (3 if self.turning else 2):
+                if not (self.repeat and changed):
+                    return replace(state, done=True)
+                phase, changed = 0, False
+                walk.widen()
             walk.enter(phase)
 
 
@@ -146,6 +181,19 @@ def require_equivalent(problem: Problem) -> None:
             f"score {problem.scorer.name} differs between graphs of one class, and this search works on "
             f"classes; use an equivalent score such as bic, bdeu or bge, or search with hill-climb"
         )
+
+
+def _sparse_state(walk: SparseWalk, before: GesState, phase: int, changed: bool, taken: int) -> GesState:
+    state = GesState(
+        walk.graph,
+        walk.score,
+        operations=before.operations + taken,
+        undirected=walk.undirected,
+        phase=phase,
+        changed=changed,
+        joined=walk.joined,
+    )
+    return walk.problem.keep(state, walk)
 
 
 def _state(walk: ClassWalk, operations: int, phase: int, changed: bool) -> GesState:

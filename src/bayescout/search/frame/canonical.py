@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
-
-ROUNDS = 2
+from bayescout.search.frame.stored_content import ROUNDS, stored_signatures
 
 KEPT_CELLS = 1 << 20
 """Tables of at most this many cells keep their canonical form, for the next time they are learned from."""
@@ -26,7 +26,7 @@ def canonical_table(table: Table) -> Table:
     found = _kept.get(table)
     if found is None:
         found = table.reordered(canonical_order(table))
-        if table.n_rows * table.n_columns <= KEPT_CELLS:
+        if table.n_rows * table.n_columns <= KEPT_CELLS or isinstance(table, StoredTable):
             _kept[table] = found
     return found
 
@@ -76,17 +76,27 @@ def _rows_acted(table: Table) -> list[float]:
 def _spreads(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.int64]:
     """For each discrete column a number that falls as its entropy rises; 0 for a continuous one."""
     spreads = np.zeros(table.n_columns, dtype=np.int64)
-    if len(table.codes):
-        from bayescout.kernels.content import column_spreads
+    if continuous.all():
+        return spreads
+    from bayescout.kernels.content import column_spreads
 
-        out = np.empty(len(table.codes), dtype=np.int64)
-        column_spreads(table.codes, table.n_codes[~continuous], *_weights(table), out)
-        spreads[~continuous] = out
+    if isinstance(table, StoredTable):
+        for column in np.flatnonzero(~continuous).tolist():
+            counts = table.stored[column].counts
+            assert counts is not None
+            states = np.arange(len(counts), dtype=np.uint16)[None]
+            column_spreads(states, np.array([len(counts)]), counts, 1.0, spreads[column : column + 1])
+        return spreads
+    out = np.empty(len(table.codes), dtype=np.int64)
+    column_spreads(table.codes, table.n_codes[~continuous], *_weights(table), out)
+    spreads[~continuous] = out
     return spreads
 
 
 def _signatures(table: Table) -> NDArray[np.uint64]:
     """One number per column, from its cells and from the other cells of their rows."""
+    if isinstance(table, StoredTable):
+        return stored_signatures(table)
     from bayescout.kernels.content import mark_columns, mark_rows
 
     continuous = ~table.discrete_columns

@@ -19,7 +19,7 @@ class Floor:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.found: tuple[float, ParentSets] | None = None
-        self.begun = False
+        self.begun = problem.screening is not None  # the climb would look at all pairs
 
     def climb(self) -> None:
         self.begun = True

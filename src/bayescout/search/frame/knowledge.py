@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from bayescout.errors import KnowledgeError, SettingError, UnknownNameError
 from bayescout.graph.orders import find_cycle
 from bayescout.search.frame.beliefs import beliefs_to_list, checked_beliefs, shown_pair
-from bayescout.search.frame.knowledge_input import arcs_of, checked_fields, read_fields, split
+from bayescout.search.frame.knowledge_input import (
+    Named,
+    arcs_of,
+    checked_fields,
+    fields_in,
+    read_fields,
+    split,
+)
+from bayescout.search.frame.knowledge_output import written
 from bayescout.wording import setting
 
 Label = Hashable
@@ -114,6 +122,20 @@ class Knowledge:
             raise
         except (TypeError, ValueError, AttributeError) as error:
             raise KnowledgeError(f"{path}: is not knowledge: {error}") from None
+
+    @classmethod
+    def parse(cls, text: str, named: Named = str, where: str = "the knowledge") -> Knowledge:
+        """The knowledge in a text, as in a file; `named` gives the label of a name."""
+        try:
+            return cls(**fields_in(text, where, named))
+        except KnowledgeError:
+            raise
+        except (TypeError, ValueError, AttributeError) as error:
+            raise KnowledgeError(f"{where}: is not knowledge: {error}") from None
+
+    def to_text(self) -> str:
+        """The text form, one statement per line: what `parse`, `read` and `--knowledge` take."""
+        return written(self.to_dict())
 
     def is_closed(self, tier: int) -> bool:
         """Return True if arcs within a tier, counted from 0, are forbidden."""

@@ -86,9 +86,13 @@ def read_fields(path: str | os.PathLike[str], named: Named = str) -> dict[str, A
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise KnowledgeError(f"{os.fspath(path)}: cannot be read: {error}") from None
-    if text.lstrip().startswith("{"):
-        return _from_json(text, os.fspath(path), named)
-    return _from_lines(text, os.fspath(path), named)
+    return fields_in(text, os.fspath(path), named)
+
+
+def fields_in(text: str, where: str, named: Named = str) -> dict[str, Any]:
+    """The fields of `Knowledge` in a text, which errors call `where`."""
+    read = _from_json if text.lstrip().startswith("{") else _from_lines
+    return read(text, where, named)
 
 
 def _from_json(text: str, path: str, named: Named) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from bayescout.scores.scorer import Scorer
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.watch import Watch
 from bayescout.statistics.dependencies import DependencyRecord
+from bayescout.statistics.screening import Screening
 
 ParentSets = tuple[Parents, ...]
 Pairs = tuple[tuple[int, int], ...]
@@ -36,7 +37,7 @@ class Problem:
     """A score to be maximised over the graphs that keep the rules.
 
     `start` is a graph, "empty" (the required arcs alone) or "random". `watch` is the clock
-    of the run.
+    of the run. `screening` finds the pairs that may be joined in a wide table; None if all may.
 
     What can be rebuilt from a state, its scratch, is kept beside the latest states and not in them. Whoever
     takes it may change it: asked for again, it is rebuilt. Losing it costs time, never the answer.
@@ -46,6 +47,7 @@ class Problem:
     rules: Rules
     start: ParentSets | str = "empty"
     watch: Watch = field(default_factory=Watch)
+    screening: Screening | None = None
     _kept: dict[int, tuple[State, Any]] = field(default_factory=dict)
 
     @property

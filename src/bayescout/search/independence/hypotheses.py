@@ -78,6 +78,7 @@ class Hypotheses:
         self._known: set[Question] = set()
         self._groups: dict[tuple[int, tuple[int, ...]], int] = {}
         self._found: list[tuple[int, int]] = []  # of each dependency its group and its other end
+        self._arrays: tuple[NDArray[np.int64], ...] | None = None  # of groups and dependencies, for `covered`
         for one in made:
             self._keep(CachedTest(*one))
 
@@ -110,6 +111,7 @@ class Hypotheses:
         if one.answer == "dependent":
             group = self._groups.setdefault((one.a, one.given), len(self._groups))
             self._found.append((group, one.b))
+            self._arrays = None
 
     def covered(self, parents: Sequence[int]) -> NDArray[np.bool_]:
         """For each dependency found, True if the graph has it too: its ends are d-connected."""
@@ -117,16 +119,18 @@ class Hypotheses:
             return np.zeros(0, dtype=bool)
         from bayescout.kernels.separation import connect
 
-        sources = np.array([source for source, _ in self._groups], dtype=np.int64)
+        if self._arrays is None:
+            sources = np.array([source for source, _ in self._groups], dtype=np.int64)
+            members, begins = _joined([known for _, known in self._groups])
+            self._arrays = (sources, members, begins, *np.array(self._found, dtype=np.int64).T)
+        sources, members, begins, group, other = self._arrays
         reached = np.zeros((len(sources), len(parents)), dtype=np.bool_)
-        members, begins = _joined([known for _, known in self._groups])
         graph = (*_lists(parents), *_lists(children_of(parents)))
         some = max(1, CONNECTED // max(1, len(graph[0]) + len(parents)))
         for begin in range(0, len(sources), some):
             self._check()
             part = slice(begin, begin + some)
             connect(*graph, sources[part], members, begins[begin : begin + some + 1], reached[part])
-        group, other = np.array(self._found).T
         found: NDArray[np.bool_] = reached[group, other]
         return found
 

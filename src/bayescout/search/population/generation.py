@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -65,22 +66,39 @@ class Generation:
 
 def evaluated(problem: Problem, genome: Genome, genes: Bools) -> Generation:
     """New individuals with their scores, from one batch of their distinct families."""
-    place: dict[tuple[int, bytes], int] = {}
     families: list[Family] = []
     where = np.empty((len(genes), genome.n), dtype=np.int64)
+    packed = np.zeros((len(genes), genome.n, -(-genome.n // 64) * 8), dtype=np.uint8)
     for some in slices(len(genes), genome.n**2):
         problem.check()
-        columns = genome.matrices(genes[some]).transpose(0, 2, 1)
-        for i, graph in enumerate(np.packbits(columns, axis=2)):
-            for child, row in enumerate(graph):
-                number = place.setdefault((child, row.tobytes()), len(place))
-                if number == len(families):
-                    families.append((child, tuple(np.flatnonzero(columns[i, child]).tolist())))
-                where[some.start + i, child] = number
+        packed[some, :, : (genome.n + 7) // 8] = np.packbits(
+            genome.matrices(genes[some]).transpose(0, 2, 1), axis=2
+        )
+    for child in range(genome.n if len(genes) else 0):
+        first, number = distinct_rows(packed[:, child])
+        where[:, child] = len(families) + number
+        families += [(child, one) for one in members(packed[first, child])]
     scores = problem.scorer.many(families)[where].sum(axis=1) if families else np.zeros(len(genes))
-    graphs = tuple(tuple(families[i][1] for i in row) for row in where.tolist())
+    sets = [one for _, one in families]
+    graphs = tuple(tuple(map(sets.__getitem__, row)) for row in where.tolist())
     newcomers = tuple(zip(scores.tolist(), graphs, strict=True))
     return Generation(genome, genes, scores, graphs, newcomers)
+
+
+def distinct_rows(rows: Any) -> tuple[Ints, Ints]:
+    """For rows of whole 64-bit words, as bytes: the first of each distinct kind, and the kind of each row."""
+    words = np.ascontiguousarray(rows).view(np.uint64)
+    whole = words[:, 0] if words.shape[1] == 1 else words.view(np.dtype((np.void, words.shape[1] * 8)))[:, 0]
+    _, first, number = np.unique(whole, return_index=True, return_inverse=True)
+    return first, number
+
+
+def members(rows: Any) -> list[tuple[int, ...]]:
+    """The positions of the bits that are set in each row of bytes, by one search over all rows."""
+    row, position = np.nonzero(np.unpackbits(rows, axis=1))
+    ends = np.searchsorted(row, np.arange(len(rows) + 1)).tolist()
+    found = position.tolist()
+    return [tuple(found[begin:end]) for begin, end in pairwise(ends)]
 
 
 def first_generation(problem: Problem, size: int, chances: Floats, rng: Generator) -> Generation:

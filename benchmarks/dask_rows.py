@@ -1,0 +1,82 @@
+"""Rows on a Dask cluster of this machine: seconds against partitions, and what a round trip costs.
+
+    python benchmarks/dask_rows.py --rows 200000 --partitions 2 8 32 --workers 2
+
+Samples of alarm are encoded on the workers; then one family, and a batch of forty, are asked for several
+times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--partitions", type=int, nargs="*", default=[2, 8, 32])
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--learn", action="store_true", help="learn by hill climbing as well")
+    chosen = parser.parse_args()
+    from distributed import Client, LocalCluster
+
+    import bayescout as bs
+
+    frame = bs.load_network("alarm").sample(chosen.rows, seed=1).to_polars().to_pandas()
+    with (
+        LocalCluster(n_workers=chosen.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        empty = seconds(lambda: client.submit(abs, 1, pure=False).result())
+        print(f"a task of nothing: {1000 * empty:.1f} ms")
+        for partitions in chosen.partitions:
+            report(client, frame, partitions, chosen.learn)
+
+
+def report(client: Any, frame: Any, partitions: int, learn: bool) -> None:
+    import dask.dataframe as dd
+
+    import bayescout as bs
+    from bayescout.statistics.dask_counts import DaskCounts
+
+    begin = time.perf_counter()
+    table = bs.as_table(dd.from_pandas(frame, npartitions=partitions))
+    encoded = time.perf_counter() - begin
+    counts: Any = DaskCounts(table)  # type: ignore[arg-type]
+    families = [(0, (other,)) for other in range(1, 37)] + [(1, (2, 3)), (4, (5, 6)), (7, (8, 9)), (3, ())]
+    counts.many(families)
+    one, many = (
+        seconds(lambda: counts.many([(0, (1,))])),
+        seconds(lambda: counts.many(families)),
+    )
+    more = ""
+    if learn:
+        begin, before = time.perf_counter(), counts.round_trips
+        result = bs.learn(table, "hill-climb", "bdeu", engine=lambda *_: counts)
+        more = (
+            f", learned in {time.perf_counter() - begin:.1f} s: {counts.round_trips - before} round trips, "
+            f"{result.counters.operations} steps"
+        )
+    print(
+        f"{len(frame):,} rows in {partitions} partitions: encoded in {encoded:.2f} s, one family "
+        f"{1000 * one:.1f} ms, forty {1000 * many:.1f} ms{more}",
+        flush=True,
+    )
+
+
+def seconds(work: Callable[[], Any], times: int = 9) -> float:
+    """The median of several runs."""
+    found = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - begin)
+    return statistics.median(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+// Begin: drop a file or choose an example, see how every column was read, and change it there.
+
+import { button, choice, counted, element, figure, percent } from "./core.js";
+
+const COLUMN_KINDS = [["discrete", "discrete"], ["continuous", "continuous"], ["left out", "left out"]];
+const MOST_COLUMNS = 200;
+
+/** A part of the rail under a title that folds away. */
+export function section(name, title, open, ...content) {
+  return element("details", { class: "part", id: `part-${name}`, open }, element("summary", {}, title), ...content);
+}
+
+export class BeginPart {
+  constructor(served) {
+    this.served = served;
+    this.source = served.source;
+    this.chosen = element("input", { type: "file", accept: ".csv,.tsv,.txt,.parquet,.arrow,.feather", class: "unseen", id: "file", "aria-label": "A file of data" });
+    this.chosen.addEventListener("change", () => { if (this.chosen.files.length) this.upload(this.chosen.files[0]); });
+    const pick = element("label", { class: "drop", for: "file" }, element("b", {}, "Drop a csv or Parquet file"), " or choose one", this.chosen);
+    const examples = [["", "… or an example"], ...(this.source.project.examples || []).map(({ name, nodes, arcs }) => [name, `${name} (${nodes} variables, ${arcs} arcs)`])];
+    this.example = choice(examples, "", (name) => { if (name) this.open({ example: name, rows: 5000 }); }, { id: "example", "aria-label": "An example" });
+    this.state = element("p", { class: "note", "aria-live": "polite" });
+    this.look = button("Columns", () => this.columns(this.board.hidden), { id: "columns-button", hidden: true });
+    this.holder = section("begin", "Data", true, pick, this.example, this.state, this.look);
+    this.board = element("div", { class: "board", id: "columns", role: "dialog", "aria-label": "How the columns were read", hidden: true });
+    served.app.stage.querySelector(".sheet").append(this.board);
+    this.drops(served.app.root, pick);
+  }
+
+  drops(root, target) {
+    root.addEventListener("dragover", (event) => {
+      if (![...event.dataTransfer.types].includes("Files")) return;
+      event.preventDefault();
+      target.classList.add("over");
+    });
+    root.addEventListener("dragleave", () => target.classList.remove("over"));
+    root.addEventListener("drop", (event) => {
+      if (!event.dataTransfer.files.length) return;
+      event.preventDefault();
+      target.classList.remove("over");
+      this.upload(event.dataTransfer.files[0]);
+    });
+  }
+
+  async upload(file) {
+    const limit = this.source.project.uploads?.limit;
+    if (limit && file.size > limit) {
+      this.told(`${file.name} has ${figure(file.size, 0)} bytes, and uploads may have ${figure(limit, 0)}: give it on the command line instead, bayescout serve ${file.name}.`, true);
+      return;
+    }
+    await this.reading(file.name, () => this.source.call("PUT", `/api/data?${new URLSearchParams({ name: file.name })}`, file));
+    this.chosen.value = "";
+  }
+
+  open(what) {
+    return this.reading(what.example, () => this.source.post("/api/data", what));
+  }
+
+  async reading(name, act) {
+    this.told(`Reading ${name} …`);
+    try {
+      this.served.data(await act());
+      this.columns(true);
+    } catch (error) {
+      this.told(error.message, true);
+    }
+  }
+
+  told(words, bad = false) {
+    this.state.textContent = words;
+    this.state.className = bad ? "warning" : "note";
+    this.state.setAttribute("role", bad ? "alert" : "status");
+  }
+
+  show(data) {
+    this.data = data;
+    this.look.hidden = !data;
+    if (!data) { this.told("No data yet."); return; }
+    const missing = data.columns.reduce((sum, column) => sum + (column.missing || 0), 0);
+    this.told(`${data.source}: ${counted(data.rows, "row")}, ${counted(data.columns.length, "column")}${missing ? `, ${counted(missing, "cell")} missing` : ""}.`);
+    this.look.textContent = this.board.hidden ? "How the columns were read" : "Hide the columns";
+    if (!this.board.hidden) this.columns(true);
+    if (this.served.runs.length && !this.folded) this.holder.open = !(this.folded = true);
+  }
+
+  // ---- the columns as read
+
+  /** Show the board of columns, or put it away. */
+  columns(open) {
+    this.board.hidden = !open;
+    this.look.textContent = open ? "Hide the columns" : "How the columns were read";
+    if (!open) { this.board.replaceChildren(); return; }
+    const { columns, notes } = this.data, filter = element("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column" });
+    const rows = element("div", { class: "column-cards" });
+    const fill = () => {
+      const wanted = columns.filter(({ name }) => name.toLowerCase().includes(filter.value.toLowerCase()));
+      rows.replaceChildren(...wanted.slice(0, MOST_COLUMNS).map((column) => this.card(column)));
+      if (wanted.length > MOST_COLUMNS) rows.append(element("p", { class: "note" }, `and ${wanted.length - MOST_COLUMNS} more: find them by name.`));
+    };
+    filter.addEventListener("input", fill);
+    fill();
+    const missing = choice([["", "missing cells …"], ["state", "a state of their own"], ["drop", "drop the rows"], ["em", "draw them given the rest"]], "", (value) => { if (value) this.change({ missing: value }); }, { "aria-label": "What to do with missing cells" });
+    this.board.replaceChildren(
+      element("div", { class: "board-head" }, element("h2", {}, "How the columns were read"), filter, columns.some((c) => c.missing) ? missing : null, button("Close", () => this.columns(false), { id: "columns-close" })),
+      ...(notes || []).map((words) => element("p", { class: "note" }, words)), rows,
+    );
+  }
+
+  card(column) {
+    const kind = choice(COLUMN_KINDS, column.kind, (value) => this.change({ kinds: { [column.name]: value } }), { "aria-label": `The kind of ${column.name}`, "data-column": column.name });
+    const about = column.states?.length ? counted(column.states.length, "state") : "";
+    const missing = column.missing ? ` · ${figure(column.missing, 0)} missing` : "";
+    return element(
+      "div", { class: `column-card${column.kind === "left out" ? " out" : ""}` }, element("div", { class: "row" }, element("h3", {}, column.name), kind),
+      ...this.picture(column), element("p", { class: "note" }, `${about}${missing}${about || missing ? ". " : ""}${column.reading || ""}`),
+    );
+  }
+
+  /** A small picture of a column's values: bars of states, or a histogram. */
+  picture(column) {
+    const { histogram, states } = column;
+    if (!histogram?.counts?.length) return [];
+    const total = histogram.counts.reduce((a, b) => a + b, 0) || 1, most = Math.max(...histogram.counts) || 1;
+    if (histogram.edges || !states) {
+      const bars = histogram.counts.map((count, i) => element("span", { style: `height:${(100 * count / most).toFixed(1)}%`, title: `${histogram.edges ? `from ${histogram.edges[i]}: ` : ""}${figure(count, 0)} rows` }));
+      return [element("div", { class: "histogram", "aria-hidden": "true" }, ...bars)];
+    }
+    return [element("div", { class: "bars" }, ...histogram.counts.slice(0, 6).map((count, i) => element(
+      "div", {}, element("span", { class: "state" }, states[i] ?? "the rest"),
+      element("span", { class: "bar", "aria-hidden": "true" }, element("span", { style: `width:${(100 * count / total).toFixed(2)}%` })),
+      element("span", { class: "share" }, percent(count / total)),
+    )))];
+  }
+
+  async change(changes) {
+    this.told("Reading again …");
+    try {
+      this.served.data(await this.source.call("PATCH", "/api/data", changes));
+    } catch (error) {
+      this.told(error.message, true);
+    }
+  }
+}

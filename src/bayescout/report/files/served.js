@@ -1,0 +1,310 @@
+// The page with a server: the parts around the drawing, and what they do when something happens.
+
+import { App, themeButton } from "./app.js";
+import { BeginPart } from "./part-begin.js";
+import { ComparePart } from "./part-compare.js";
+import { KnowledgePart } from "./part-knowledge.js";
+import { LivePart } from "./part-live.js";
+import { SearchPart } from "./part-search.js";
+import { SharePart } from "./part-share.js";
+import { StrengthPart } from "./part-strength.js";
+import { button, counted, element, figure, segments } from "./core.js";
+import { withArcs } from "./network.js";
+import { ServerSource } from "./source-server.js";
+import { noQuestion } from "./whatif.js";
+
+const TOOLS = [["select", "Move", "Move variables (V)"], ["require", "Require", "Draw arcs that must be (R)"], ["forbid", "Forbid", "Draw arcs that must not be (F)"], ["believe", "Believe", "Draw arcs that are likely, or not (B)"]];
+
+class Served {
+  constructor(root, source, project) {
+    this.source = source;
+    source.project = project;
+    source.places = project.layout?.positions || {};
+    this.app = new App(root, source);
+    source.squeeze = (net) => this.app.drawing.squeeze(net);
+    this.runs = project.runs;
+    this.top();
+    this.parts = {};
+    const kinds = { begin: BeginPart, search: SearchPart, knowledge: KnowledgePart, strength: StrengthPart, compare: ComparePart, share: SharePart, live: LivePart };
+    for (const [name, Part] of Object.entries(kinds)) this.parts[name] = new Part(this);
+    this.app.rail.append(...Object.values(this.parts).map((part) => part.holder).filter(Boolean));
+    this.app.actions = {
+      require: (a, b) => this.parts.knowledge.add("required", a, b),
+      forbid: (a, b) => this.parts.knowledge.add("forbidden", a, b),
+      believe: (a, b) => this.parts.knowledge.add("beliefs", a, b),
+      turn: (a, b) => this.turn(a, b),
+    };
+    this.app.describesNode = (i) => this.describe(i);
+    this.keys();
+    this.data(project.data);
+    source.listen((event) => this.heard(event), (lost) => this.line(lost));
+    const last = this.runs.at(-1);
+    if (last) this.select(last.id);
+  }
+
+  // ---- the head of the page
+
+  top() {
+    const { app } = this, { project } = this.source;
+    this.about = element("span", { class: "about" });
+    this.status = element("span", { class: "status", role: "status" });
+    this.undo = button("Undo", () => app.history.undo(), { disabled: true, title: "Ctrl+Z" });
+    this.redo = button("Redo", () => app.history.redo(), { disabled: true, title: "Ctrl+Shift+Z" });
+    app.hear("history", () => {
+      this.undo.disabled = !app.history.past.length;
+      this.redo.disabled = !app.history.future.length;
+    });
+    const bar = element(
+      "header", { class: "topbar" }, element("h1", {}, "bayescout"), element("span", { class: "name" }, project.name || ""), this.about, this.status,
+      element("span", { class: "right" }, app.searchHolder, this.undo, this.redo, this.folding("rail", "Left"), this.folding("side", "Right"), themeButton()),
+    );
+    bar.addEventListener("theme", () => app.drawing.resized());
+    app.root.prepend(bar);
+    const tools = element("div", { class: "segments", role: "radiogroup", "aria-label": "What dragging does" });
+    segments(tools, "tool", TOOLS, (tool) => this.tool(tool));
+    tools.querySelector("input").checked = true;
+    app.tools.prepend(
+      tools,
+      button("Tidy", () => this.tidy(true), { id: "tidy", title: "Lay the network out anew, and forget what was moved by hand" }),
+    );
+  }
+
+  /** A switch that puts a side of the page away. */
+  folding(name, words) {
+    const made = button(words, () => {
+      const away = this.app.root.classList.toggle(`no-${name}`);
+      made.setAttribute("aria-pressed", String(!away));
+    }, { id: `fold-${name}`, "aria-pressed": "true", title: `Show or hide the ${words.toLowerCase()} side` });
+    return made;
+  }
+
+  tool(tool) {
+    const { app } = this;
+    app.drawing.tool = tool;
+    app.graph.classList.toggle("drawing", tool !== "select");
+    app.tools.querySelector(`input[value="${tool}"]`).checked = true;
+    app.store.set({ tool });
+  }
+
+  keys() {
+    const { live } = this.parts;
+    this.app.keys = {
+      v: () => this.tool("select"), r: () => this.tool("require"), f: () => this.tool("forbid"), b: () => this.tool("believe"),
+      " ": () => live.toggle(), ".": () => live.act("step", { steps: 1 }), ",": () => live.act("back", { steps: 1 }),
+      t: () => { const { arc } = this.app.store.state.selected; if (arc) this.app.act("turn", ...arc); },
+      w: () => this.app.store.set({ tab: this.app.store.state.tab === "whatif" ? "details" : "whatif" }),
+    };
+  }
+
+  line(lost) {
+    this.status.textContent = lost ? "The server does not answer …" : "";
+    this.status.classList.toggle("down", lost);
+  }
+
+  /** Do something; what the server says against it is shown. */
+  async attempt(act) {
+    try {
+      return await act();
+    } catch (error) {
+      this.say(error.message);
+      return null;
+    }
+  }
+
+  say(words) {
+    this.status.textContent = words;
+    this.status.classList.add("down");
+    clearTimeout(this.hush);
+    this.hush = setTimeout(() => this.line(false), 12_000);
+  }
+
+  // ---- what happens
+
+  heard(event) {
+    if (event.type === "hello") this.hello(event.project);
+    else if (event.type === "run") this.moved(event);
+    else if (event.type === "data") this.data(event.data);
+    else if (event.type === "deleted" || (event.type === "gone" && event.id)) this.gone(event.id);
+    else if (event.type === "knowledge") this.parts.knowledge.load();
+    else if (event.type === "strengths") this.parts.strength.progress(event);
+  }
+
+  hello(project) {
+    if (!project) return;
+    this.source.project = { ...this.source.project, ...project };
+    this.runs = project.runs;
+    this.data(project.data);
+    this.parts.search.list();
+    const { run } = this.source;
+    if (run && this.runs.some((one) => one.id === run.id)) this.refetch();
+  }
+
+  data(data) {
+    if (!data) { this.parts.begin.show(null); return; }
+    this.source.project.data = data;
+    this.source.columns = new Map(data.columns.map((column) => [column.name, column]));
+    this.about.textContent = `${data.source} · ${counted(data.rows, "row")} · ${counted(data.columns.filter((c) => c.kind !== "left out").length, "variable")}`;
+    this.parts.begin.show(data);
+    this.parts.knowledge.load();
+    this.parts.search.estimateLater?.();
+    if (!this.source.run) this.empty();
+  }
+
+  /** Before the first search the variables stand without arcs. */
+  empty() {
+    const { data } = this.source.project;
+    const nodes = data.columns.filter((column) => column.kind !== "left out").map((column) => column.name);
+    this.source.net = this.source.netOf({ nodes, arcs: [], positions: {} });
+    this.app.first(this.source.net);
+    this.app.panel.show({});
+  }
+
+  gone(id) {
+    this.runs = this.runs.filter((run) => run.id !== id);
+    if (this.source.run?.id === id) this.source.run = null;
+    this.parts.search.list();
+    if (!this.source.run && this.runs.length) this.select(this.runs.at(-1).id);
+    else if (!this.source.run && this.source.project.data) this.empty();
+    this.parts.live.show();
+  }
+
+  /** A run went on: its record, the arcs that came and went, a point of its curve. */
+  moved({ run, diff, point }) {
+    const place = this.runs.findIndex((one) => one.id === run.id);
+    if (place < 0) this.runs = [...this.runs, run];
+    else this.runs = this.runs.map((one) => (one.id === run.id ? run : one));
+    this.parts.search.list();
+    const { source } = this;
+    if (source.run?.id !== run.id || !source.net) return;
+    const before = source.run;
+    source.run = { ...before, ...run };
+    if (run.state !== "running" || run.step < before.step) { this.refetch(); return; }
+    if (diff) this.grow(diff);
+    if (point && before.trace) {
+      while (before.trace.length && before.trace.at(-1)[0] >= point[0]) before.trace.pop();
+      before.trace.push(point);
+    }
+    this.parts.live.show();
+    this.layoutLater();
+  }
+
+  grow(diff) {
+    const { source, app } = this, { index } = source.net;
+    const at = ([a, b]) => [index.get(a), index.get(b)];
+    const arcs = new Map(source.net.dag.map((arc) => [String(arc), arc])), fresh = new Set();
+    for (const pair of diff.removed || []) arcs.delete(String(at(pair)));
+    for (const pair of diff.turned || []) arcs.delete(String(at(pair).reverse()));
+    for (const pair of [...(diff.added || []), ...(diff.turned || [])]) {
+      arcs.set(String(at(pair)), at(pair));
+      fresh.add(String(at(pair)));
+    }
+    if (!fresh.size && arcs.size === source.net.dag.length) return;
+    source.net = withArcs(source.net, [...arcs.values()]);
+    if (!app.drawing.gliding) app.drawing.net = source.net;
+    app.store.set({ net: source.net, fresh, boxes: false });
+  }
+
+  /** Fetch the selected run again, once however often it is asked for at the same time. */
+  refetch() {
+    if (this.fetching) { this.again = true; return this.fetching; }
+    this.fetching = this.fetchRun().finally(() => {
+      this.fetching = null;
+      if (this.again) { this.again = false; this.refetch(); }
+    });
+    return this.fetching;
+  }
+
+  async fetchRun() {
+    const { source, app } = this, { id } = source.run || {};
+    if (!id) return;
+    const had = app.net;
+    await this.attempt(() => source.open(id));
+    if (!source.net) return;
+    if (had && had.names.length === source.net.names.length && had.names.every((name, i) => name === source.net.names[i])) source.net.names = had.names;
+    app.drawing.list = [];
+    app.store.set({ net: source.net, fresh: null, replay: null });
+    app.drawing.list = app.lines();
+    app.glide(source.net);
+    app.describe();
+    this.parts.live.show();
+    this.parts.strength.loadFor(source.run);
+    app.panel.show(app.store.state.selected);
+    if (app.store.state.tab === "whatif") app.whatif.refresh();
+  }
+
+  /** While a small network grows it is laid out anew now and then. */
+  layoutLater() {
+    const { length } = this.source.net.names;
+    if (this.laying || length > 150) return;
+    this.laying = setTimeout(() => { this.laying = null; if (this.source.run?.state === "running") this.tidy(false); }, length <= 60 ? 1200 : 3000);
+  }
+
+  async tidy(forget) {
+    const { source, app } = this, { run } = source;
+    if (!run || !source.net) return;
+    if (forget) await source.forget();
+    const found = await this.attempt(() => source.post("/api/layout", { run: run.id }));
+    if (!found?.positions || source.run?.id !== run.id) return;
+    const { names, dag } = source.net;
+    const laid = source.netOf({ nodes: names, arcs: dag.map(([a, b]) => [names[a], names[b], source.kinds.get(`${a},${b}`)]), ...found });
+    source.net = { ...laid, names };
+    app.store.set({ net: source.net });
+    app.glide(source.net);
+  }
+
+  async select(id) {
+    const { source, app } = this;
+    source.run = this.runs.find((run) => run.id === id) || null;
+    if (!source.run) return;
+    app.store.set({ selected: {}, question: noQuestion(), replay: null, compared: null, strengths: null, focus: null });
+    app.drawing.select({});
+    await this.refetch();
+    this.parts.search.list();
+  }
+
+  async turn(a, b) {
+    const { names } = this.source.net;
+    const turnOnce = async (from, to) => {
+      await this.source.post(`/api/runs/${this.source.run.id}/turn`, { from, to });
+      await this.refetch();
+      this.app.choose({ arc: [this.source.net.index.get(to), this.source.net.index.get(from)] });
+    };
+    await turnOnce(names[a], names[b]);
+    this.app.history.made("turn", () => this.attempt(() => turnOnce(names[b], names[a])), () => this.attempt(() => turnOnce(names[a], names[b])));
+  }
+
+  /** What the data and the parameters say of a variable. */
+  async describe(i) {
+    const name = this.source.net.names[i], column = this.source.columns?.get(name), made = [];
+    if (column) made.push(element("h4", {}, "In the data"), ...this.parts.begin.picture(column), element("p", { class: "note" }, column.reading || ""));
+    const { run } = this.source;
+    if (!run || run.state === "running" || !this.source.net.dag.length) return made;
+    const found = await this.source.get(`/api/runs/${run.id}/node?${new URLSearchParams({ name })}`).catch(() => null);
+    if (found?.cpt) made.push(element("h4", {}, found.title || "Probabilities"), tableOf(found.cpt));
+    if (found?.note) made.push(element("p", { class: "note" }, found.note));
+    return made;
+  }
+}
+
+function tableOf({ columns, rows, figures }) {
+  const numeric = (k) => (Array.isArray(figures) ? figures.includes(k) : k >= (figures || 0));
+  const cell = (value, k) => element("td", { class: numeric(k) ? "number" : null }, typeof value === "number" ? figure(value, 4) : String(value));
+  return element(
+    "div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...columns.map((name, k) => element("th", { scope: "col", class: numeric(k) ? "number" : null }, name)))),
+      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))),
+  );
+}
+
+async function startServed() {
+  const root = document.getElementById("workbench"), source = new ServerSource();
+  try {
+    history.replaceState(null, "", "/");
+    const project = await source.get("/api/project");
+    return new Served(root, source, project);
+  } catch (error) {
+    root.append(element("p", { class: "warning", role: "alert" }, error.message));
+    return null;
+  }
+}
+
+window.workbench = startServed().then((served) => { window.served = served; return served; });

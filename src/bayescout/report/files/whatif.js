@@ -1,0 +1,231 @@
+// What if: bars of all marginals. A click observes a state, Shift acts (do), Alt rules it out; once more takes it back.
+
+import { button, choice, counted, drawn, element, figure, percent } from "./core.js";
+
+const MOST_SHOWN = 60;
+const HOW = { observed: "observed", done: "set (do)", ruled: "ruled out" };
+
+/** A question about nothing yet; maps and sets are never changed in place. */
+export function noQuestion() {
+  return { observe: new Map(), act: new Map(), rule: new Map(), target: null };
+}
+
+/** The question after a click on a state with the given intent: observe, act or rule. */
+export function asked(question, node, state, intent) {
+  const next = { ...question, observe: new Map(question.observe), act: new Map(question.act), rule: new Map(question.rule) };
+  const had = kindOf(question, node, state);
+  if (intent === "rule") {
+    const states = new Set(next.rule.get(node) || []);
+    if (states.has(state)) states.delete(state);
+    else states.add(state);
+    cleared(next, node);
+    if (states.size) next.rule.set(node, states);
+    return next;
+  }
+  cleared(next, node);
+  if (intent === "act" && had !== "done") next.act.set(node, state);
+  if (intent === "observe" && had !== "observed") next.observe.set(node, state);
+  return next;
+}
+
+function cleared(question, node) {
+  for (const part of [question.observe, question.act, question.rule]) part.delete(node);
+}
+
+function kindOf(question, node, state) {
+  if (question.observe.get(node) === state) return "observed";
+  if (question.act.get(node) === state) return "done";
+  return question.rule.get(node)?.has(state) ? "ruled" : null;
+}
+
+/** The kind of evidence of each node that has some. */
+export function evidenceOf(question) {
+  const found = new Map();
+  for (const node of question.rule.keys()) found.set(node, "ruled");
+  for (const node of question.observe.keys()) found.set(node, "observed");
+  for (const node of question.act.keys()) found.set(node, "done");
+  return found;
+}
+
+export class WhatIf {
+  constructor(holder, app) {
+    this.holder = holder;
+    this.app = app;
+    this.filter = "";
+    this.turn = 0;
+  }
+
+  /** Ask the source, then draw; an older answer never overtakes a newer one. */
+  async refresh() {
+    const { source, store } = this.app, turn = ++this.turn, { question } = store.state;
+    if (!source.asks || !this.app.net) { this.draw(null); return; }
+    let answer;
+    try {
+      answer = await source.ask(question);
+    } catch (error) {
+      answer = { problem: error.message };
+    }
+    if (turn !== this.turn) return;
+    store.set({ answer });
+    this.draw(answer);
+  }
+
+  ask(node, state, event) {
+    const intent = event.shiftKey ? "act" : event.altKey ? "rule" : "observe";
+    this.app.question(asked(this.app.store.state.question, node, state, intent));
+  }
+
+  draw(answer) {
+    const { source, net } = this.app, kept = this.holder.scrollTop;
+    const head = element("h3", {}, "What if");
+    if (!net || !source.asks) {
+      this.holder.replaceChildren(head, element("p", { class: "note" }, source.whyNot || "Questions can be asked of discrete networks that are small enough for the page; for others use bayescout serve, or model.query in Python."));
+      return;
+    }
+    const content = [head];
+    if (source.asks === "base") content.push(element("p", { class: "note" }, "The probabilities as learned. This network is too large to ask in the page: bayescout serve, or model.query in Python, answers."));
+    else content.push(...this.controls(answer));
+    if (source.uniform) content.push(element("p", { class: "note" }, `${counted(source.uniform, "row")} of the tables that the data never showed ${source.uniform === 1 ? "counts" : "count"} as uniform.`));
+    if (answer.problem) content.push(element("p", { class: "warning", role: "alert" }, answer.problem));
+    else if (!answer.marginals) content.push(element("p", { class: "warning", role: "alert" }, "This cannot happen: the network gives these findings together the probability 0."));
+    else content.push(...this.told(answer), this.bars(answer));
+    this.holder.replaceChildren(...content);
+    this.holder.scrollTop = kept;
+  }
+
+  controls(answer) {
+    const { store, net } = this.app, { question } = store.state;
+    const evidence = [...evidenceOf(question)], targets = [["", "none"], ...net.names.map((name, i) => [i, name])];
+    const chips = evidence.map(([node, kind]) => this.chip(node, kind, question));
+    const set = (value) => this.app.question({ ...question, target: value === "" ? null : Number(value) });
+    return [
+      element("p", { class: "note hint" }, "Click a state: observed. Shift-click: set from outside (do). Alt-click: ruled out."),
+      element("div", { class: "chips", "aria-label": "Evidence" }, ...chips, evidence.length ? button("Clear", () => this.app.question(noQuestion()), { id: "clear-evidence" }) : null),
+      element("div", { class: "row" }, element("label", {}, "Target ", choice(targets, question.target ?? "", set, { id: "target" })), this.says(answer)),
+    ];
+  }
+
+  chip(node, kind, question) {
+    const { net, source } = this.app, states = source.states(node) || [];
+    const value = kind === "observed" ? states[question.observe.get(node)] : kind === "done" ? states[question.act.get(node)]
+      : [...question.rule.get(node)].map((i) => `not ${states[i]}`).join(", ");
+    const words = kind === "done" ? `do ${net.names[node]} = ${value}` : kind === "ruled" ? `${net.names[node]}: ${value}` : `${net.names[node]} = ${value}`;
+    const gone = () => {
+      const next = { ...question, observe: new Map(question.observe), act: new Map(question.act), rule: new Map(question.rule) };
+      cleared(next, node);
+      this.app.question(next);
+    };
+    return button(`${words} ×`, gone, { class: `chip ${kind}`, "aria-label": `take back ${words}` });
+  }
+
+  says(answer) {
+    const { question } = this.app.store.state;
+    if (!answer.marginals || !evidenceOf(question).size) return null;
+    const parts = [];
+    if (question.observe.size + question.rule.size) parts.push(`P(findings) ${probability(answer.probability)}`);
+    if (answer.estimate) parts.push("an estimate");
+    return element("span", { class: "note" }, parts.join(" · "));
+  }
+
+  /** Conflict, and what tells most of the target. */
+  told(answer) {
+    const made = [];
+    if (answer.conflict !== null && answer.conflict !== undefined && evidenceOf(this.app.store.state.question).size > 1) {
+      const apart = answer.conflict > 0.0005;
+      made.push(element("p", { id: "conflict", class: apart ? "down" : "note" }, `Conflict of the findings ${figure(answer.conflict)} nats: ${apart ? "they may not belong together" : "they go together"}.`));
+    }
+    const { target } = this.app.store.state.question;
+    if (target !== null && answer.information?.length) {
+      const [best] = answer.information, most = best[1] || 1, { names } = this.app.net;
+      made.push(element("h4", {}, `What tells most of ${names[target]}`));
+      if (best[1] > 1e-9) made.push(element("p", { id: "next-question" }, "Ask next: ", button(names[best[0]], () => this.app.choose({ node: best[0] }, true, true), { class: "link" }), ` (${figure(best[1], 4)} nats)`));
+      made.push(element("div", { class: "bars", id: "information" }, ...answer.information.slice(0, 8).map(([node, nats]) => element(
+        "div", {}, element("span", { class: "state" }, names[node]), bar(nats / most, null), element("span", { class: "share" }, figure(nats, 4)),
+      ))));
+    }
+    return made;
+  }
+
+  bars(answer) {
+    const { net, store } = this.app, { question, selected } = store.state;
+    const evidence = evidenceOf(question), first = selected.node;
+    const order = net.names.map((_, i) => i).sort((a, b) => (b === first) - (a === first) || evidence.has(b) - evidence.has(a) || moved(answer, b) - moved(answer, a) || a - b);
+    const wanted = order.filter((i) => net.names[i].toLowerCase().includes(this.filter.toLowerCase()));
+    const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the variables", value: this.filter });
+    const list = element("div", { class: "monitors" });
+    const fill = (nodes) => {
+      list.replaceChildren(...nodes.slice(0, MOST_SHOWN).map((i) => this.monitor(i, answer, evidence.get(i))));
+      if (nodes.length > MOST_SHOWN) list.append(element("p", { class: "note" }, `and ${figure(nodes.length - MOST_SHOWN, 0)} more: filter to see them.`));
+    };
+    filter.addEventListener("input", () => {
+      this.filter = filter.value;
+      fill(order.filter((i) => net.names[i].toLowerCase().includes(this.filter.toLowerCase())));
+    });
+    fill(wanted);
+    return element("div", {}, net.names.length > 12 ? filter : null, list);
+  }
+
+  monitor(i, answer, kind) {
+    const { net, store, source } = this.app, { question } = store.state;
+    const p = answer.marginals[i], base = answer.base[i], states = source.states(i);
+    const title = element("h4", {}, button(net.names[i], () => this.app.choose({ node: i }, true, true), { class: "link" }), kind ? element("small", { class: kind }, ` ${HOW[kind]}`) : null);
+    if (!p) return element("div", { class: "monitor" }, title, element("p", { class: "note" }, "no states"));
+    if (!Array.isArray(p)) return element("div", { class: "monitor" }, title, element("p", {}, `mean ${figure(p.mean)}, deviation ${figure(p.sd)}`), element("p", { class: "note" }, `as learned ${figure(base.mean)}, ${figure(base.sd)}`));
+    const rows = p.map((share, s) => {
+      const how = kindOf(question, i, s), difference = share - base[s];
+      const lift = base[s] > 0 ? share / base[s] : null;
+      const about = `${net.names[i]} = ${states[s]}: ${percent(share, 2)}, as learned ${percent(base[s], 2)}${lift === null ? "" : `, lift ${figure(lift, 2)}`}`;
+      return element(
+        "button", { type: "button", class: `state-row${how ? ` ${how}` : ""}`, "data-variable": i, "data-state": s, "aria-pressed": String(Boolean(how)), "aria-label": about, title: about, onclick: (event) => this.ask(i, s, event) },
+        element("span", { class: "state" }, states[s]), bar(share, base[s]), element("span", { class: "share" }, percent(share)),
+        element("span", { class: `difference ${difference > 0 ? "up" : "down"}` }, Math.abs(difference) < 0.0005 ? "" : `${difference > 0 ? "+" : "−"}${(100 * Math.abs(difference)).toFixed(1)}`),
+      );
+    });
+    return element("div", { class: "monitor", "data-monitor": i }, title, ...rows);
+  }
+}
+
+/** A bar of a share, with a tick at what it was before. */
+function bar(share, base) {
+  return element(
+    "span", { class: "bar", "aria-hidden": "true" }, element("span", { style: `width:${(100 * Math.min(1, share)).toFixed(2)}%` }),
+    base === null ? null : element("i", { style: `left:${(100 * base).toFixed(2)}%` }),
+  );
+}
+
+/** How far evidence moved a variable: the most that one of its shares changed. */
+function moved(answer, i) {
+  const p = answer.marginals[i], base = answer.base[i];
+  if (!Array.isArray(p)) return 0;
+  return Math.round(1e6 * Math.max(...p.map((share, s) => Math.abs(share - base[s]))));
+}
+
+function probability(value) {
+  if (value === undefined || value === null) return "–";
+  return value === 0 || value >= 0.0001 ? value.toFixed(4) : value.toExponential(2);
+}
+
+/** Small bars for the boxes of a drawing, one group a node. */
+export function barsInBoxes(net, answer, states, ask) {
+  return net.boxes.map(([, , width], i) => {
+    const p = answer.marginals?.[i];
+    if (!Array.isArray(p)) return null;
+    const made = drawn("g", { class: "inner" });
+    p.forEach((share, s) => {
+      const y = 24 + s * 15, room = width - 16;
+      const row = drawn("g", { class: "inner-row" }, drawn("title", {}, `${states(i)[s]}: ${percent(share)}`),
+        drawn("rect", { class: "under", x: 8, y, width: room, height: 13, rx: 2 }),
+        drawn("rect", { class: "over", x: 8, y, width: Math.max(0, room * share), height: 13, rx: 2 }),
+        drawn("text", { class: "inner-state", x: 11, y: y + 7 }, clipped(states(i)[s], room - 40)),
+        drawn("text", { class: "inner-share", x: width - 11, y: y + 7 }, percent(share, 0)));
+      row.addEventListener("click", (event) => { event.stopPropagation(); ask(i, s, event); });
+      made.append(row);
+    });
+    return made;
+  });
+}
+
+function clipped(words, room) {
+  const most = Math.max(2, Math.floor(room / 6.5));
+  return words.length > most ? `${words.slice(0, most - 1)}…` : words;
+}

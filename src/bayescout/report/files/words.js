@@ -1,0 +1,45 @@
+// What is said of a view of the drawing: a sentence, and a legend.
+
+import { drawn, element, figure } from "./core.js";
+
+const LEGEND = {
+  extra: { truth: "extra: only in the learned network", top: "only in this network", compared: "not in all: in the first" },
+  reversed: { truth: "the other way round in the truth", top: "the other way round in the best", compared: "they point different ways" },
+  missing: { truth: "missing: only in the truth", top: "only in the best network", compared: "not in the first" },
+};
+const BOTH = { truth: "in both", top: "in both", compared: "in all" };
+
+export function noteOf(source, view) {
+  if (view === "compared") return "Two or more networks in one drawing, every variable where it was.";
+  if (view === "truth") return source.data.truthNote;
+  if (view === "class") {
+    const lines = source.lines("class", source.now?.() || source.net);
+    const open = lines.filter((line) => line.open).length;
+    return `Lines without an arrowhead could point either way: ${open} of ${lines.length}. The networks of a class imply the same independences, so that data alone cannot choose between them.`;
+  }
+  if (!view.startsWith("top-")) return "Arrows lead from parents to children: the probabilities of a variable depend on its parents.";
+  const rank = Number(view.slice(4)), { data } = source;
+  return `Network ${rank + 1} of the best: ${data.scoreName} ${figure(data.top[rank])}, ${figure(data.score - data.top[rank])} below the best, whose details the panel shows.`;
+}
+
+function sample(kind) {
+  const line = drawn("path", { class: "line", d: "M0 6H26" }), head = drawn("path", { class: "head", d: "M34 6L25 2L25 10Z" });
+  return drawn("svg", { viewBox: "0 0 34 12", "aria-hidden": "true" }, drawn("g", { class: `arc ${kind}` }, line, head));
+}
+
+function sampleBox(kind) {
+  const box = drawn("rect", { x: 2, y: 2, width: 28, height: 10, rx: 3 });
+  return drawn("svg", { viewBox: "0 0 34 14", "aria-hidden": "true" }, drawn("g", { class: `node ${kind}` }, box));
+}
+
+export function legendOf(view) {
+  const against = view === "compared" || view === "truth" ? view : view.startsWith("top-") ? "top" : null;
+  if (!against) {
+    return [
+      "Pointing at a variable marks its",
+      element("span", {}, sampleBox("parent"), "parents"), element("span", {}, sampleBox("child"), "children"),
+    ];
+  }
+  const kinds = ["same", ...Object.keys(LEGEND)];
+  return kinds.map((kind) => element("span", {}, sample(kind), kind === "same" ? BOTH[against] : LEGEND[kind][against]));
+}

@@ -1,0 +1,61 @@
+"""The scorer of a wide table: correlations come from the columns, and compiled searches see both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayescout.arrays import Family, Floats
+from bayescout.errors import SettingError
+from bayescout.scores.family_prior import FamilyPrior
+from bayescout.scores.likelihood import LogLikelihood, Penalised
+from bayescout.scores.table_scorer import TableScorer
+from bayescout.statistics.columns import ColumnCovariance
+from bayescout.statistics.covariance import RESIDUAL_FLOOR, on_grid
+
+SIZES = 1 << 16
+"""The most parents that a prior is asked about."""
+
+
+class WideScorer(TableScorer):
+    """A penalised Gaussian likelihood over the columns of a wide table."""
+
+    def __init__(
+        self,
+        formula: Any,
+        columns: ColumnCovariance,
+        workers: int | None = None,
+        prior: FamilyPrior | None = None,
+    ) -> None:
+        super().__init__(formula, columns, workers, prior=prior)
+        self._columns = columns
+
+    def fleeting(self, families: Sequence[Family]) -> Floats:
+        if not families:
+            return np.empty(0)
+        self.meter(len(families), len(families))
+        found: Floats = self.formula.evaluate(self._columns.many(families))
+        return found if self.prior is None else found + self.prior.many(families)
+
+    def wide_arrays(self, least: float) -> tuple[Any, Any]:
+        from bayescout.kernels.sparse import Terms
+
+        columns, prior = self._columns, self.prior
+        charge = charge_of(self.formula, columns.total, columns.n_variables)
+        if charge is None:
+            raise SettingError(f"a search on candidates needs bic, ebic, aic or loglik, not {self.name}")
+        sizes = np.zeros(min(self.n_variables + 1, SIZES)) if prior is None else prior.by_size[:SIZES]
+        sizes = np.append(sizes, sizes[-1:]).astype(np.float64)
+        terms = Terms(columns.total / 2, charge, RESIDUAL_FLOOR, columns.rows, least, sizes)
+        return columns.arrays, terms
+
+
+def charge_of(formula: Any, total: float, n: int) -> float | None:
+    """The charge per parameter, on the grid of scores, of a penalised likelihood; None for another score."""
+    if isinstance(formula, LogLikelihood):
+        return 0.0
+    if isinstance(formula, Penalised):
+        return float(on_grid(np.float64(formula.charge_at(total, n))))
+    return None

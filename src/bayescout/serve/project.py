@@ -1,0 +1,155 @@
+"""A project: a folder of plain files that holds everything, so that nothing is lost when the server ends.
+
+project.json     the data it is about, and the kinds of columns that a person chose
+data/            uploaded files, examples, and the table as it was read
+knowledge.txt    what is known, in the form that `--knowledge` takes
+layout.json      where a person put the nodes
+runs/ID/         run.json, trace.jsonl, checkpoints, result.json, strengths.json
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import IO, Any
+
+from bayescout.data.files import atomic_write, lock
+from bayescout.errors import FormatError, SettingError
+from bayescout.serve.wire import encoded
+
+VERSION = 1
+UPLOAD_LIMIT = 2**29
+"""The most bytes of an uploaded file, unless the server is told otherwise."""
+
+
+class Project:
+    """The files of a project; one server at a time has it open."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        for part in ("data", "runs"):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        self._lock = self._locked()
+        self.about: dict[str, Any] = {
+            "version": VERSION,
+            "name": self.folder.name.removesuffix(".bayescout"),
+            "source": None,
+            "kinds": {},
+            "missing": "em",
+            "data": None,
+        } | self._read("project.json", {})
+        if self.about["version"] != VERSION:
+            raise FormatError("is a project of another version of bayescout", self.folder)
+        self.layout: dict[str, Any] = self._read("layout.json", {"positions": {}})
+
+    def _locked(self) -> IO[bytes]:
+        file = open(self.folder / ".lock", "ab")  # noqa: SIM115 - held until the end
+        try:
+            lock(file.fileno())
+        except BlockingIOError:
+            file.close()
+            raise SettingError(
+                f"another server has the project {self.folder} open; use its page, or another folder "
+                f"(--project)"
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+        return file
+
+    def close(self) -> None:
+        self._lock.close()
+
+    def _read(self, name: str, default: dict[str, Any]) -> dict[str, Any]:
+        path = self.folder / name
+        if not path.exists():
+            return default
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(found, dict):
+                raise TypeError
+        except (ValueError, TypeError, OSError) as error:
+            raise FormatError(f"cannot be read: {error}; repair it or move it away", path) from None
+        return found
+
+    def save(self) -> None:
+        self._write("project.json", self.about)
+
+    def save_layout(self) -> None:
+        self._write("layout.json", self.layout)
+
+    def _write(self, name: str, content: dict[str, Any]) -> None:
+        with atomic_write(self.folder / name) as stream:
+            stream.write(encoded(content) + b"\n")
+
+    # ---- paths
+
+    def inside(self, text: str) -> Path:
+        """A path within the folder; any other is refused, also one that leads out by a link."""
+        try:
+            found = (self.folder / text).resolve()
+            there = found.is_relative_to(self.folder) and found.is_file()
+        except (OSError, ValueError):
+            there = False
+        if not there:
+            raise SettingError(f"{text!r} is no file in the project's folder; upload it, or put it there")
+        return found
+
+    def upload(self, name: str) -> Path:
+        """Where an uploaded file goes, by a name that is safe to have."""
+        safe = re.sub(r"[^\w.\- ()]", "_", Path(name.replace("\\", "/")).name).lstrip(".") or "data.csv"
+        return self.folder / "data" / safe[-120:]
+
+    @property
+    def table(self) -> Path:
+        """The table as it was read."""
+        return self.folder / "data" / "table.arrow"
+
+    def shown(self, path: str | Path) -> str:
+        """A path as the command lines have it: from where the server was started, if it is below there."""
+        try:
+            return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else str(path)
+        except (OSError, ValueError):
+            return str(path)
+
+    # ---- knowledge and runs
+
+    @property
+    def knowledge(self) -> str:
+        path = self.folder / "knowledge.txt"
+        try:
+            return path.read_text(encoding="utf-8") if path.exists() else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(f"cannot be read: {error}", path) from None
+
+    def write_knowledge(self, text: str) -> None:
+        with atomic_write(self.folder / "knowledge.txt", text=True) as stream:
+            stream.write(text)
+
+    def run_folder(self, number: str) -> Path:
+        return self.folder / "runs" / number
+
+    def new_run(self) -> str:
+        """The number and the folder of another run; numbers are not used again."""
+        known = [int(one.name) for one in (self.folder / "runs").iterdir() if one.name.isdecimal()]
+        number = max([*known, self.about.get("last_run", 0)], default=0) + 1
+        self.about["last_run"] = number
+        self.save()
+        self.run_folder(str(number)).mkdir()
+        return str(number)
+
+    def saved_runs(self) -> dict[str, dict[str, Any]]:
+        """run.json of every run, in order; folders without one are left alone."""
+        found = {}
+        for one in sorted((self.folder / "runs").iterdir(), key=lambda path: (len(path.name), path.name)):
+            if one.name.isdecimal() and (one / "run.json").exists():
+                found[one.name] = self._read(f"runs/{one.name}/run.json", {})
+        return found
+
+    def save_run(self, number: str, content: dict[str, Any]) -> None:
+        self._write(f"runs/{number}/run.json", content)
+
+    def delete_run(self, number: str) -> None:
+        shutil.rmtree(self.run_folder(number), ignore_errors=True)

@@ -1,0 +1,64 @@
+"""A run as the page draws it: its graph with kinds of arcs and positions, its curve, any of its steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bayescout.errors import SettingError
+from bayescout.report.parameters import node_parameters
+from bayescout.serve.subject import Kept, Subject
+from bayescout.serve.traces import TraceReader
+
+READERS, DRAWINGS = Kept(32), Kept(32)
+
+
+def reader(values: dict[str, Any]) -> TraceReader:
+    """The reader of a run's steps; another one if earlier steps were taken back."""
+    key = values["trace"], values["epoch"]
+    found: TraceReader = READERS.get(key, lambda: TraceReader(Path(values["trace"])))
+    return found
+
+
+def detail(values: dict[str, Any], _: Any) -> dict[str, Any]:
+    """What `GET /api/runs/ID` has beyond the run itself.
+
+    While a run goes on, its drawing may be that of an earlier graph: a layout would be old when it is sent.
+    """
+    subject = Subject.of(values)
+    if not values.get("running") or values["trace"] not in DRAWINGS:
+        DRAWINGS.put(values["trace"], subject.placed)
+    return {
+        "nodes": subject.names,
+        "arcs": subject.kinds,
+        "trace": reader(values).points(),
+        **DRAWINGS.get(values["trace"], dict),
+    }
+
+
+def at(values: dict[str, Any], _: Any) -> dict[str, Any]:
+    """The graph of a step."""
+    found = reader(values).at(values["step"])
+    if found is None:
+        raise SettingError(f"the run has no step {values['step']}, or its graph was not kept")
+    (step, seconds, score, best), arcs = found
+    names = values["nodes"]
+    shown = [[names[a], names[b]] for a, b in sorted(arcs)]
+    return {"step": step, "seconds": seconds, "score": score, "best": best, "arcs": shown}
+
+
+def layout(values: dict[str, Any], _: Any) -> dict[str, Any]:
+    return Subject.of(values).placed
+
+
+def node(values: dict[str, Any], _: Any) -> dict[str, Any]:
+    """The parameters of a variable, as a table or as a regression."""
+    subject = Subject.of(values)
+    label = subject.label(values["name"])
+    found = node_parameters(subject.network, (label,), (values["name"],))[0]
+    columns, rows, figures = list(found.columns), [list(row) for row in found.rows], list(found.figures)
+    if found.terms:
+        columns, figures = ["parameter", "value"], [1]
+        rows = [[f"{words} {parent}".strip(), value] for words, parent, value in found.terms]
+    table = {"columns": columns, "rows": rows, "figures": figures} if rows else None
+    return {"title": found.title, "cpt": table, "note": found.note}

@@ -1,0 +1,66 @@
+"""Messages between the server and its processes: one JSON object per line, over pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from typing import Any
+
+from bayescout.evaluate.json_values import json_value
+
+LONGEST = 2**28
+"""The most bytes of one message."""
+
+
+def encoded(message: Any) -> bytes:
+    """A message as JSON on one line."""
+    return json.dumps(json_value(message), separators=(",", ":"), allow_nan=False).encode()
+
+
+class Channel:
+    """A process's own end: lines come in by standard input and go out by what was standard output.
+
+    Anything else that the process prints goes to standard error, so that it cannot be taken for a message.
+    """
+
+    def __init__(self) -> None:
+        self._in = os.fdopen(os.dup(0), "rb")
+        self._out = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+        sys.stdin = open(os.devnull)  # noqa: SIM115
+        self._lock = threading.Lock()
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next message; None once the server has closed its end or is gone."""
+        line = self._in.readline()
+        if not line.endswith(b"\n"):
+            return None
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def send(self, message: Any) -> None:
+        """Send a message; nothing if the server is gone, which `receive` tells."""
+        line = encoded(message) + b"\n"
+        with self._lock:
+            try:
+                self._out.write(line)
+                self._out.flush()
+            except (BrokenPipeError, ValueError):
+                return
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """An error as a message: the library's own sentence, or for a bug the exception's."""
+    from bayescout.errors import BayescoutError
+
+    known = isinstance(error, BayescoutError)
+    text = str(error) if known else f"{type(error).__name__}: {error}"
+    if isinstance(error, MemoryError) and not known:
+        text = "there is not enough memory for this; use less data, or limit the number of parents"
+    found: dict[str, Any] = {"error": text, "known": known or isinstance(error, MemoryError)}
+    for name in ("cycle", "lines"):
+        if getattr(error, name, None) is not None:
+            found[name] = [one if isinstance(one, int) else str(one) for one in getattr(error, name)]
+    return found

@@ -1,0 +1,367 @@
+"""What the page can ask for: the project, its data, knowledge and runs, and answers about them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Coroutine
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bayescout.errors import BayescoutError, SettingError
+from bayescout.formats import FORMATS, networks
+from bayescout.scores import PRIORS, SCORES
+from bayescout.search import SEARCHES, Knowledge
+from bayescout.search.frame.contradiction import contradiction
+from bayescout.serve.bootstraps import Strengths
+from bayescout.serve.events import Hub
+from bayescout.serve.known import shown_knowledge, text_of
+from bayescout.serve.processes import Lane, Refused
+from bayescout.serve.project import UPLOAD_LIMIT, Project
+from bayescout.serve.runs import Run, Runs
+from bayescout.serve.sharing import ending
+
+SETTINGS = ("search", "settings", "score", "structure_prior", "seed", "max_time", "max_steps")
+
+
+class Workbench:
+    """A project with the processes that work for it; everything here is quick, or waits for a process."""
+
+    def __init__(self, project: Project, upload_limit: int = UPLOAD_LIMIT) -> None:
+        self.project = project
+        self.upload_limit = upload_limit
+        self.hub = Hub(lambda: {"type": "hello", "project": self.described()})
+        self.runs = Runs(project, self.hub)
+        self.quick, self.drawing, self.slow = Lane(), Lane(), Lane()
+        self.runs.on_described = self._described
+        self._reading = asyncio.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.strong = Strengths(self)
+
+    async def start(self) -> None:
+        await asyncio.gather(self.runs.warm(), self.quick.ready(), self.drawing.ready())
+        self.task(self.runs.tidy())
+
+    async def close(self) -> None:
+        self.hub.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(
+            self.runs.close(),
+            self.quick.close(),
+            self.drawing.close(),
+            self.slow.close(),
+            self.strong.close(),
+        )
+        self.project.save()
+        self.project.close()
+
+    # ---- the project
+
+    def described(self) -> dict[str, Any]:
+        return {
+            "name": self.project.about["name"],
+            "folder": str(self.project.folder),
+            "data": self.data,
+            "knowledge": self.knowledge(),
+            "runs": [run.shown() for run in self.runs.all.values()],
+            "layout": self.project.layout,
+            "uploads": {"limit": self.upload_limit},
+            **offered(),
+        }
+
+    @property
+    def data(self) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self.project.about["data"]
+        return found
+
+    def require_data(self) -> dict[str, Any]:
+        if self.data is None:
+            raise SettingError("there are no data yet: open a file or choose an example first")
+        return self.data
+
+    def names(self) -> list[str]:
+        """The variables."""
+        columns = self.require_data()["columns"]
+        return [column["name"] for column in columns if column["kind"] != "left out"]
+
+    # ---- data
+
+    async def open_example(self, name: str, rows: int = 5000) -> dict[str, Any]:
+        path = self.project.folder / "data" / f"{name}.parquet"
+        known = [info.name for info in networks()]
+        if name not in known:
+            raise SettingError(f"there is no example {name!r}; choose one of {', '.join(known)}")
+        await self.slow.call("example", name=name, rows=rows, path=str(path))
+        return await self.open_file(path, {"example": name, "rows": rows})
+
+    async def open_file(self, path: Path, source: dict[str, Any] | None = None) -> dict[str, Any]:
+        about = {"path": str(path), **(source or {})}
+        return await self._read(about, {}, self.project.about["missing"])
+
+    async def change_data(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Read the data again with kinds that a person chose."""
+        source = self.project.about["source"]
+        if source is None:
+            raise SettingError("there are no data yet: open a file or choose an example first")
+        kinds = {**self.project.about["kinds"], **(changes.get("kinds") or {})}
+        for name in changes.get("leave_out") or []:
+            kinds[name] = "left out"
+        missing = changes.get("missing") or self.project.about["missing"]
+        return await self._read(source, kinds, missing)
+
+    async def _read(self, source: dict[str, Any], kinds: dict[str, str], missing: Any) -> dict[str, Any]:
+        if missing not in ("em", "drop", "state", "error"):
+            raise SettingError(f"missing is em, drop, state or error, not {missing!r}")
+        async with self._reading:
+            fresh = self.project.table.with_suffix(".new.arrow")
+            found = await self.slow.call("read", path=source["path"], kinds=kinds, table=str(fresh))
+            fresh.replace(self.project.table)
+            shown = Path(source["path"]).name
+            data = {"source": source.get("example") or shown, "missing": missing, **found}
+            self.project.about |= {"source": source, "kinds": kinds, "missing": missing, "data": data}
+            self.project.save()
+        self.hub.send({"type": "data", "data": data})
+        return data
+
+    # ---- runs
+
+    async def create(self, asked: dict[str, Any]) -> Run:
+        data = self.require_data()
+        config = self.config(asked)
+        run = self.runs.create(config, str(asked.get("name") or ""), data["fingerprint"], self.names())
+        self.hub.send({"type": "run", "run": run.shown()})
+        await self.runs.act(run, "play" if asked.get("play", True) else "begin", pace=asked.get("pace"))
+        return run
+
+    def config(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The settings of a run, checked as far as can be without its data."""
+        search = asked.get("search") or "auto"
+        if search not in SEARCHES:
+            raise SettingError(f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}")
+        known = {name: asked.get(name) for name in SETTINGS if asked.get(name) is not None}
+        text = asked.get("knowledge")
+        start = asked.get("start")
+        begun: Any = start
+        if start is not None and start not in ("empty", "random"):
+            begun = self._begun(self.runs.get(str(start)))
+        return known | {
+            "search": search,
+            "seed": asked.get("seed") or 0,
+            "knowledge": self.project.knowledge if text is None else text,
+            "start": begun,
+            "table": str(self.project.table),
+            "missing": self.project.about["missing"],
+            "workers": self.runs.workers(),
+        }
+
+    def _begun(self, run: Run) -> list[list[int]]:
+        """The graph of a run as the start of another one over the data of now."""
+        names = self.names()
+        if set(names) != set(run.nodes):
+            raise SettingError(f"run {run.id} has other variables than the data have now; begin without it")
+        place = [names.index(node) for node in run.nodes]
+        return [[place[a], place[b]] for a, b in run.arcs]
+
+    def subject(self, run: Run) -> dict[str, Any]:
+        """The graph of a run as answers need it."""
+        if run.plan is None:
+            raise SettingError("the run has not begun yet")
+        data = self.data
+        if run.data and (data is None or data["fingerprint"] != run.data):
+            raise SettingError(
+                "this run was learned from other data than the project has now; open those again to ask this"
+            )
+        return self._graph(run, str(self.project.table) if run.data else None)
+
+    def _graph(self, run: Run, table: str | None) -> dict[str, Any]:
+        return {"table": table, "settings": run.plan, "nodes": run.nodes, "arcs": run.arcs}
+
+    def steps(self, run: Run) -> dict[str, Any]:
+        return {"trace": str(self.project.run_folder(run.id) / "trace.jsonl"), "epoch": run.epoch}
+
+    async def detail(self, run: Run) -> dict[str, Any]:
+        if run.plan is None:
+            arcs = [[run.nodes[a], run.nodes[b], "reversible"] for a, b in run.arcs]
+            return run.shown() | {"nodes": run.nodes, "arcs": arcs, "trace": [], "positions": {}}
+        data = self.data
+        foreign = bool(run.data) and (data is None or data["fingerprint"] != run.data)
+        graph = self._graph(run, None) if foreign else self.subject(run)  # a graph of other data can be seen
+        going = run.state == "running"
+        found = await self.drawing.call("detail", **graph, **self.steps(run), running=going)
+        return {**run.shown(), **found}
+
+    async def at(self, run: Run, step: int) -> Any:
+        return await self.drawing.call("at", step=step, nodes=run.nodes, **self.steps(run))
+
+    async def about(self, job: str, run: Run, **values: Any) -> Any:
+        """An answer about the graph of a run."""
+        return await self.quick.call(job, **self.subject(run), **values)
+
+    async def card(self, run: Run, one: str, two: str) -> dict[str, Any]:
+        """The card of an arc, with its share in the bootstrap if there was one."""
+        found: dict[str, Any] = await self.about("card", run, **{"from": one, "to": two})
+        known = self.strong.found(run)
+        shares = {(a, b): (share, way) for a, b, share, way in known["arcs"]} if known else {}
+        share, way = shares.get(tuple(found["direction"]), (0.0, 0.0))
+        return found | {"strength": {"adjacent": share, "direction": way} if known else None}
+
+    async def compare(self, numbers: list[str], truth: str | None) -> Any:
+        """Graphs of two or more runs beside one another."""
+        chosen = [self.runs.get(number) for number in numbers]
+        if not chosen:
+            raise SettingError("name the runs to compare: ?runs=1,2")
+        runs = {run.id: self.subject(run) for run in chosen}
+        scores = {run.id: run.score for run in chosen}
+        return await self.slow.call("compare", runs=runs, truth=truth, scores=scores)
+
+    async def export(self, run: Run, form: str) -> Path:
+        """A file of the graph that is shown; the caller removes it."""
+        if form not in {one["name"] for one in formats()}:
+            raise SettingError(f"there is no format {form!r}")
+        if form == "html" and run.state in ("running", "paused") and not run.turned:
+            await self.runs.finish(run, "result")
+        folder = self.project.run_folder(run.id)
+        name = re.sub(r"[^\w.-]+", "-", f"{self.project.about['name']}-{run.id}")
+        path = folder / f"{name}{ending(form)}"
+        values: dict[str, Any] = {"format": form, "path": str(path), "result": str(folder / "result.json")}
+        await self.slow.call("export", **self.subject(run), **values)
+        return path
+
+    # ---- the lines that repeat a run
+
+    def _described(self, run: Run) -> None:
+        if run.plan is not None and run.data and self.data and self.data["fingerprint"] == run.data:
+            self.task(self._commands(run))
+
+    def task(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Do something that nobody waits for."""
+        made = asyncio.create_task(work)
+        self._tasks.add(made)
+        made.add_done_callback(self._tasks.discard)
+
+    async def _commands(self, run: Run) -> None:
+        source = self.project.about["source"] or {}
+        try:
+            found = await self.quick.call(
+                "commands",
+                **self.subject(run),
+                steps=run.step - run.config.get("base", 0),
+                ended=run.state == "ended" and run.stop_reason == "converged",
+                data=self.project.shown(source.get("path", "data.csv")),
+                kinds=self.project.about["kinds"],
+            )
+        except BayescoutError:
+            return
+        if found != run.commands:
+            run.commands = found
+            self.runs.save(run)
+            self.runs.changed(run)
+
+    # ---- knowledge
+
+    def knowledge(self) -> dict[str, Any]:
+        """The project's knowledge, as text and as fields."""
+        text = self.project.knowledge
+        try:
+            return shown_knowledge(Knowledge.parse(text))
+        except BayescoutError as error:  # a file that somebody edited
+            return shown_knowledge(Knowledge()) | {"text": text, "error": str(error)}
+
+    def write_knowledge(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Keep another knowledge if it can hold; else say what contradicts."""
+        text = asked["text"] if "text" in asked else text_of(asked)
+        if not isinstance(text, str):
+            raise SettingError("the knowledge is a text, or has fields")
+        found = contradiction(text, self.names() if self.data is not None else None)
+        if found is not None:
+            more = {"cycle": list(found.cycle) or None, "lines": list(found.lines), "text": text}
+            raise Refused(found.message, more)
+        self.project.write_knowledge(text)
+        known = self.knowledge()
+        self.hub.send({"type": "knowledge", "knowledge": known})
+        return known
+
+    async def prices(self, run: Run) -> Any:
+        text = self.project.knowledge
+        return await self.slow.call("prices", **self.subject(run), knowledge=text)
+
+    async def estimate(self, asked: dict[str, Any]) -> Any:
+        self.require_data()
+        return await self.slow.call("estimate", config=self.config(asked))
+
+    async def layout(self, asked: dict[str, Any]) -> Any:
+        """A computed layout of a run's graph."""
+        return await self.drawing.call("layout", **self.subject(self.runs.get(str(asked.get("run")))))
+
+    def write_layout(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Keep where a person put the nodes."""
+        self.project.layout |= asked
+        self.project.save_layout()
+        return self.project.layout
+
+    async def turn(self, run: Run, one: str, two: str) -> dict[str, Any]:
+        """Turn an arc within its class; the run goes on from there if it is played again."""
+        if run.state == "running":
+            raise SettingError("pause the run to turn an arc")
+        found = await self.about("turn", run, **{"from": one, "to": two})
+        run.arcs, run.turned = found["arcs"], True
+        self.runs.changed(run)
+        self.runs.save(run)
+        return await self.detail(run)
+
+
+@cache
+def offered() -> dict[str, Any]:
+    """What there is to choose from."""
+    return {
+        "searches": catalogue(SEARCHES),
+        "scores": catalogue(SCORES),
+        "priors": [{"name": name} for name in PRIORS],
+        "examples": [{"name": n.name, "nodes": n.nodes, "arcs": n.arcs} for n in networks()],
+        "formats": formats(),
+    }
+
+
+def catalogue(registry: dict[str, Any]) -> list[dict[str, Any]]:
+    """The entries of a registry: name, what it does, and its settings with their defaults."""
+    found = []
+    for name, made in registry.items():
+        usual = made()
+        text = (type(usual).__doc__ or "").strip()
+        settings = [
+            {"name": one.name, "value": getattr(usual, one.name), "about": about_setting(text, one.name)}
+            for one in fields(usual)
+        ]
+        found.append({"name": name, "summary": text.splitlines()[0] if text else "", "settings": settings})
+    return found
+
+
+def about_setting(text: str, name: str) -> str:
+    """What a docstring says of a setting, if it has a line for it."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if line.strip().startswith(f"{name} ") or line.strip().startswith(f"`{name}`"):
+            rest = [line.strip().removeprefix(name).strip()]
+            for more in lines[place + 1 :]:
+                if not more.startswith("        ") or not more.strip():
+                    break
+                rest.append(more.strip())
+            return " ".join(rest)
+    return ""
+
+
+def formats() -> list[dict[str, str]]:
+    """What can be exported."""
+    drawn = [
+        ("html", "one page that works offline"),
+        ("svg", "the drawing"),
+        ("png", "the drawing"),
+        ("pdf", "the drawing"),
+    ]
+    own = [{"name": name, "ending": f".{name}", "summary": summary} for name, summary in drawn]
+    return own + [
+        {"name": name, "ending": one.extensions[0], "summary": one.summary} for name, one in FORMATS.items()
+    ]

@@ -1,0 +1,211 @@
+"""Pairs of columns worth looking at in a wide table: those whose arc would gain enough by itself.
+
+Products of blocks of columns in float32 sort out the pairs that are far below the threshold. The others are
+computed again in float64, each as a sum in one fixed order, and these numbers decide: so the pairs do not
+depend on blocks, threads or the machine that made the products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescout.arrays import Floats, Ints
+from bayescout.errors import TooLargeError
+from bayescout.statistics.columns import ColumnCovariance
+from bayescout.statistics.covariance import RESIDUAL_FLOOR
+from bayescout.wording import setting
+
+BLOCK = 2048
+"""Columns per side of a block of products."""
+
+ENTRY_BYTES = 48
+"""Bytes, about, that a search holds for each of the two ends of a pair."""
+
+ROUNDING = 2.0**-24
+"""The rounding of float32."""
+
+Products = Callable[[NDArray[np.float32], slice, slice], NDArray[np.float32]]
+"""The products of the columns of two slices; the rows of the array are columns scaled to length 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """The candidates of each variable: symmetric, and each list rising.
+
+    starts  (p + 1,) int64   where the candidates of each variable begin
+    ends    (m,) int32
+    alike   (k, 2) int64     columns that are linear functions of an earlier one, and the first such
+    """
+
+    starts: Ints
+    ends: NDArray[np.int32]
+    alike: Ints
+
+    @property
+    def n(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs kept."""
+        return len(self.ends) // 2
+
+    def with_pairs(self, lefts: Ints, rights: Ints) -> Neighbourhood:
+        """The same with further pairs; those that are there already stay single."""
+        owners = np.repeat(np.arange(self.n), np.diff(self.starts))
+        return Neighbourhood(
+            *_lists(self.n, np.concatenate((owners, lefts)), np.concatenate((self.ends, rights))), self.alike
+        )
+
+
+@dataclass(frozen=True)
+class Screened:
+    """What a search left unexamined: it joined only pairs that remained after screening.
+
+    rule    what a pair must do to remain, in words
+    least   the same as a number: the log-likelihood, in nats, that its arc gains by itself
+    kept    the number of pairs that remained, `pairs` that of all
+    joined  the number of pairs that came back during the search, as parents of a common child
+    """
+
+    rule: str
+    least: float
+    kept: int
+    pairs: int
+    joined: int = 0
+
+    def __str__(self) -> str:
+        more = f", and {self.joined:,} more as parents of a common child" if self.joined else ""
+        return f"{self.kept:,} of {self.pairs:,} pairs were looked at, those of which {self.rule}{more}"
+
+
+class Screening:
+    """The candidates of a problem, found when they are first asked for."""
+
+    def __init__(
+        self,
+        statistics: ColumnCovariance,
+        least: float,
+        rule: str,
+        most_bytes: float = math.inf,
+        tell: Callable[[Ints], None] = lambda alike: None,
+    ) -> None:
+        self.statistics, self.least, self.rule, self.most_bytes = statistics, least, rule, most_bytes
+        self.tell = tell
+        self.found: Neighbourhood | None = None
+
+    def neighbourhood(self, between: Callable[[], None] = lambda: None) -> Neighbourhood:
+        """The candidates; `between` is called between two pieces of the work and may end it."""
+        if self.found is None:
+            self.found = screened(self.statistics, self.least, self.rule, between, self.most_bytes)
+            self.tell(self.found.alike)
+        return self.found
+
+    def told(self, joined: int = 0) -> Screened:
+        """What was screened, for a result; nothing is kept if it was not finished."""
+        p = self.statistics.n_variables
+        kept = 0 if self.found is None else self.found.n_pairs
+        return Screened(self.rule, self.least, kept, p * (p - 1) // 2, joined)
+
+
+def _lists(n: int, lefts: Ints, rights: Ints) -> tuple[Ints, NDArray[np.int32]]:
+    """Candidate lists from pairs, in both directions, without repetition."""
+    keys = np.concatenate((lefts.astype(np.int64) * n + rights, rights.astype(np.int64) * n + lefts))
+    keys = np.unique(keys)
+    owners = keys // n
+    starts = np.searchsorted(owners, np.arange(n + 1))
+    return starts.astype(np.int64), (keys - owners * n).astype(np.int32)
+
+
+def screened(
+    statistics: ColumnCovariance,
+    least: float,
+    rule: str,
+    between: Callable[[], None] = lambda: None,
+    most_bytes: float = math.inf,
+    products: Products | None = None,
+) -> Neighbourhood:
+    """The pairs of variables whose arc gains at least so much log-likelihood, in nats, by itself.
+
+    between     called between two blocks; may raise
+    most_bytes  refuse if the candidates would take more
+    products    what multiplies; None is NumPy
+    """
+    p = statistics.n_variables
+    if least <= 0:
+        _require_room(p * (p - 1) // 2, most_bytes, rule)
+        every = np.arange(p, dtype=np.int32)
+        ends = np.concatenate([np.delete(every, v) for v in range(p)]) if p else every
+        starts = np.arange(p + 1, dtype=np.int64) * max(0, p - 1)
+        return Neighbourhood(starts, ends, np.empty((0, 2), dtype=np.int64))
+    limit = -math.expm1(-2 * least / statistics.total)  # of the squared correlation
+    lefts, rights, kept = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+    first = np.full(p, p)  # the first column that determines each
+    for some, others in _coarse(statistics, math.sqrt(limit), products or _by_numpy, between):
+        exact = _exact(statistics, some, others)
+        chosen = np.square(exact) >= limit
+        lefts.append(some[chosen])
+        rights.append(others[chosen])
+        kept += int(chosen.sum())
+        same = 1 - np.square(exact) <= RESIDUAL_FLOOR
+        np.minimum.at(first, others[same], some[same])
+        _require_room(kept, most_bytes, rule)
+    later = np.flatnonzero(first < p)
+    alike = np.stack([later, first[later]], axis=1)
+    return Neighbourhood(*_lists(p, np.concatenate(lefts), np.concatenate(rights)), alike)
+
+
+def _coarse(
+    statistics: ColumnCovariance, threshold: float, products: Products, between: Callable[[], None]
+) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs that may be above the threshold, block by block: the lower variable and the higher.
+
+    The error of a product of vectors of length 1 is at most the number of terms times the rounding.
+    """
+    p, rows = statistics.columns.shape
+    unit = (statistics.columns / statistics.roots[:, None]).astype(np.float32)
+    least = np.float32(max(0.0, threshold - (rows + 8) * ROUNDING))
+    above = np.empty((BLOCK, BLOCK), dtype=bool)
+    for i in range(0, p, BLOCK):
+        for j in range(i, p, BLOCK):
+            between()
+            found = products(unit, slice(i, min(p, i + BLOCK)), slice(j, min(p, j + BLOCK)))
+            np.abs(found, out=found)
+            mask = above[: found.shape[0], : found.shape[1]]
+            np.greater_equal(found, least, out=mask)
+            some, others = np.nonzero(mask)
+            some, others = some + i, others + j
+            if i == j:
+                upper = some < others
+                some, others = some[upper], others[upper]
+            yield some, others
+
+
+def _by_numpy(unit: NDArray[np.float32], one: slice, two: slice) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = unit[one] @ unit[two].T
+    return found
+
+
+def _exact(statistics: ColumnCovariance, lefts: Ints, rights: Ints) -> Floats:
+    """The correlation of each pair as searches use it."""
+    from bayescout.kernels.columns import correlate_pairs
+
+    out = np.empty(len(lefts))
+    correlate_pairs(statistics.columns, statistics.roots, lefts, rights, out)
+    return out
+
+
+def _require_room(pairs: int, most_bytes: float, rule: str) -> None:
+    needed = 2 * pairs * ENTRY_BYTES
+    if needed > most_bytes:
+        raise TooLargeError(
+            f"{rule}: at least {pairs:,} pairs of columns remain, and a search on them takes "
+            f"{needed / 2**30:,.1f} GB or more, where {most_bytes / 2**30:,.1f} GB are free: raise the "
+            f"threshold, as in {setting('screen', 50)}, in nats that the arc of a pair must gain, or leave "
+            f"out columns"
+        )

@@ -1,0 +1,179 @@
+"""Wide tables: whether a search works on screened pairs, by which rule, and whether memory suffices.
+
+See docs/decisions/wide-tables.md for what is guaranteed and what is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from bayescout.arrays import Ints
+from bayescout.checks import as_plain
+from bayescout.data import memory
+from bayescout.data.past.stored import StoredTable
+from bayescout.data.table import Table
+from bayescout.errors import SettingError, TooLargeError
+from bayescout.scores import FamilyPrior, Formula, StructurePrior
+from bayescout.scores.likelihood import LogLikelihood, Penalised
+from bayescout.scores.prior import OwnPrior
+from bayescout.scores.threads import check_workers
+from bayescout.scores.wide_scorer import WideScorer, charge_of
+from bayescout.search import Knowledge, Problem, Rules, Search
+from bayescout.search.auto import Auto
+from bayescout.search.classes.ges import Ges
+from bayescout.search.frame.problem import ParentSets
+from bayescout.statistics.columns import ColumnCovariance
+from bayescout.statistics.covariance import warn_collinear
+from bayescout.statistics.screening import Screening
+from bayescout.wording import setting
+
+AUTO, ARC, NONE = "auto", "arc", "none"
+"""Screen wide tables alone, by the charge of an arc; screen by it whatever the width; screen nothing."""
+
+MOST_DENSE = 500
+"""With more columns pairs are screened by themselves, where the score and the search allow it."""
+
+PAIR_BYTES = 40
+"""Bytes, about, that a search without screening holds for each ordered pair of variables."""
+
+COLUMN_BYTES = 600
+"""Bytes, about, that a search on candidates holds for each variable, besides its column."""
+
+ScreenLike = str | float | None
+
+
+def settled_screen(screen: Any) -> str | float:
+    """The argument `screen`, checked: a word, or the least gain of an arc in nats."""
+    if screen is None or screen in (AUTO, ARC, NONE):
+        return AUTO if screen is None else str(screen)
+    found = None if isinstance(screen, bool) else as_plain(screen)
+    if isinstance(screen, str):
+        with suppress(ValueError):
+            found = float(screen)
+    if found is None or not 0 <= found < math.inf:
+        raise SettingError(
+            f'screen is "auto", "arc", "none", or the log-likelihood in nats that the arc of a pair must '
+            f"gain by itself to be looked at, not {screen!r}"
+        )
+    return found
+
+
+def is_screened(
+    screen: str | float,
+    table: Table,
+    formula: Any,
+    method: Search,
+    prior: StructurePrior | OwnPrior,
+    knowledge: Knowledge,
+    engine: Any,
+    start: Any,
+) -> bool:
+    """Return True if the search is to work on screened pairs; raise if that was asked for and cannot be."""
+    if screen == NONE or (screen == AUTO and table.n_columns <= MOST_DENSE):
+        return False
+    obstacle = _obstacle(table, formula, method, prior, knowledge, engine, start)
+    if obstacle and screen != AUTO:
+        raise SettingError(f"pairs cannot be screened: {obstacle}; {setting('screen', NONE)} looks at all")
+    return not obstacle
+
+
+def _obstacle(
+    table: Table,
+    formula: Any,
+    method: Search,
+    prior: StructurePrior | OwnPrior,
+    knowledge: Knowledge,
+    engine: Any,
+    start: Any,
+) -> str:
+    """Why a search on screened pairs is not possible, in words; empty if it is."""
+    if not table.is_continuous:
+        return "that is for tables of continuous columns alone, so far"
+    if isinstance(table, StoredTable):
+        return "the rows are on disk, past memory, and its correlations are of columns in memory"
+    if table.has_missing:
+        return f"cells are missing, and so far it takes complete rows: {setting('missing', 'drop')}"
+    if table.interventions is not None:
+        return "variables were set from outside in some rows"
+    if not isinstance(formula, Formula) or not isinstance(formula, Penalised | LogLikelihood):
+        return "the score must be bic, ebic, aic, penalised or loglik"
+    if formula.kind_for(table) != "continuous":
+        return "the score must be bic, ebic, aic, penalised or loglik"
+    searching: Any = method
+    if not isinstance(searching, Auto | Ges):
+        return "the search must be auto or ges"
+    if engine is not None:
+        return "the statistics come from another engine"
+    if not isinstance(prior, StructurePrior):
+        return "the structure prior is one of your own"
+    if knowledge.beliefs:
+        return "there are beliefs about single arcs"
+    return "the search starts at random" if start == "random" else ""
+
+
+def wide_problem(
+    screen: str | float,
+    table: Table,
+    formula: Any,
+    workers: int | None,
+    prior: FamilyPrior | None,
+    rules: Rules,
+    start: Callable[[Rules], ParentSets | str],
+) -> Problem:
+    """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
+    free = free_bytes()
+    needed = table.n_columns * (12 * table.n_rows + COLUMN_BYTES)
+    if needed > free:
+        raise TooLargeError(
+            f"{table.n_columns:,} columns of {table.n_rows:,} rows: a search on candidates takes "
+            f"{needed / 2**30:,.1f} GB for the columns alone, and {free / 2**30:,.1f} GB are free: leave out "
+            f"columns or rows"
+        )
+    statistics = ColumnCovariance(table)
+    scorer = WideScorer(formula, statistics, check_workers(workers), prior=prior)
+    least, rule = _threshold(screen, formula, statistics, prior)
+    most = (free - needed) / 2
+
+    def tell(alike: Ints) -> None:
+        warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
+
+    return Problem(scorer, rules, start(rules), screening=Screening(statistics, least, rule, most, tell))
+
+
+def _threshold(
+    screen: str | float, formula: Any, statistics: ColumnCovariance, prior: FamilyPrior | None
+) -> tuple[float, str]:
+    """The least gain of a pair that is kept, in nats, and the rule in words."""
+    if isinstance(screen, float | int):
+        return float(screen), f"an arc gains {screen:g} nats or more by itself"
+    charge = charge_of(formula, statistics.total, statistics.n_variables) or 0.0
+    if prior is not None and len(prior.by_size) > 1:
+        charge -= float(prior.by_size[1] - prior.by_size[0])
+    charge = max(0.0, charge)
+    return charge, f"an arc gains more than it is charged by itself, {charge:.4g} nats"
+
+
+def require_dense_room(table: Table) -> None:
+    """Refuse a search over all pairs of columns that memory cannot hold."""
+    needed, free = PAIR_BYTES * table.n_columns**2, free_bytes()
+    if needed > free:
+        raise TooLargeError(
+            f"{table.n_columns:,} columns: a search over all pairs of them takes about "
+            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: tables of continuous columns "
+            f"without missing cells are searched on screened pairs, with bic and {setting('search', 'auto')} "
+            f"or ges; else leave out columns"
+        )
+
+
+def free_bytes() -> float:
+    """The memory that this process can still have, in bytes; infinite if that is not known."""
+    free, most = math.inf, memory.limit()
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                free = float(int(line.split()[1]) << 10)
+    return free if most is None else min(free, float(most))

@@ -1,0 +1,373 @@
+"""Searches on screened pairs of wide tables: the same as on all pairs where nothing is screened out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import bayescout as bs
+from bayescout import wide
+from bayescout.checks import generator
+from bayescout.cli.app import app
+from bayescout.data import memory
+from bayescout.errors import BayescoutWarning, DataError, KnowledgeError, SettingError, TooLargeError
+from bayescout.report.reproduce import recipe
+from bayescout.scores import Bic, bind, family_prior
+from bayescout.scores.wide_scorer import WideScorer
+from bayescout.search import Knowledge, Problem
+from bayescout.search.classes import ges as ges_module
+from bayescout.search.classes.ges import Ges
+from bayescout.search.frame.outcome import Limits
+from bayescout.search.frame.run import drive
+from bayescout.search.frame.wide_rules import compile_wide
+from bayescout.statistics import screening
+from bayescout.statistics.columns import ColumnCovariance
+from bayescout.statistics.screening import Screening, screened
+from tests.reference.kernels import uncompiled
+from tests.scores.drawn_data import continuous_table
+
+
+def sem(p, rows, degree, seed):
+    """The columns of a random sparse linear network, and its adjacencies."""
+    rng = np.random.default_rng(seed)
+    pairs = [(a, b) for b in range(p) for a in range(b)]
+    chosen = rng.choice(len(pairs), min(len(pairs), p * degree // 2), replace=False)
+    columns = rng.normal(size=(p, rows))
+    for a, b in sorted((pairs[i] for i in chosen.tolist()), key=lambda arc: arc[1]):
+        columns[b] += rng.uniform(0.5, 1.0) * rng.choice([-1, 1]) * columns[a]
+    mixed = rng.permutation(p)
+    return columns[mixed], {frozenset(np.argsort(mixed)[list(pairs[i])].tolist()) for i in chosen.tolist()}
+
+
+def found(table, search, screen=None, knowledge=None):
+    """The outcome of a search, on all pairs or with a Screening of this threshold."""
+    knowledge = knowledge or Knowledge()
+    prior = family_prior("sparse", table.names)
+    if screen is None:
+        problem = Problem(bind(Bic(), table, 1, None, prior), knowledge.compile(table.names))
+    else:
+        statistics = ColumnCovariance(table)
+        scorer = WideScorer(Bic(), statistics, 1, prior)
+        rules = compile_wide(knowledge, table.names)
+        problem = Problem(scorer, rules, screening=Screening(statistics, screen, "a test"))
+    return drive(search, problem, generator(0), Limits())
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(request):
+    """Run fast tests with the kernels as plain Python: compiling them takes longer than all of these."""
+    if request.node.get_closest_marker("slow"):
+        yield
+    else:
+        with uncompiled():
+            yield
+
+
+# ---- equal to the search over all pairs
+
+
+@pytest.mark.parametrize(("seed", "p", "rows", "degree"), [(0, 9, 150, 3), (1, 12, 400, 4), (2, 7, 60, 5)])
+def test_with_nothing_screened_out_it_is_ges_to_the_bit(seed, p, rows, degree):
+    table = continuous_table(sem(p, rows, degree, seed)[0])
+    for search in (Ges(turning=False, repeat=False), Ges(repeat=False), Ges()):
+        dense, sparse = found(table, search), found(table, search, 0.0)
+        assert sparse.best == dense.best
+        assert sparse.answer.found_class() == dense.answer.found_class()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_with_nothing_screened_out_larger_tables_too(seed):
+    rng = np.random.default_rng(seed)
+    p, rows, degree = int(rng.integers(3, 60)), int(rng.integers(20, 500)), int(rng.integers(1, 7))
+    table = continuous_table(sem(p, rows, degree, seed)[0])
+    for search in (Ges(turning=False, repeat=False), Ges(repeat=False), Ges()):
+        dense, sparse = found(table, search), found(table, search, 0.0)
+        assert sparse.best == dense.best
+        assert sparse.answer.found_class() == dense.answer.found_class()
+
+
+def test_learn_with_nothing_screened_out_is_learn():
+    columns = sem(8, 200, 3, 5)[0]
+    dense, sparse = (bs.learn(columns.T, "ges", screen=screen) for screen in ("none", 0))
+    assert (sparse.dag, sparse.score, sparse.cpdag) == (dense.dag, dense.score, dense.cpdag)
+    assert dense.screened is None
+    assert sparse.screened.kept == sparse.screened.pairs == 28
+
+
+def test_cut_into_many_steps_it_ends_in_the_same_graph(monkeypatch):
+    table = continuous_table(sem(10, 200, 4, 3)[0])
+    whole = found(table, Ges(), 0.0)
+    monkeypatch.setattr(ges_module, "LEAST_STEPS", 2)
+    parts = found(table, Ges(), 0.0)
+    assert len(parts.trace) > len(whole.trace)
+    assert parts.best == whole.best
+
+
+# ---- screening
+
+
+def test_the_pairs_kept_are_those_above_the_threshold(monkeypatch):
+    columns = sem(40, 90, 4, 1)[0]
+    statistics = ColumnCovariance(continuous_table(columns))
+    squares = np.square(np.corrcoef(columns))
+    gains = -45 * np.log1p(-np.where(np.eye(40, dtype=bool), 0, squares))
+    for least in (0.5, 3.0, 30.0):
+        expected = {(i, j) for i, j in np.argwhere(gains >= least).tolist() if i != j}
+        for block in (7, 64):
+            monkeypatch.setattr(screening, "BLOCK", block)
+            made = screened(statistics, least, "a test")
+            owners = np.repeat(np.arange(40), np.diff(made.starts))
+            assert set(zip(owners.tolist(), made.ends.tolist(), strict=True)) == expected
+
+
+def test_an_engine_may_round_as_it_likes():
+    statistics = ColumnCovariance(continuous_table(sem(30, 80, 4, 1)[0]))
+    rng = np.random.default_rng(0)
+
+    def coarse(unit, one, two):
+        exact = unit[one] @ unit[two].T
+        return exact + rng.uniform(-4e-6, 4e-6, exact.shape).astype(np.float32)
+
+    one = screened(statistics, 2.0, "a test")
+    two = screened(statistics, 2.0, "a test", products=coarse)
+    assert (one.starts == two.starts).all()
+    assert (one.ends == two.ends).all()
+
+
+def test_the_result_says_what_was_screened_out(tmp_path):
+    columns, _ = sem(12, 300, 2, 0)
+    result = bs.learn(columns.T, screen="arc")
+    told = result.screened
+    assert 0 < told.kept < told.pairs == 66
+    assert told.least == pytest.approx(np.log(300) / 2 + np.log(11))
+    assert "pairs were looked at, those of which an arc gains more than it is charged" in str(result)
+    assert result.summary()["screened"]["kept"] == told.kept
+    assert result.found_by == "ges"
+    result.save(tmp_path / "r.json")
+    read = bs.Result.load(tmp_path / "r.json", columns.T)
+    assert (read.screened, read.dag, read.cpdag, read.settings) == (
+        told, result.dag, result.cpdag, result.settings,
+    )  # fmt: skip
+    arc = next(iter(result.arcs))
+    assert read.explain(*arc).remove == result.explain(*arc).remove
+
+
+@pytest.mark.slow
+def test_learn_screens_wide_tables_by_itself(monkeypatch):
+    columns = sem(10, 100, 2, 0)[0]
+    assert bs.learn(columns.T).screened is None
+    monkeypatch.setattr(wide, "MOST_DENSE", 9)
+    assert bs.learn(columns.T).screened is not None
+    assert bs.learn(columns.T, screen="none").screened is None
+    assert bs.learn(columns.T, "hill-climb").screened is None
+    assert bs.learn(columns.T, score="bge").screened is None
+    assert bs.learn((columns.T > 0).astype(int), "hill-climb").screened is None
+
+
+# ---- the same answer
+
+
+def test_columns_rows_names_and_workers_do_not_matter():
+    columns = sem(12, 150, 3, 2)[0]
+    names = [f"v{i}" for i in range(12)]
+    first = bs.learn(dict(zip(names, columns, strict=True)), screen="arc")
+    rng = np.random.default_rng(0)
+    order, rows = rng.permutation(12), rng.permutation(150)
+    moved = {names[i]: columns[i][rows] for i in order.tolist()}
+    for result in (bs.learn(moved, screen="arc", workers=2), bs.learn(moved, screen="arc", workers=1)):
+        assert set(result.arcs) == set(first.arcs)
+        assert result.score == first.score
+
+
+def test_weights_are_repeated_rows():
+    columns = sem(8, 60, 3, 2)[0]
+    table = continuous_table(columns)
+    twice = continuous_table(np.repeat(columns, 2, axis=1))
+    weighed = dataclasses.replace(table, weights=np.full(60, 2.0))
+    one, two = (found(some, Ges(), 1.0) for some in (twice, weighed))
+    assert one.best[1] == two.best[1]
+    assert one.best[0] == pytest.approx(two.best[0])
+
+
+def test_a_checkpoint_goes_on_to_the_bit(tmp_path, monkeypatch):
+    monkeypatch.setattr(ges_module, "LEAST_STEPS", 3)
+    columns = sem(12, 150, 4, 2)[0]
+    path = tmp_path / "run"
+    whole = bs.learn(columns.T, "ges", screen="arc")
+    bs.learn(columns.T, "ges", screen="arc", max_steps=2, checkpoint=path)
+    rest = bs.learn(columns.T, "ges", screen="arc", checkpoint=path)
+    assert (rest.dag, rest.score, rest.counters.iterations) == (
+        whole.dag, whole.score, whole.counters.iterations,
+    )  # fmt: skip
+
+
+def test_no_time_at_all_is_an_answer():
+    result = bs.learn(sem(10, 50, 2, 0)[0].T, screen="arc", max_time=1e-9)
+    assert result.stop_reason == "max_time"
+    assert result.dag.n_arcs == 0
+
+
+# ---- knowledge
+
+
+KNOWN = {
+    "required": {"required": [(3, 1), (0, 5)]},
+    "forbidden": {"forbidden": [(a, b) for a in range(10) for b in range(10) if a != b and (a + b) % 3 == 0]},
+    "tiers": {"tiers": [[4, 2, 9], [0, 1, 3], [5, 6, 7, 8]]},
+    "closed tiers": {"tiers": [[4, 2, 9, 0, 1], [3, 5, 6, 7, 8]], "forbid_within": (1,)},
+    "order": {"order": [7, 2, 9, 0, 4, 1, 8, 3, 6, 5]},
+    "limit": {"max_parents": 1},
+    "limits": {"max_parents": {0: 0, 3: 1}, "required": [(0, 3)]},
+}
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_knowledge_holds(kind):
+    knowledge = Knowledge(**KNOWN[kind])
+    columns = sem(10, 300, 4, 1)[0]
+    result = bs.learn(columns.T, "ges", knowledge=knowledge, screen="arc")
+    rules = knowledge.compile(range(10))
+    assert rules.broken_by(result.dag.parents) is None
+    for parent, child in result.cpdag.directed:
+        assert rules.allowed[parent, child]
+    for parent, child in np.argwhere(rules.required).tolist():
+        assert (parent, child) in result.cpdag.directed
+    assert result.dag.n_arcs > 3
+
+
+def test_wide_rules_are_the_rules():
+    rng = np.random.default_rng(0)
+    for kind, fields in KNOWN.items():
+        knowledge = Knowledge(**fields)
+        rules, compiled = compile_wide(knowledge, range(10)), knowledge.compile(range(10))
+        one, two = rng.integers(0, 10, (2, 200))
+        assert (rules.allowed[one, two] == compiled.allowed[one, two]).all(), kind
+        assert (rules.required[one, two] == compiled.required[one, two]).all(), kind
+        assert rules.required_parents == compiled.required_parents
+        assert (rules.max_parents == compiled.max_parents).all()
+        graph = ((1, 2), (), (), (), (), (), (), (), (), (8, 7))
+        assert rules.broken_by(graph) == compiled.broken_by(graph)
+    with pytest.raises(KnowledgeError, match="2 required parents but max_parents is 1"):
+        compile_wide(Knowledge(required=[(0, 2), (1, 2)], max_parents=1), range(10))
+
+
+# ---- bad input
+
+
+def test_constant_columns_give_one_message():
+    columns = np.vstack([np.random.default_rng(0).normal(size=(3, 50)), np.ones((2000, 50))])
+    with pytest.raises(DataError, match=r"2,000 columns are constant \('.*', \.\.\.\): a Gaussian score"):
+        bs.learn(continuous_table(columns), screen="arc")
+
+
+@pytest.mark.slow
+def test_a_thousand_copies_give_one_warning():
+    rng = np.random.default_rng(0)
+    columns = np.vstack([rng.normal(size=(20, 50)), np.repeat(rng.normal(size=(1, 50)), 300, axis=0)])
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = bs.learn(columns.T, screen="arc")
+    assert len([one for one in said if issubclass(one.category, BayescoutWarning)]) == 1
+    assert "and 293 more columns" in str(said[0].message)
+    assert result.stop_reason == "converged"
+
+
+def test_a_few_copies_are_survived():
+    columns = sem(6, 50, 3, 0)[0]
+    with pytest.warns(BayescoutWarning, match="linear functions of others"):
+        result = bs.learn(np.vstack([columns, columns]).T, screen="arc")
+    assert result.stop_reason == "converged"
+
+
+def test_missing_cells_are_refused_or_go_the_long_way(monkeypatch):
+    columns = sem(6, 80, 2, 0)[0]
+    columns[2, 3] = np.nan
+    with pytest.raises(SettingError, match="cells are missing, and so far it takes complete rows"):
+        bs.learn(columns.T, screen="arc")
+    monkeypatch.setattr(wide, "MOST_DENSE", 5)
+    assert bs.learn(columns.T, "hill-climb").screened is None
+    with pytest.warns(BayescoutWarning, match="1 of 80 rows are left out"):
+        assert bs.learn(columns.T, missing="drop").screened is not None
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"score": "bge"}, "the score must be bic"),
+        ({"search": "hill-climb"}, "the search must be auto or ges"),
+        ({"start": "random"}, "starts at random"),
+        ({"knowledge": {"beliefs": {(0, 1): 0.9}}}, "beliefs about single arcs"),
+        ({"screen": "some"}, 'screen is "auto", "arc", "none"'),
+        ({"screen": -1}, 'screen is "auto", "arc", "none"'),
+    ],
+)
+def test_what_cannot_be_screened_is_said(asked, told):
+    with pytest.raises(SettingError, match=told):
+        bs.learn(sem(5, 50, 2, 0)[0].T, **{"screen": "arc"} | asked)
+
+
+def test_tables_that_memory_cannot_hold_are_refused(monkeypatch):
+    columns = sem(30, 50, 2, 0)[0]
+    monkeypatch.setattr(wide, "free_bytes", lambda: 20_000.0)
+    with pytest.raises(TooLargeError, match=r"30 columns of 50 rows: a search on candidates takes"):
+        bs.learn(columns.T, screen="arc")
+    with pytest.raises(TooLargeError, match="a search over all pairs of them takes about"):
+        bs.learn(columns.T, "hill-climb")
+    monkeypatch.setattr(wide, "free_bytes", lambda: 40_000.0)
+    with pytest.raises(TooLargeError, match="pairs of columns remain"):
+        bs.learn(columns.T, screen=0)
+
+
+def test_the_free_memory_is_within_the_limit_of_the_process(monkeypatch):
+    monkeypatch.setattr(memory, "limit", lambda: 1000)
+    assert wide.free_bytes() == 1000
+
+
+# ---- quality
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("degree", "rows", "recall", "precision"),
+    [(2, 1000, 0.98, 0.98), (2, 300, 0.95, 0.98), (2, 100, 0.65, 0.95), (4, 1000, 0.97, 0.98)],
+)
+def test_sparse_networks_are_found(degree, rows, recall, precision):
+    columns, true = sem(1500, rows, degree, 0)
+    result = bs.learn(columns.T)
+    assert result.screened is not None
+    own = {frozenset(result.dag.indices(arc)) for arc in result.arcs}
+    assert len(own & true) >= recall * len(true)
+    assert len(own & true) >= precision * len(own)
+
+
+# ---- the command line
+
+
+def test_the_command_line(tmp_path):
+    path = tmp_path / "data.csv"
+    columns = sem(6, 60, 2, 0)[0]
+    text = [",".join("abcdef"), *(",".join(map(str, row)) for row in columns.T.tolist())]
+    path.write_text("\n".join(text))
+    done = CliRunner().invoke(app, ["learn", str(path), "--screen", "2.5", "--json"], catch_exceptions=False)
+    assert json.loads(done.stdout)["screened"]["least"] == 2.5
+    with pytest.raises(SettingError, match="screen is"):
+        CliRunner().invoke(app, ["learn", str(path), "--screen", "some"], catch_exceptions=False)
+
+
+def test_the_recipe_repeats_the_screening():
+    result = bs.learn(sem(6, 60, 2, 0)[0].T, screen=2.5)
+    made = recipe(result)
+    assert "screen=2.5" in made.python
+    assert "--screen 2.5" in made.command
+
+
+def test_json_of_the_summary_can_be_written():
+    result = bs.learn(sem(6, 60, 2, 0)[0].T, screen=2.5)
+    assert json.loads(json.dumps(result.summary()))["screened"]["least"] == 2.5
+    assert result.settings.screen == 2.5

@@ -1,0 +1,356 @@
+"""The answers about a graph are those of the library, by the names and states of the page."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import bayescout as bs
+from bayescout.errors import BayescoutError, GraphError, KnowledgeError, SettingError, UnknownNameError
+from bayescout.formats import FORMATS, read_network, read_structure
+from bayescout.serve import asking, cards, columns, comparing, costs, known, sharing, strengths, views
+from bayescout.serve.subject import Kept
+from bayescout.serve.workbench import catalogue, formats
+
+
+def nobody(**_):
+    return None
+
+
+@pytest.fixture(scope="module")
+def asia(tmp_path_factory):
+    """A result, and the same as the server has it."""
+    folder = tmp_path_factory.mktemp("asia")
+    path = str(folder / "asia.csv")
+    bs.load_network("asia").sample(2000, seed=1).save(path)
+    columns.read({"path": path, "table": str(folder / "table.arrow")}, nobody)
+    result = bs.learn(path, "hill-climb", "bdeu", bs.Knowledge(required=[("smoke", "lung")]))
+    return result, subject_of(result, folder), path
+
+
+def subject_of(result, folder):
+    arcs = [[p, c] for c, own in enumerate(result.dag.parents) for p in own]
+    settings, table = result.settings.to_json(), str(folder / "table.arrow")
+    return {"table": table, "settings": settings, "nodes": list(result.dag.nodes), "arcs": arcs}
+
+
+# ---- columns
+
+
+def test_columns_are_read_as_the_library_reads_them(tmp_path):
+    rows = ["id,age,sex,grade,weight,empty"]
+    rows += [
+        f"r{i},{20 + i % 50},{'fm'[i % 2]},{i % 3},{50 + i * 0.37},{'' if i % 4 else 'x'}" for i in range(200)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(rows))
+    told = columns.read({"path": str(tmp_path / "people.csv"), "table": str(tmp_path / "t.arrow")}, nobody)
+    found = {one["name"]: one for one in told["columns"]}
+    assert found["sex"]["states"] == ["f", "m"]
+    assert found["sex"]["histogram"]["counts"] == [100, 100]
+    assert found["weight"]["kind"] == "continuous"
+    assert sum(found["weight"]["histogram"]["counts"]) == 200
+    assert found["empty"]["missing"] == 150
+    assert found["id"]["kind"] == "left out"
+    assert told["rows"] == 200
+    kinds = {"age": "discrete", "grade": "continuous", "sex": "left out"}
+    values = {"path": str(tmp_path / "people.csv"), "table": str(tmp_path / "t.arrow"), "kinds": kinds}
+    again = {one["name"]: one for one in columns.read(values, nobody)["columns"]}
+    assert again["age"]["kind"] == "discrete"
+    assert again["grade"]["kind"] == "continuous"
+    assert again["sex"]["kind"] == "left out"
+    assert bs.read_table(tmp_path / "t.arrow").kinds.count("discrete") == 2
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"a,b\n1,2\n3\n", b"a,a\n1,2\n", b"\xff\xfe\x00", b"PK\x03\x04rubbish"]
+)
+def test_a_broken_file_is_refused_in_a_sentence(tmp_path, content):
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(BayescoutError, match=r"x\.csv"):
+        columns.read({"path": str(tmp_path / "x.csv"), "table": str(tmp_path / "t.arrow")}, nobody)
+
+
+def test_kinds_that_are_none_are_refused(asia, tmp_path):
+    for kinds in ({"smoke": "odd"}, {"nobody": "discrete"}):
+        with pytest.raises(SettingError):
+            columns.read({"path": asia[2], "table": str(tmp_path / "t.arrow"), "kinds": kinds}, nobody)
+
+
+# ---- views, cards
+
+
+def test_the_kinds_of_arcs_are_those_of_the_class(asia):
+    result, subject, _ = asia
+    shown = views.detail({**subject, "trace": subject["table"] + ".none", "epoch": 0}, nobody)
+    for a, b, kind in shown["arcs"]:
+        either = result.cpdag.reversible(a, b)
+        assert kind == (
+            "required" if (a, b) == ("smoke", "lung") else "reversible" if either else "compelled"
+        )
+    assert len(shown["arcs"]) == result.dag.n_arcs
+    assert set(shown["positions"]) == set(result.dag.nodes)
+
+
+def test_a_card_says_what_explain_says(asia):
+    result, subject, _ = asia
+    for a in result.dag.nodes:
+        for b in result.dag.nodes[:4]:
+            if a == b:
+                continue
+            card = cards.card({**subject, "from": a, "to": b}, nobody)
+            said = result.explain(a, b)
+            assert card["direction"] == [said.parent, said.child]
+            for change in ("remove", "reverse", "add"):
+                assert card["worth"][change] == pytest.approx(getattr(said, change), abs=1e-9)
+            assert card["sentence"] == str(said)
+    with pytest.raises(UnknownNameError):
+        cards.card({**subject, "from": "nobody", "to": "smoke"}, nobody)
+
+
+def test_the_rival_is_the_best_of_the_parent_sets_one_change_away(asia):
+    """Tried out with the score of whole graphs."""
+    result, subject, path = asia
+    child = "dysp"
+    found = cards.card({**subject, "from": "bronc", "to": child}, nobody)["rival"]
+    others = []
+    own = set(result.dag.parents_of(child))
+    free = [n for n in result.dag.nodes if n != child and n not in result.dag.descendants(child)]
+    for parents in (
+        [own - {a} for a in own]
+        + [own | {b} for b in free if b not in own]
+        + [own - {a} | {b} for a in own for b in free if b not in own]
+    ):
+        sets = {n: set(result.dag.parents_of(n)) for n in result.dag.nodes} | {child: parents}
+        dag = bs.Dag.from_arcs([(p, n) for n, ps in sets.items() for p in ps], nodes=result.dag.nodes)
+        others.append(bs.score(dag, path, "bdeu"))
+    assert found["loss"] == pytest.approx(result.score - max(others), abs=1e-6)
+
+
+def test_knowledge_that_bears_on_a_pair_is_named():
+    told = bs.Knowledge(
+        required=[("a", "b")], tiers=[["a"], ["b", "c"]], max_parents={"b": 2}, beliefs={frozenset("bc"): 0.3}
+    )
+    assert cards.bearing(told, "b", "a")[0] == "require a -> b"
+    assert any("a is before b" in line for line in cards.bearing(told, "a", "b"))
+    assert any("belief" in line for line in cards.bearing(told, "b", "c"))
+    assert cards.bearing(told, "c", "d") == []
+
+
+def test_turning_an_arc_stays_in_the_class_and_keeps_the_knowledge(asia):
+    result, subject, _ = asia
+    names = result.dag.nodes
+    turned = 0
+    for a, b in result.arcs:
+        values = {**subject, "from": a, "to": b}
+        if not result.cpdag.reversible(a, b):
+            with pytest.raises(GraphError, match="cannot be turned"):
+                cards.turn(values, nobody)
+            continue
+        arcs = [(names[p], names[c]) for p, c in cards.turn(values, nobody)["arcs"]]
+        dag = bs.Dag.from_arcs(arcs, nodes=names)
+        assert dag.has_arc(b, a)
+        assert dag.has_arc("smoke", "lung")
+        assert dag.cpdag() == result.dag.cpdag()
+        turned += 1
+    assert turned
+
+
+# ---- questions
+
+
+def test_what_if_is_what_the_network_says(asia):
+    result, subject, _ = asia
+    model = result.fit(prior="bdeu")
+    asked = {
+        "evidence": {"xray": "yes"},
+        "do": {"smoke": "no"},
+        "not": {"dysp": ["no"]},
+        "soft": {"asia": {"yes": 0.9, "no": 0.2}},
+        "target": "lung",
+    }
+    found = asking.ask({**subject, **asked}, nobody)
+    soft = {"asia": {"yes": 0.9, "no": 0.2}, "dysp": {"yes": 1.0, "no": 0.0}}
+    acted = model.do(smoke="no")
+    given, base = acted.marginals({"xray": "yes"}, soft=soft), model.marginals()
+    for name, one in found["marginals"].items():
+        p = dict(zip(one["states"], one["p"], strict=True))
+        assert p == pytest.approx(given[name].to_dict(), abs=1e-12)
+        for state, before, lift in zip(one["states"], one["base"], one["lift"], strict=True):
+            assert before == pytest.approx(base[name][state], abs=1e-12)
+            assert lift == pytest.approx(given[name][state] / base[name][state])  # of unrounded values
+    assert found["conflict"] == pytest.approx(acted.conflict({"xray": "yes"}, soft=soft).value)
+    told = acted.information("lung", {"xray": "yes"}, soft=soft)
+    assert found["next"] == told.best
+    assert [name for name, _ in found["information"]] == [one.node for one in told]
+    assert found["estimate"] is False
+
+
+def test_the_probability_of_the_evidence_is_that_of_the_joint(asia):
+    result, subject, _ = asia
+    model = result.fit(prior="bdeu")
+    found = asking.ask({**subject, "evidence": {"xray": "yes", "smoke": "no"}}, nobody)
+    assert found["p_evidence"] == pytest.approx(model.query(["xray", "smoke"])["yes", "no"])
+    other = asking.ask(
+        {**subject, "evidence": {"xray": "yes"}, "base": {"evidence": {"xray": "yes"}}}, nobody
+    )
+    assert all(
+        lift in (None, pytest.approx(1)) for one in other["marginals"].values() for lift in one["lift"]
+    )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"evidence": {"smoke": "perhaps"}},
+        {"evidence": {"nobody": "yes"}},
+        {"not": {"smoke": ["yes", "no"]}},
+        {"soft": {"smoke": 3}},
+        {"evidence": {"smoke": "yes"}, "soft": {"smoke": {"yes": 1, "no": 0.5}}},
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(asia, asked):
+    with pytest.raises(BayescoutError):
+        asking.ask({**asia[1], **asked}, nobody)
+
+
+def test_too_large_a_question_is_an_estimate_and_says_so(asia, monkeypatch):
+    monkeypatch.setattr("bayescout.serve.subject.SUBJECTS", Kept())  # estimates are kept for no other test
+    monkeypatch.setattr(asking, "MEMORY", 1)
+    monkeypatch.setattr("bayescout.network.inference.ALWAYS", 1)
+    found = asking.ask({**asia[1], "evidence": {"xray": "yes"}}, nobody)
+    assert found["estimate"]
+    assert found["error"] > 0
+    assert "estimate" in " ".join(found["notes"])
+
+
+# ---- knowledge and costs
+
+
+def test_fields_and_text_of_knowledge_are_one():
+    told = bs.Knowledge(
+        required=[("a", "b")],
+        tiers=[["a"], ["b"]],
+        forbid_within=(1,),
+        beliefs={("a", "c"): 0.5, frozenset("bc"): 0.2},
+    )
+    shown = known.shown_knowledge(told)
+    assert bs.Knowledge.parse(known.text_of(shown)) == told
+    assert bs.Knowledge.parse(known.text_of({"beliefs": [["a", "b", 0.9]]})).beliefs == {("a", "b"): 0.9}
+    for odd in (
+        {"beliefs": [1]},
+        {"beliefs": [["a", "b", "x"]]},
+        {"odd": 1},
+        {"beliefs": [["a", "b", 1, "<-"]]},
+    ):
+        with pytest.raises(KnowledgeError):
+            known.text_of(odd)
+
+
+def test_a_price_is_what_the_score_gains_without_the_piece(asia):
+    _, subject, path = asia
+    text = "require asia -> dysp\nforbid lung -> either\nforbid either -> lung\n"
+    found = {one["item"]: one["price"] for one in costs.prices({**subject, "knowledge": text}, nobody)}
+    free = bs.learn(path, "hill-climb", "bdeu", knowledge=bs.Knowledge.parse(text.split("\n", 1)[1]))
+    held = bs.learn(path, "hill-climb", "bdeu", knowledge=bs.Knowledge.parse(text))
+    assert found["asia -> dysp required"] == pytest.approx(free.score - held.score, abs=1.0)
+    assert found["asia -> dysp required"] > 0
+    assert len(found) == 3
+    assert all(price >= 0 for price in found.values())
+
+
+@pytest.mark.parametrize("search", ["hill-climb", "k2-random"])
+def test_an_estimate_is_of_a_trial(asia, search, monkeypatch):
+    config = {"table": asia[1]["table"], "search": search, "score": "bdeu"}
+    found = costs.estimate({"config": config}, nobody)
+    assert found["families"] == bs.learn(asia[2], search, "bdeu").counters.evaluations
+    assert "came to its end" in found["why"]
+    monkeypatch.setattr(costs, "TRIAL", 1e-9)
+    short = costs.estimate({"config": config | {"max_time": 1e-6}}, nobody)
+    assert short["seconds"] == 1e-6
+    assert "limit" in short["why"]
+
+
+# ---- strengths, comparison, sharing
+
+
+def test_strengths_are_those_of_the_bootstrap(asia):
+    result, subject, path = asia
+    told = []
+    found = strengths.strengths({**subject, "runs": 4}, lambda **now: told.append((now["done"], now["of"])))
+    same = bs.bootstrap(path, 4, "hill-climb", "bdeu", knowledge=result.settings.knowledge)
+    assert [tuple(arc) for arc in found["arcs"]] == [tuple(one) for one in same.table()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert [tuple(arc) for arc in found["averaged"]] == list(same.averaged().arcs())
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_graphs_are_compared_pair_by_pair(asia):
+    result, subject, _ = asia
+    other = {**subject, "arcs": subject["arcs"][1:]}
+    values = {"runs": {"1": subject, "2": other}, "truth": "asia", "scores": {"1": -1.0}}
+    found = comparing.compared(values, nobody)
+    truth = bs.load_network("asia").dag
+    same = bs.compare(result.dag, truth)
+    assert found["measures"][0]["shd"] == same.shd
+    assert found["measures"][0]["precision"] == same.precision
+    for a, b, marks in found["arcs"]:
+        assert marks["truth"] == ("->" if truth.has_arc(a, b) else "<-" if truth.has_arc(b, a) else "")
+        assert marks["1"] == ("->" if result.dag.has_arc(a, b) else "<-" if result.dag.has_arc(b, a) else "")
+    with pytest.raises(SettingError, match="other variables"):
+        comparing.compared({**values, "truth": "alarm"}, nobody)
+
+
+DRAWN = {"png": [pytest.mark.slow], "pdf": [pytest.mark.slow]}
+
+
+@pytest.mark.parametrize(
+    "form", [pytest.param(one["name"], marks=DRAWN.get(one["name"], [])) for one in formats()]
+)
+def test_every_format_is_written(asia, tmp_path, form):
+    path = tmp_path / f"net{sharing.ending(form)}"
+    values = {**asia[1], "format": form, "path": str(path), "result": str(tmp_path / "none")}
+    sharing.export(values, nobody)
+    if form in FORMATS and FORMATS[form].holds == "network":
+        assert set(read_network(path).dag.arcs()) == set(asia[0].dag.arcs())
+    elif form in ("structure", "edges", "modelstring"):
+        assert set(read_structure(path).arcs()) == set(asia[0].dag.arcs())
+    else:
+        assert path.stat().st_size > 100
+
+
+@pytest.mark.parametrize("kinds", [{}, {"tub": "left out"}])
+def test_the_lines_repeat_the_run(asia, tmp_path, kinds):
+    table = str(tmp_path / "table.arrow")
+    columns.read({"path": asia[2], "table": table, "kinds": kinds}, nobody)
+    result = bs.learn(table, "tabu", "bdeu", bs.Knowledge(required=[("smoke", "lung")]), max_steps=6)
+    subject = subject_of(result, tmp_path)
+    found = sharing.commands({**subject, "steps": 6, "ended": False, "data": asia[2], "kinds": kinds}, nobody)
+    names = {}
+    exec(found["python"], names)
+    assert names["result"].dag == result.dag
+    assert "--required" not in found["shell"]
+    assert found["shell"].startswith("bayescout learn")
+    assert ("--drop tub" in found["shell"]) == bool(kinds)
+
+
+@pytest.mark.slow
+def test_the_command_line_repeats_the_run(asia):
+    result, subject, path = asia
+    found = sharing.commands({**subject, "steps": 6, "ended": True, "data": path}, nobody)
+    line = found["shell"].replace("bayescout", f"{sys.executable} -m bayescout", 1) + " --json"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
+    assert f'"score": {result.score}' in done.stdout
+
+
+def test_every_search_and_score_says_what_it_is():
+    from bayescout.scores import SCORES
+    from bayescout.search import SEARCHES
+
+    for registry in (SEARCHES, SCORES):
+        shown = catalogue(registry)
+        assert [one["name"] for one in shown] == list(registry)
+        assert all(one["summary"] for one in shown)

@@ -1,0 +1,334 @@
+"""The page with a server in a real browser: what a person does, and what they must see."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+import bayescout as bs
+from tests.workbench.serving import Person, Serving
+
+pytestmark = pytest.mark.slow
+
+CHOOSE = """
+const i = served.app.net.index, [kind, a, b] = arguments;
+return served.app.choose({[kind]: [i.get(a), i.get(b)]});
+"""
+TURN = "[...document.querySelectorAll('#panel button')].find(b => b.textContent === 'Turn it round')"
+MIDDLE = """
+const box = document.querySelector(arguments[0]).getBoundingClientRect();
+return [box.left + box.width / 2, box.top + box.height / 2];
+"""
+IN_SIGHT = """
+const root = document.documentElement;
+return [root.scrollHeight <= innerHeight, root.scrollWidth <= innerWidth];
+"""
+
+
+@pytest.fixture(scope="module")
+def asia(tmp_path_factory):
+    with Serving(tmp_path_factory.mktemp("asia"), "--example", "asia", "--rows", "2000") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def learned(asia):
+    """What the same search finds without a page."""
+    data = bs.read_table(next((asia.folder / "project" / "data").glob("asia*")))
+    return bs.learn(data, search="hill-climb", score="bic")
+
+
+@pytest.fixture
+def person(chromium, asia):
+    found = Person(chromium, asia)
+    yield found
+    refused = ("400 (Bad Request)", "favicon")
+    assert [words for words in chromium.complaints() if not any(one in words for one in refused)] == []
+    assert chromium.run("return window.hacked") is None
+
+
+@pytest.fixture
+def searched(person):
+    """A person who sees the network of an ended search."""
+    person.search()
+    person.ended()
+    return person
+
+
+def test_the_search_is_watched_and_ends_where_the_library_does(person, learned):
+    person.search(pace="0.12")
+    person.until("served.source.run.state === 'running' && served.source.net.dag.length > 1")
+    between = len(person.arcs())
+    person.ended()
+    assert between > 0
+    assert person.arcs() == set(learned.dag.arcs())
+    assert person.run("return served.source.run.best") == pytest.approx(learned.score)
+    assert f"{abs(learned.score):,.2f}" in person.text("#numbers")
+    assert person.browser.count("#strip-trace path.best") == 1
+    assert f"{abs(learned.score):,.2f}" in person.text("#runs")
+
+
+def test_pause_step_back_and_go_on(person, learned):
+    person.search(pace="0.5")
+    person.until("served.source.run.state === 'running' && served.source.run.step >= 1")
+    person.click("#play")
+    person.until("served.source.run.state === 'paused'")
+    step = person.run("return served.source.run.step")
+    person.click("#step")
+    person.until(f"served.source.run.step === {step + 1} && !served.fetching")
+    more = person.arcs()
+    person.click("#back")
+    person.until(f"served.source.run.step === {step} && !served.fetching")
+    assert person.arcs() != more
+    person.choose("#play-pace", "")
+    person.click("#play")
+    person.ended()
+    assert person.arcs() == set(learned.dag.arcs())
+
+
+def test_replay_shows_earlier_steps(searched):
+    last = searched.arcs()
+    searched.put("#replay", "1")
+    searched.until("served.app.store.state.replay?.step === 1")
+    assert len(searched.arcs()) == 1
+    assert "step 1" in searched.text("#replay-value")
+    searched.put("#replay", "9999")
+    searched.until("served.app.store.state.replay === null")
+    assert searched.arcs() == last
+
+
+def test_a_reload_and_a_second_tab_show_the_same(searched):
+    arcs, runs = searched.arcs(), searched.run("return served.runs.length")
+    searched.come()
+    searched.ended()
+    assert searched.arcs() == arcs
+    assert searched.run("return served.runs.length") == runs
+    driver = searched.browser.driver
+    first = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    try:
+        searched.come()
+        searched.ended()
+        assert searched.arcs() == arcs
+    finally:
+        driver.close()
+        driver.switch_to.window(first)
+
+
+def test_what_if_gives_the_librarys_answers(searched, learned):
+    model = learned.fit(prior="bdeu")
+    value = model.states[model.dag.index("lung")][0]
+    searched.click("#tab-whatif")
+    searched.until("document.querySelectorAll('.monitor').length === 8")
+    lung = searched.run("return served.app.net.index.get('lung')")
+    searched.click(f'.state-row[data-variable="{lung}"][data-state="0"]')
+    searched.until("document.querySelector('.chip.observed')")
+    dysp = searched.run("return served.app.net.index.get('dysp')")
+    wanted = [f"{100 * p:.1f}%" for _, p in model.marginals({"lung": value})["dysp"].rows()]
+    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+    assert searched.run(script, f'[data-monitor="{dysp}"] .share') == wanted
+    searched.choose("#target", str(dysp))
+    searched.until("document.querySelector('#next-question')")
+    best = model.information("dysp", {"lung": value}).best
+    assert str(best) in searched.text("#next-question")
+    searched.click("#bars")
+    searched.until("document.querySelectorAll('#graph .inner').length === 8")
+
+
+def test_an_arcs_card_says_what_it_is_worth(searched, learned):
+    parent, child = next(iter(learned.dag.arcs()))
+    searched.run(CHOOSE, "arc", parent, child)
+    searched.until("document.querySelector('#panel h3').textContent.includes('→')")
+    said = learned.explain(parent, child)
+    words = searched.text("#panel")
+    assert f"Without this arc the score falls by {abs(said.remove):,.3f}" in words
+    assert "The best rival" in words
+    absent = next(
+        (a, b) for a in learned.dag.nodes for b in learned.dag.nodes
+        if a != b and b not in learned.dag.neighbours_of(a) and learned.explain(a, b).add is not None
+    )  # fmt: skip
+    searched.run(CHOOSE, "pair", *absent)
+    searched.until("document.querySelector('#panel').textContent.includes('No arc joins them')")
+    assert f"falls by {abs(learned.explain(*absent).add):,.3f}" in searched.text("#panel")
+
+
+def test_an_arc_is_turned_within_its_class(searched, learned):
+    parent, child = (learned.dag.nodes[i] for i in learned.cpdag.undirected[0])
+    if (parent, child) not in set(learned.dag.arcs()):
+        parent, child = child, parent
+    score = searched.run("return served.source.run.best")
+    searched.run(CHOOSE, "arc", parent, child)
+    searched.until(f"Boolean({TURN})")
+    searched.run(f"{TURN}.click()")
+    there = f"served.app.net.names[a] === '{child}' && served.app.net.names[b] === '{parent}'"
+    searched.until(f"served.source.net.dag.some(([a, b]) => {there})")
+    turned = bs.Dag.from_arcs(sorted(searched.arcs()), nodes=learned.dag.nodes)
+    assert turned.cpdag() == learned.cpdag
+    assert searched.run("return served.source.run.best") == pytest.approx(score)
+
+
+def test_knowledge_is_drawn_priced_and_contradicted(searched, asia):
+    searched.run("return served.parts.knowledge.put({text: ''})")
+    searched.run("return served.tidy(true)")
+    searched.until("!served.app.drawing.gliding")
+    searched.click('.tools input[value="require"] + span')
+    searched.drag(searched.place("asia"), (500, 300), searched.place("dysp"))
+    searched.until("served.parts.knowledge.now.required.length === 1")
+    assert searched.text("#knowledge-items").startswith("asia → dysp")
+    assert searched.browser.count("#graph .known.required") == 1
+    searched.unfold("knowledge")
+    searched.click("#prices")
+    searched.until("/costs|free/.test(document.querySelector('#knowledge-items').textContent)")
+    searched.drag(searched.place("dysp"), (500, 300), searched.place("asia"))
+    searched.until("document.querySelector('#contradiction')")
+    assert "cycle" in searched.text("#contradiction")
+    assert searched.browser.count("#graph .node.cycle") == 2
+    assert searched.browser.count("#graph .known.cycle") == 2
+    searched.click("#take-back")
+    assert searched.browser.count("#graph .cycle") == 0
+    searched.click('.tools input[value="select"] + span')
+    searched.search()
+    searched.ended()
+    assert ("asia", "dysp") in searched.arcs()
+    text = (asia.folder / "project" / "knowledge.txt").read_text()
+    assert bs.Knowledge.parse(text).required == (("asia", "dysp"),)
+    searched.run("return served.parts.knowledge.put({text: ''})")
+
+
+def test_tiers_by_dragging_and_by_keyboard(person):
+    person.run("return served.parts.knowledge.put({text: ''})")
+    person.unfold("knowledge")
+    person.click("#tiers")
+    chip, band = person.run(MIDDLE, '[data-name="smoke"]'), person.run(MIDDLE, '[data-band="0"]')
+    person.drag(chip, ((chip[0] + band[0]) / 2, (chip[1] + band[1]) / 2), band)
+    person.until("served.parts.knowledge.now.tiers.length === 1")
+    assert person.run("return served.parts.knowledge.now.tiers") == [["smoke"]]
+    person.run("document.querySelector('[data-name=\"lung\"]').focus()")
+    person.browser.keys("\ue013")  # up: from no tier to a new one
+    person.until("served.parts.knowledge.now.tiers.length === 2")
+    assert person.run("return served.parts.knowledge.now.tiers") == [["smoke"], ["lung"]]
+    person.run("return served.parts.knowledge.put({text: ''})")
+    person.click("#bands-close")
+
+
+def test_strengths_are_drawn_as_ink(searched):
+    searched.unfold("strength")
+    searched.put("#bootstrap-runs", "12")
+    searched.click("#bootstrap")
+    searched.until("Boolean(served.app.store.state.strengths)", 180)
+    searched.put("#threshold", "1")
+    faint = searched.browser.count("#graph .arc.faint")
+    searched.put("#threshold", "0")
+    assert searched.browser.count("#graph .arc.faint") == 0
+    assert faint >= 0
+    widths = searched.run("return served.app.drawing.list.map(l => l.width)")
+    assert all(0.7 <= width <= 5.0 for width in widths)
+
+
+def test_networks_are_compared_with_the_truth(searched, learned):
+    searched.unfold("compare")
+    searched.choose("#truth", "asia")
+    searched.until("Boolean(served.app.store.state.compared)")
+    found = bs.compare(learned, bs.load_network("asia"))
+    assert f"{found.shd}" in searched.text("#compared table")
+    assert searched.browser.count("#graph .arc.missing") == found.n_missing
+    searched.click("#compare-end")
+    assert searched.browser.count("#graph .arc.missing") == 0
+
+
+def test_one_file_works_without_the_server(searched, asia, tmp_path):
+    answer = searched.run(
+        "return fetch(`/api/runs/${served.source.run.id}/export?format=html`).then(a => a.text())"
+    )
+    (tmp_path / "shared.html").write_text(answer)
+    shown = searched.arcs()
+    searched.browser.open(tmp_path / "shared.html")
+    searched.until("Boolean(window.workbench)")
+    script = "const {names} = workbench.net; return workbench.drawing.list.map(l => [names[l.a], names[l.b]])"
+    assert {tuple(pair) for pair in searched.run(script)} == shown
+    searched.browser.click("#tab-whatif")
+    searched.until("document.querySelectorAll('.monitor').length === 8")
+
+
+def test_undo_and_redo(searched):
+    before = searched.place("asia")
+    searched.drag(before, (before[0] + 40, before[1] + 20), (before[0] + 60, before[1] + 30))
+    moved = searched.place("asia")
+    assert moved != pytest.approx(before)
+    searched.run("document.getElementById('graph').focus()")
+    searched.run("served.app.history.undo()")
+    assert searched.place("asia") == pytest.approx(before, abs=1.5)
+    searched.run("served.app.history.redo()")
+    assert searched.place("asia") == pytest.approx(moved, abs=1.5)
+    searched.run("return served.tidy(true)")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_everything_is_in_sight_and_named(searched, theme):
+    searched.browser.theme(theme)
+    assert searched.run(IN_SIGHT) == [True, True]
+    low = searched.run("return document.querySelector('#start').getBoundingClientRect().bottom")
+    assert low < searched.run("return document.querySelector('.strip').getBoundingClientRect().top")
+    size = searched.run("return 13 * served.app.drawing.place.scale")
+    assert size >= 11
+    tree = searched.browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    roles = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in tree if not n.get("ignored")]
+    named = {"button", "textbox", "searchbox", "combobox", "radio", "checkbox", "slider", "tab", "image"}
+    assert [role for role, name in roles if role in named and not name.strip()] == []
+    ground = searched.run("return getComputedStyle(document.body).backgroundColor")
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}[theme]
+
+
+def test_files_good_and_broken(chromium, tmp_path):
+    """A csv is dropped, a column's kind changed; a broken one is refused in words and nothing is lost."""
+    bs.load_network("asia").sample(400, seed=2).save(tmp_path / "good.csv")
+    (tmp_path / "broken.csv").write_text('a,b\n1,2\n3\n"open')
+    columns = {"<img src=x onerror=window.hacked=1>": ["x", "y"] * 100, "n": list(range(200))}
+    bs.as_table(columns).save(tmp_path / "nasty.csv")
+    with Serving(tmp_path) as serving:
+        person = Person(chromium, serving)
+        field = chromium.driver.find_element("css selector", "#file")
+        field.send_keys(str(tmp_path / "good.csv"))
+        person.until("served.source.columns?.size === 8")
+        assert chromium.count(".column-card") == 8
+        field.send_keys(str(tmp_path / "broken.csv"))
+        person.until("document.querySelector('#part-begin .warning')")
+        assert "broken" in person.text("#part-begin .warning")
+        assert person.run("return served.source.columns.size") == 8
+        person.unfold("begin")
+        field.send_keys(str(tmp_path / "nasty.csv"))
+        person.until("served.source.columns.size === 2")
+        person.choose('select[data-column="n"]', "continuous")
+        person.until("served.source.columns.get('n').kind === 'continuous'")
+        assert person.run("return window.hacked") is None
+        assert chromium.count(".column-card img") == 0
+
+
+def test_a_killed_server_is_said_and_nothing_is_lost(chromium, tmp_path):
+    with Serving(tmp_path, "--example", "asia", "--rows", "1000") as serving:
+        person = Person(chromium, serving)
+        person.search(pace="0.5")
+        person.until("served.source.run.step >= 2")
+        serving.kill()
+        person.until("document.querySelector('.status').textContent.includes('does not answer')")
+        serving.arguments[serving.arguments.index("--port") + 1] = str(serving.port)
+        serving.arguments = [
+            one for one in serving.arguments if one not in ("--example", "asia", "--rows", "1000")
+        ]
+        serving.start()
+        person.come()
+        person.until("served.source.run && served.source.run.state === 'paused'")
+        step = person.run("return served.source.run.step")
+        assert step >= 1
+        person.choose("#play-pace", "")
+        person.click("#play")
+        person.ended()
+
+
+def test_a_click_is_answered_soon(searched):
+    began = time.monotonic()
+    searched.run("return served.app.choose({node: 3})")
+    assert time.monotonic() - began < 3.0
+    assert json.loads(searched.run("return JSON.stringify(served.runs)"))
