@@ -390,6 +390,9 @@ def test_strengths_are_bars():
     assert names == ["c → d", "b → a"]
     assert [bar.get_width() for bar in figure.axes[0].patches] == [0.75, 0.5]
     assert rendered(plot_strengths({}))
+    for wrong in (1.5, "half", True, len):
+        with pytest.raises(SettingError, match="from 0 to 1"):
+            plot_strengths({}, threshold=wrong)
 
 
 def test_histograms_and_boxes_from_mappings():

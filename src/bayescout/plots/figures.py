@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bayescout.checks import as_plain
 from bayescout.errors import GraphError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
@@ -131,8 +132,13 @@ def _named(results: Any) -> list[tuple[str, Any]]:
 def plot_strengths(strengths: Any, threshold: float | None = None, title: str = "Arc strength") -> Any:
     """Plot one bar per arc, for the strongest arcs of a bootstrap, with the share that has its direction."""
     found = as_strengths(strengths)
+    least = None if threshold is None else as_plain(threshold)
+    if threshold is not None and (least is None or not 0 <= least <= 1):
+        raise SettingError(
+            f"threshold is a share of resamples from 0 to 1, such as strengths.threshold(), not {threshold!r}"
+        )
     with house_style():
-        return draw_strengths(found, threshold, title)
+        return draw_strengths(found, least, title)
 
 
 def plot_tornado(rows: Any, centre: float, title: str = "", x_label: str = "") -> Any:
