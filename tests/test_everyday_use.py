@@ -40,6 +40,8 @@ def test_everything_that_has_a_graph_writes_itself_as_svg(tmp_path):
     drawing = bs.plots.as_drawing(result, truth=asia)
     assert result.to_svg(truth=asia) == bs.plots.to_svg(drawing) != result.to_svg()
     assert "0.99" in asia.to_svg(cpts=True)
+    assert len(repr(asia.to_svg())) < 40  # a prompt shows a few words, a notebook the picture
+    assert asia.to_svg()._repr_svg_() == asia.to_svg()
 
 
 def test_a_picture_is_never_written_under_another_ending(tmp_path):

@@ -1,6 +1,7 @@
 """Resampled rows: what is drawn, that the answer does not depend on who draws, and odd data."""
 
 import json
+import multiprocessing
 
 import numpy as np
 import pandas as pd
@@ -127,6 +128,23 @@ def test_other_processes_give_the_same_answer(monkeypatch):
         table, runs=6, score=lambda counts: float(np.sum(counts**2)), workers=2, search="hill-climb"
     )
     assert found.graphs == expected.graphs
+
+
+def in_processes_of_its_own():
+    resampling.WORTH_PROCESSES = 0.0
+    bootstrap(sample(100), runs=4, workers=2, search="hill-climb", score="bic")
+
+
+@pytest.mark.slow
+def test_a_process_of_multiprocessing_ends_with_its_work():
+    """It waits for the processes that it started, and idle ones stay for five minutes."""
+    own = multiprocessing.get_context("spawn").Process(target=in_processes_of_its_own)
+    own.start()
+    own.join(100)
+    try:
+        assert own.exitcode == 0
+    finally:
+        own.kill()
 
 
 def test_reversible_edges_count_half_unless_graphs_are_counted():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import platform
 import signal
@@ -11,6 +12,7 @@ import warnings
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import lru_cache
+from multiprocessing.util import Finalize
 from typing import Any, TypeVar
 
 Made = TypeVar("Made")
@@ -76,4 +78,24 @@ def first_of_all() -> dict[str, Any]:
     backend, _ = get_active_backend()
     if not isinstance(backend, LokyBackend):
         return {}
+    _end_idle_workers_first(os.getpid())
     return {"initializer": be_a_worker, "initargs": (os.getpid(),)}
+
+
+@lru_cache(maxsize=1)
+def _end_idle_workers_first(home: int) -> None:
+    """In a process of `multiprocessing`, end idle workers before it ends.
+
+    Such a process waits for those that it started before it does anything else at its end, and idle workers
+    stay for some minutes.
+    """
+    if multiprocessing.parent_process() is not None:
+        Finalize(None, _end_idle_workers, exitpriority=100)
+
+
+def _end_idle_workers() -> None:
+    from joblib.externals.loky import reusable_executor
+
+    executor = reusable_executor._executor
+    if executor is not None:
+        executor.shutdown(wait=True, kill_workers=True)

@@ -449,12 +449,12 @@ class Network(ParameterisedGraph):
         return {self.nodes[n]: found[n] for n in asked}
 
     def predict_proba(self, data: Any, target: Label) -> NDArray[np.float64]:
-        """P(target | the row's other columns), one row of the answer per row of data.
+        """P(target | the row's other columns), one row of the answer per row of data, one column per state.
 
-        Nodes without a column and empty cells are summed out; columns of no node are left out, and values
-        that are no state of their node count as empty, each with a warning. A row whose evidence is
-        impossible in the network gets the target's distribution without evidence, and a warning counts
-        such rows.
+        The states are in the order of `states[nodes.index(target)]`. Nodes without a column and empty cells
+        are summed out; columns of no node are left out, and values that are no state of their node count as
+        empty, each with a warning. A row whose evidence is impossible in the network gets the target's
+        distribution without evidence, and a warning counts such rows.
         """
         from bayescout.network import incomplete, inference, mixed_rows
 

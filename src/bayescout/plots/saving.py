@@ -13,17 +13,29 @@ from bayescout.plots.figures import as_drawing
 from bayescout.plots.svg import to_svg
 
 
+class Svg(str):
+    """SVG text, which a notebook shows as the picture and a prompt in a few words."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return f"<SVG, {len(self):,} characters>"
+
+
 def svg_of(
     source: Any,
     path: str | PathLike[str] | None = None,
     truth: Any = None,
     strengths: Any = None,
     cpts: bool = False,
-) -> str:
+) -> Svg:
     """The drawing as SVG text, also written to `path` if one is given; the arguments of `plot_network`."""
     if path is not None:
         check_svg(path)
-    text = to_svg(as_drawing(source, truth, strengths, cpts))
+    text = Svg(to_svg(as_drawing(source, truth, strengths, cpts)))
     if path is not None:
         with atomic_write(path, text=True) as stream:
             stream.write(text)
