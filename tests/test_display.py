@@ -233,3 +233,14 @@ def test_marginals_of_a_gaussian_network_are_its_queries():
     for label, answer in model.marginals({"y": 2}).items():
         expected = model.query(label, {"y": 2})
         assert (answer.mean, answer.variance) == (expected.mean, expected.variance)
+
+
+def test_a_table_in_a_notebook_says_how_each_column_was_read():
+    table = bs.as_table({"a<b>": ["x", "y", None, "x"] * 5, "size": [0.5 * i + 0.25 for i in range(20)]})
+    shown = table._repr_html_()
+    assert table.reading in shown
+    assert "a&lt;b&gt;" in shown
+    assert "<b>" not in shown
+    for cell in ("categorical", "2: x, y", "continuous", "0.25 to 9.75", "numbers with decimals"):
+        assert cell in shown
+    assert shown.count("<tr>") == table.columns._repr_html_().count("<tr>") == 3

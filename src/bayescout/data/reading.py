@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from bayescout.display import Grid
 from bayescout.errors import printable
 from bayescout.graph.labels import counted, quoted
 
@@ -88,6 +89,14 @@ class ColumnReadings(tuple[ColumnReading, ...]):
         return "\n".join([*shown, *([f"and {counted(more, 'column')} more"] if more > 0 else [])])
 
     __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self, title: str = "Columns as read") -> str:
+        """The same as an HTML table."""
+        rows = tuple((name, kind, values, why, missing) for name, kind, values, missing, why in self.lines())
+        return Grid(title, ("column", "kind", "values", "why", "missing"), rows, numbers=1).html()
 
 
 @dataclass(frozen=True)

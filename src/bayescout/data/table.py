@@ -493,3 +493,6 @@ class Table:
             f"({discrete} discrete, {self.n_columns - discrete} continuous)"
             f"{f', {missing:,} cells missing' if missing else ''}>"
         )
+
+    def _repr_html_(self) -> str:
+        return self.columns.html(self.reading)
