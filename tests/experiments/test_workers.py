@@ -10,6 +10,9 @@ from contextlib import suppress
 
 import pytest
 
+from bayescout.evaluate.workers import first_of_all
+from bayescout.kernels.jit import compiling
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills are of POSIX systems")
 
 KILLED_AT_LAUNCH = """
@@ -94,3 +97,9 @@ def test_killed_while_its_workers_work_it_leaves_none_alive(tmp_path):
     code, said = killed(KILLED_AT_WORK, tmp_path / "toy", 0.1)
     assert code == -signal.SIGKILL
     assert b"launched" in said
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_workers_say_once_with_their_parent_that_kernels_are_compiled(told, monkeypatch):
+    monkeypatch.setattr(compiling, "told", told)
+    assert first_of_all()["initargs"] == (os.getpid(), told)

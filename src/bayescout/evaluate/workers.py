@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import platform
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -25,13 +26,19 @@ LOOK_SECONDS = 0.2
 
 
 @lru_cache(maxsize=1)
-def be_a_worker(home: int) -> None:
+def be_a_worker(home: int, told: bool = False) -> None:
     """Leave Ctrl-C, which reaches every process of a terminal, to the parent `home`, and end with it.
+
+    told  the parent has said that kernels are compiled, which need not be said again
 
     A worker does this first, before it gets any work: otherwise a worker that waits for its first run
     would outlive a parent that is killed meanwhile, and keep its standard output open.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if told:
+        from bayescout.kernels.jit import compiling
+
+        compiling.told = True
     if os.name != "posix":
         return  # no way to notice the parent's end there; loky ends idle workers after some minutes
     _end_by_signal()
@@ -79,7 +86,9 @@ def first_of_all() -> dict[str, Any]:
     if not isinstance(backend, LokyBackend):
         return {}
     _end_idle_workers_first(os.getpid())
-    return {"initializer": be_a_worker, "initargs": (os.getpid(),)}
+    kernels = sys.modules.get("bayescout.kernels.jit")
+    told = kernels is not None and kernels.compiling.told
+    return {"initializer": be_a_worker, "initargs": (os.getpid(), told)}
 
 
 @lru_cache(maxsize=1)
