@@ -90,5 +90,8 @@ def histogram(table: Table, name: Any) -> dict[str, Any]:
         return {"counts": np.bincount(found[there], minlength=len(states))[:MOST_STATES].tolist()}
     if not there.any():
         return {"edges": [], "counts": []}
-    counts, edges = np.histogram(found[there], BINS)
-    return {"edges": edges.tolist(), "counts": counts.tolist()}
+    low = float(found[there].min())
+    counts, edges = np.histogram(
+        found[there] - low, BINS
+    )  # from zero: large numbers may lie closely together
+    return {"edges": (edges + low).tolist(), "counts": counts.tolist()}

@@ -31,6 +31,13 @@ SHARED = ("id", "name", "search", "score_name", "settings", "seed", "state", "st
           "gap", "seconds", "stop_reason", "error", "knowledge", "commands", "strengths")  # fmt: skip
 
 
+def same_search(one: dict[str, Any] | None, other: dict[str, Any] | None) -> bool:
+    """Return True if the settings differ in the first graph at most, which a bootstrap does not use."""
+    if one is None or other is None:
+        return False
+    return {**one, "start": None} == {**other, "start": None}
+
+
 class NotThereError(BayescoutError):
     """A run, or a part of one, that is not there."""
 
@@ -43,9 +50,9 @@ class Run:
 
     config    the arguments of its session; `plan` the settings as a result has them, once they are known
     arcs      of the graph that is shown, as positions of `nodes`
-    strengths  True if there was a bootstrap of it
+    strengths  True if there was a bootstrap of it, with the settings that it has now
     epoch     counts how often steps were taken back: what was read of the steps before holds no longer
-    data      the fingerprint of the data
+    data      the fingerprint of the data; no other rows answer for it
     """
 
     id: str
@@ -95,6 +102,7 @@ class Runs:
         self._spare: asyncio.Task[Child] | None = None
         self._queue: list[tuple[str, float | None]] = []
         self._sent: dict[str, set[tuple[int, int]]] = {}
+        self._versions: dict[str, int] = {}
         for number, kept in project.saved_runs().items():
             known = {name: value for name, value in kept.items() if name in Run.__dataclass_fields__}
             run = self.all[number] = Run(**known)
@@ -123,7 +131,7 @@ class Runs:
 
     # ---- making and removing
 
-    def create(self, config: dict[str, Any], name: str, data: str, nodes: list[str]) -> Run:
+    def create(self, config: dict[str, Any], name: str, nodes: list[str]) -> Run:
         """A run that waits to be begun."""
         number = self.project.new_run()
         run = Run(
@@ -135,7 +143,7 @@ class Runs:
             seed=config.get("seed", 0),
             knowledge=config.get("knowledge") or "",
             config=config | {"folder": str(self.project.run_folder(number))},
-            data=data,
+            data=config["fingerprint"],
             nodes=nodes,
         )
         self.all[number] = run
@@ -193,7 +201,7 @@ class Runs:
             if live is None:
                 return None
             if run.turned and action in ("play", "step"):
-                await live.change(arcs=run.arcs)
+                await live.do("change", {"arcs": run.arcs})
                 run.turned = False
             if action == "play":
                 values = values | {"every": self._every()}
@@ -290,10 +298,19 @@ class Runs:
             live.saved = time.monotonic()
             self.save(run)
 
+    def version(self, run: Run) -> int:
+        """The number of events about a run so far, after one that tells where it stands now.
+
+        What a page fetches with this number and the events with larger ones fit together.
+        """
+        self.hub.now(("run", run.id))
+        return self._versions.get(run.id, 0)
+
     def _event(self, run: Run) -> dict[str, Any] | None:
         """How a run differs from what the pages were told last."""
         if run.id not in self.all:
             return None
+        version = self._versions[run.id] = self._versions.get(run.id, 0) + 1
         now, before = run.pairs, self._sent.get(run.id, set())
         self._sent[run.id] = now
         added, removed = now - before, before - now
@@ -308,7 +325,7 @@ class Runs:
             "turned": named(turned),
         }
         point = [run.step, run.seconds, run.score, run.best]
-        return {"type": "run", "run": run.shown(), "diff": diff, "point": point, "arcs": len(now)}
+        return {"type": "run", "run": run.shown(), "version": version, "diff": diff, "point": point}
 
     def save(self, run: Run) -> None:
         if run.id in self.all:
@@ -361,7 +378,8 @@ class Live:
             child.on_end = lambda why: self.runs.ended(self, why)
             self.child = child
             try:
-                self.about(await child.call("open", config=self.run.config))
+                config = self.run.config | {"fingerprint": self.run.data}
+                self.about(await child.call("open", config=config))
                 self.run.epoch += 1  # steps after the checkpoint were taken off
             except Refused:
                 self.runs._live.pop(self.run.id, None)
@@ -370,6 +388,8 @@ class Live:
 
     def about(self, found: dict[str, Any]) -> None:
         run = self.run
+        if run.plan is not None and not same_search(run.plan, found["settings"]):
+            run.strengths = False
         run.config, run.plan, run.nodes = found["config"], found["settings"], found["nodes"]
         run.score_name = found["score_name"]
         run.knowledge = run.config.get("knowledge") or ""
@@ -377,16 +397,14 @@ class Live:
         self.runs.on_described(run)
 
     async def do(self, action: str, values: dict[str, Any]) -> Any:
-        run = self.run
-        if action == "back":
-            run.epoch += 1
-        found = await self.child.call(action, **values)
-        if action in ("back", "change") and found is not None:
+        try:
+            found = await self.child.call(action, **values)
+        finally:  # not before: what is read while the steps are taken off must not count as read after that
+            if action in ("back", "change"):
+                self.run.epoch += 1
+        if action in ("back", "change"):
             self.about(found)
         return found
-
-    async def change(self, **values: Any) -> None:
-        self.about(await self.child.call("change", **values))
 
 
 def _retrieved(task: asyncio.Task[Any]) -> None:

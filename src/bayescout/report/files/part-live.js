@@ -83,8 +83,8 @@ export class LivePart {
     const run = await this.served.attempt(() => this.source.post(`/api/runs/${this.run.id}/${action}`, body));
     if (!run || run.id !== this.run?.id) return;
     this.source.run = { ...this.source.run, ...run };
-    if (run.state !== "running") await this.served.refetch();
     this.show();
+    if (run.state !== "running") await this.served.refetch();
   }
 
   async forked() {

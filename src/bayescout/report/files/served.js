@@ -169,7 +169,8 @@ class Served {
   }
 
   /** A run went on: its record, the arcs that came and went, a point of its curve. */
-  moved({ run, diff, point }) {
+  moved(event) {
+    const { run, diff, point, version } = event;
     const place = this.runs.findIndex((one) => one.id === run.id);
     if (place < 0) this.runs = [...this.runs, run];
     else this.runs = this.runs.map((one) => (one.id === run.id ? run : one));
@@ -177,8 +178,14 @@ class Served {
     const { source } = this;
     if (source.run?.id !== run.id || !source.net) return;
     const before = source.run;
-    source.run = { ...before, ...run };
-    if (run.state !== "running" || run.step < before.step) { this.refetch(); return; }
+    this.late?.push(event);
+    if (version <= before.version) return; // what was fetched is newer
+    source.run = { ...before, ...run, version };
+    if (run.state !== "running" || run.step < before.step || version !== before.version + 1) {
+      this.parts.live.show();
+      this.refetch();
+      return;
+    }
     if (diff) this.grow(diff);
     if (point && before.trace) {
       while (before.trace.length && before.trace.at(-1)[0] >= point[0]) before.trace.pop();
@@ -217,9 +224,9 @@ class Served {
   async fetchRun() {
     const { source, app } = this, { id } = source.run || {};
     if (!id) return;
-    const had = app.net;
-    await this.attempt(() => source.open(id));
-    if (!source.net) return;
+    const had = app.net, late = this.late = [];
+    const found = await this.attempt(() => source.open(id));
+    if (!found) return;
     if (had && had.names.length === source.net.names.length && had.names.every((name, i) => name === source.net.names[i])) source.net.names = had.names;
     app.drawing.list = [];
     app.store.set({ net: source.net, fresh: null, replay: null });
@@ -228,8 +235,11 @@ class Served {
     app.describe();
     this.parts.live.show();
     this.parts.strength.loadFor(source.run);
+    this.parts.knowledge.list();
     app.panel.show(app.store.state.selected);
-    if (app.store.state.tab === "whatif") app.whatif.refresh();
+    if (app.store.state.tab === "whatif" || app.store.state.boxes) app.whatif.refresh();
+    this.late = null;
+    for (const event of late) this.moved(event);
   }
 
   /** While a small network grows it is laid out anew now and then. */

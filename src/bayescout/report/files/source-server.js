@@ -70,6 +70,7 @@ export class ServerSource {
   /** Fetch a run and make its net; positions that a person chose are kept. */
   async open(id) {
     const detail = await this.get(`/api/runs/${id}`);
+    if (this.run?.id !== id) return null; // another run was chosen meanwhile
     this.run = detail;
     this.net = this.netOf(detail);
     return detail;
