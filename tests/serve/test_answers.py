@@ -164,7 +164,7 @@ def test_turning_an_arc_stays_in_the_class_and_keeps_the_knowledge(asia):
 
 def test_what_if_is_what_the_network_says(asia):
     result, subject, _ = asia
-    model = result.fit(prior="bdeu")
+    model = result.fit()
     asked = {
         "evidence": {"xray": "yes"},
         "do": {"smoke": "no"},
@@ -191,7 +191,7 @@ def test_what_if_is_what_the_network_says(asia):
 
 def test_the_probability_of_the_evidence_is_that_of_the_joint(asia):
     result, subject, _ = asia
-    model = result.fit(prior="bdeu")
+    model = result.fit()
     found = asking.ask({**subject, "evidence": {"xray": "yes", "smoke": "no"}}, nobody)
     assert found["p_evidence"] == pytest.approx(model.query(["xray", "smoke"])["yes", "no"])
     other = asking.ask(

@@ -23,7 +23,7 @@ def card(values: dict[str, Any], _: Any) -> dict[str, Any]:
     one, two = subject.label(values["from"]), subject.label(values["to"])
     result = subject.result
     said = result.explain(one, two)
-    closed = " -> ".join(map(str, said.cycle))
+    closed = " \N{RIGHTWARDS ARROW} ".join(map(str, said.cycle))
     worth: dict[str, Any] = {"remove": said.remove, "reverse": said.reverse, "add": said.add}
     if said.cycle:
         worth["refused"] = f"it would close the cycle {closed}"

@@ -41,6 +41,7 @@ def read(values: dict[str, Any], _: Any) -> dict[str, Any]:
         raise DataError(f"{Path(path).name}: no column can be learned from: {table.reading}")
     write_table(table, out, weights=None)
     notes = [str(one.message) for one in told if issubclass(one.category, BayescoutWarning)]
+    notes = [note for note in notes if " left out: " not in note]  # each such column says why by itself
     return described(table, left_out) | {"notes": notes, "fingerprint": table.fingerprint}
 
 

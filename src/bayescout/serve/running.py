@@ -354,6 +354,7 @@ class Work:
             "config": self.config,
             "settings": settings.to_json(),
             "score_name": settings.score,
+            "prior": settings.prior_told or "uniform",
             "nodes": self.names,
         }
 

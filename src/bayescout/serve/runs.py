@@ -8,12 +8,14 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError
 from bayescout.serve.events import EVERY, Hub
 from bayescout.serve.processes import Child, Died, Refused
 from bayescout.serve.project import Project
+from bayescout.serve.traces import TraceReader
 
 MOST_LIVE = 24
 """The most runs that have a process at once; others wait, or are taken up again when they are asked for."""
@@ -27,7 +29,7 @@ ANSWERED_IN = 0.1
 SAVED_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 
-SHARED = ("id", "name", "search", "score_name", "settings", "seed", "state", "step", "score", "best", "bound",
+SHARED = ("id", "name", "search", "score_name", "prior", "settings", "seed", "state", "step", "score", "best", "bound",
           "gap", "seconds", "stop_reason", "error", "knowledge", "commands", "strengths")  # fmt: skip
 
 
@@ -49,6 +51,7 @@ class Run:
     """A run as the project keeps it.
 
     config    the arguments of its session; `plan` the settings as a result has them, once they are known
+    prior     the structure prior in words, with the number of beliefs; empty until it is known
     arcs      of the graph that is shown, as positions of `nodes`
     strengths  True if there was a bootstrap of it, with the settings that it has now
     epoch     counts how often steps were taken back: what was read of the steps before holds no longer
@@ -64,6 +67,7 @@ class Run:
     knowledge: str
     config: dict[str, Any]
     data: str
+    prior: str = ""
     state: str = "waiting"
     step: int = 0
     score: float | None = None
@@ -90,6 +94,20 @@ class Run:
         return {(a, b) for a, b in self.arcs}
 
 
+def recover(run: Run, steps: Path) -> None:
+    """Bring a run whose server ended without a word to the last step that was written."""
+    run.state = "paused"
+    run.error = "the server ended while this run went on; play goes on from its last checkpoint"
+    reader = TraceReader(steps)
+    points = reader.points()
+    found = reader.at(int(points[-1][0])) if points else None
+    if found is None:
+        return
+    (step, run.seconds, run.score, run.best), arcs = found
+    run.step, run.arcs = int(step), [list(arc) for arc in sorted(arcs)]
+    run.bound = run.gap = None
+
+
 class Runs:
     """All runs of a project, in order."""
 
@@ -107,8 +125,7 @@ class Runs:
             known = {name: value for name, value in kept.items() if name in Run.__dataclass_fields__}
             run = self.all[number] = Run(**known)
             if run.state in ("running", "waiting"):
-                run.state = "paused"
-                run.error = "the server ended while this run went on; play goes on from its last checkpoint"
+                recover(run, project.run_folder(number) / "trace.jsonl")
             self._sent[number] = run.pairs
 
     def get(self, number: str) -> Run:
@@ -391,7 +408,7 @@ class Live:
         if run.plan is not None and not same_search(run.plan, found["settings"]):
             run.strengths = False
         run.config, run.plan, run.nodes = found["config"], found["settings"], found["nodes"]
-        run.score_name = found["score_name"]
+        run.score_name, run.prior = found["score_name"], found["prior"]
         run.knowledge = run.config.get("knowledge") or ""
         self.runs.save(run)
         self.runs.on_described(run)

@@ -12,7 +12,7 @@ from typing import Any
 
 from bayescout.errors import BayescoutError, SettingError
 from bayescout.formats import FORMATS, networks
-from bayescout.scores import PRIORS, SCORES
+from bayescout.scores import AUTO_PRIOR, PRIORS, SCORES
 from bayescout.search import SEARCHES, Knowledge
 from bayescout.search.frame.contradiction import contradiction
 from bayescout.serve.bootstraps import Strengths
@@ -334,6 +334,7 @@ def offered() -> dict[str, Any]:
         "searches": catalogue(SEARCHES),
         "scores": catalogue(SCORES),
         "priors": [{"name": name} for name in PRIORS],
+        "prior": {"automatic": AUTO_PRIOR, "named": "uniform"},
         "examples": [{"name": n.name, "nodes": n.nodes, "arcs": n.arcs} for n in networks()],
         "formats": formats(),
     }

@@ -4,6 +4,7 @@ import { button, download, element, figure } from "./core.js";
 import { section } from "./part-begin.js";
 
 const EMPTY = { text: "", tiers: [], required: [], forbidden: [], beliefs: [], max_parents: null };
+const PIECES = { tiers: "the tiers", order: "the order", max_parents: "the most parents" };
 const WORDS = { required: "must be", forbidden: "must not be", beliefs: "is believed" };
 
 export class KnowledgePart {
@@ -81,7 +82,7 @@ export class KnowledgePart {
     if (wanted.required) app.store.set({ knowledge: { ...this.now, ...wanted } });
     app.store.set({ cycle });
     const end = () => { this.problem.replaceChildren(); app.store.set({ cycle: null, knowledge: this.now }); };
-    this.problem.replaceChildren(element("p", { class: "warning", id: "contradiction" }, error.message), cycle ? element("p", { class: "note" }, `The contradiction: ${[...cycle, cycle[0]].join(" → ")}.`) : "", button("Take it back", end, { id: "take-back" }));
+    this.problem.replaceChildren(element("p", { class: "warning", id: "contradiction" }, error.message.replaceAll(" -> ", " → ")), cycle && !error.message.includes("cycle") ? element("p", { class: "note" }, `The contradiction: ${[...cycle, cycle[0]].join(" → ")}.`) : "", button("Take it back", end, { id: "take-back" }));
     if (cycle && app.net) app.drawing.reveal(cycle.map((name) => app.net.index.get(name)).filter((i) => i !== undefined));
   }
 
@@ -103,7 +104,7 @@ export class KnowledgePart {
     }
     if (this.now.tiers?.length) made.push(element("p", { class: "note" }, `${this.now.tiers.length} tiers: ${this.now.tiers.map((tier) => tier.length).join(", ")} variables.`));
     const whole = this.priced.filter(({ kind }) => !(kind in WORDS));
-    made.push(...whole.map((one) => element("div", { class: "item" }, element("span", {}, one.item), element("small", { class: "price" }, priceIn(one)))));
+    made.push(...whole.map((one) => element("div", { class: "item" }, element("span", {}, PIECES[one.kind] || one.item), element("small", { class: "price" }, priceIn(one)))));
     if (this.prices && !made.length) made.push(element("p", { class: "note" }, "Nothing is known, so nothing costs."));
     this.items.replaceChildren(...made);
     this.hint.hidden = made.length > 0;

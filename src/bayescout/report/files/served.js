@@ -8,7 +8,7 @@ import { LivePart } from "./part-live.js";
 import { SearchPart } from "./part-search.js";
 import { SharePart } from "./part-share.js";
 import { StrengthPart } from "./part-strength.js";
-import { button, counted, element, figure, segments } from "./core.js";
+import { button, counted, drawn, element, figure, segments } from "./core.js";
 import { withArcs } from "./network.js";
 import { ServerSource } from "./source-server.js";
 import { noQuestion } from "./whatif.js";
@@ -56,7 +56,7 @@ class Served {
     });
     const bar = element(
       "header", { class: "topbar" }, element("h1", {}, "bayescout"), element("span", { class: "name" }, project.name || ""), this.about, this.status,
-      element("span", { class: "right" }, app.searchHolder, this.undo, this.redo, this.folding("rail", "Left"), this.folding("side", "Right"), themeButton()),
+      element("span", { class: "right" }, app.searchHolder, this.undo, this.redo, this.folding("rail", "left"), this.folding("side", "right"), themeButton()),
     );
     bar.addEventListener("theme", () => app.drawing.resized());
     app.root.prepend(bar);
@@ -70,11 +70,13 @@ class Served {
   }
 
   /** A switch that puts a side of the page away. */
-  folding(name, words) {
-    const made = button(words, () => {
+  folding(name, where) {
+    const filled = drawn("rect", { x: where === "left" ? 1 : 10, y: 1, width: 5, height: 12, fill: "currentColor" });
+    const icon = drawn("svg", { viewBox: "0 0 16 14", width: 16, height: 14, "aria-hidden": "true" }, drawn("rect", { x: 1, y: 1, width: 14, height: 12, rx: 1, fill: "none", stroke: "currentColor" }), filled);
+    const about = `Show or hide the ${where} side`, made = button(icon, () => {
       const away = this.app.root.classList.toggle(`no-${name}`);
       made.setAttribute("aria-pressed", String(!away));
-    }, { id: `fold-${name}`, "aria-pressed": "true", title: `Show or hide the ${words.toLowerCase()} side` });
+    }, { id: `fold-${name}`, class: "icon", "aria-pressed": "true", "aria-label": about, title: about });
     return made;
   }
 
