@@ -286,7 +286,7 @@ class Result:
         """Write one self-contained HTML page: the network to explore, its evidence, and how to repeat it.
 
         `truth` is a graph or network to compare with, `model` a network fitted to this graph whose
-        parameters are shown in place of maximum likelihood ones.
+        parameters are shown in place of those of `fit()`.
         """
         from bayescout.report.page import write_report
 

@@ -18,7 +18,7 @@ from bayescout.graph.pdag import Pdag
 from bayescout.plots import draw_graph, to_svg
 from bayescout.plots.crossings import Layers
 from bayescout.plots.layers import assign
-from bayescout.plots.layout import BOX_GAP, arc_pairs, label_size, layered
+from bayescout.plots.layout import USUAL, arc_pairs, label_size, layered
 from bayescout.plots.spacing import centred, leftmost
 from tests.graph.drawn_graphs import dags, pdags
 from tests.strategies import examples
@@ -151,7 +151,7 @@ def test_many_leaves_do_not_make_one_endless_row():
     star = Dag.from_arcs([("centre", f"leaf {k}") for k in range(60)])
     layout = layered(star)
     check_laws(layout, arc_pairs(star))
-    assert layout.width < 60 * (label_size("leaf 10")[0] + BOX_GAP) / 3
+    assert layout.width < 60 * (label_size("leaf 10")[0] + USUAL.boxes) / 3
 
 
 def test_single_nodes_stand_in_rows_below():

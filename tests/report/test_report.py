@@ -81,16 +81,18 @@ def test_facts_are_said_in_words():
 
 def test_the_parameters_are_those_of_the_fit(learned, tmp_path):
     page = written(learned, tmp_path)
-    model = learned.fit(prior="mle")
-    assert model.n_undefined, "the data should leave a row undefined"
-    for i, node in enumerate(learned.dag.nodes):
-        words = page.text(f"parameters-{i}")
-        for _, row in model.cpt(node).rows():
-            for value in ["---"] if row is None else [f"{p:.4f}" for p in row if p >= 0.00005]:
-                assert value in words
-    given_model = written(learned, tmp_path, model=learned.fit(prior="laplace"))
-    assert "---" not in "".join(given_model.text(f"parameters-{i}") for i in range(8))
+    assert "the prior bdeu" in page.text("parameters")
+    undefined = learned.fit(prior="mle")
+    assert undefined.n_undefined, "the data should leave a row undefined"
+    given_model = written(learned, tmp_path, model=undefined)
     assert "given to the report" in given_model.text("parameters")
+    for model, written_page in ((learned.fit(), page), (undefined, given_model)):
+        for i, node in enumerate(learned.dag.nodes):
+            words = written_page.text(f"parameters-{i}")
+            for _, row in model.cpt(node).rows():
+                for value in ["---"] if row is None else [f"{p:.4f}" for p in row if p >= 0.00005]:
+                    assert value in words
+    assert "---" not in "".join(page.text(f"parameters-{i}") for i in range(8))
 
 
 def test_gaussian_results_show_regressions(tmp_path):

@@ -171,7 +171,7 @@ def test_a_node_shows_its_neighbours_data_and_parameters(page, results):
         assert parent in words
     assert "In the data" in words
     assert "P(dysp | " in words
-    first = next(row for _, row in result.fit(prior="mle").cpt("dysp").rows() if row)
+    first = next(row for _, row in result.fit().cpt("dysp").rows() if row)
     assert f"{first[0]:.4f}" in words
     browser.click("#panel ul button")
     assert "Without this arc" in browser.text("#panel")

@@ -33,8 +33,9 @@ def asia(tmp_path_factory):
 
 def subject_of(result, folder):
     arcs = [[p, c] for c, own in enumerate(result.dag.parents) for p in own]
-    settings, table = result.settings.to_json(), str(folder / "table.arrow")
-    return {"table": table, "settings": settings, "nodes": list(result.dag.nodes), "arcs": arcs}
+    table = str(folder / "table.arrow")
+    graph = {"settings": result.settings.to_json(), "nodes": list(result.dag.nodes), "arcs": arcs}
+    return {"table": table, "fingerprint": bs.read_table(table).fingerprint, **graph}
 
 
 # ---- columns
@@ -163,7 +164,7 @@ def test_turning_an_arc_stays_in_the_class_and_keeps_the_knowledge(asia):
 
 def test_what_if_is_what_the_network_says(asia):
     result, subject, _ = asia
-    model = result.fit(prior="bdeu")
+    model = result.fit()
     asked = {
         "evidence": {"xray": "yes"},
         "do": {"smoke": "no"},
@@ -190,7 +191,7 @@ def test_what_if_is_what_the_network_says(asia):
 
 def test_the_probability_of_the_evidence_is_that_of_the_joint(asia):
     result, subject, _ = asia
-    model = result.fit(prior="bdeu")
+    model = result.fit()
     found = asking.ask({**subject, "evidence": {"xray": "yes", "smoke": "no"}}, nobody)
     assert found["p_evidence"] == pytest.approx(model.query(["xray", "smoke"])["yes", "no"])
     other = asking.ask(
@@ -252,7 +253,10 @@ def test_fields_and_text_of_knowledge_are_one():
 def test_a_price_is_what_the_score_gains_without_the_piece(asia):
     _, subject, path = asia
     text = "require asia -> dysp\nforbid lung -> either\nforbid either -> lung\n"
-    found = {one["item"]: one["price"] for one in costs.prices({**subject, "knowledge": text}, nobody)}
+    told = costs.prices({**subject, "knowledge": text}, nobody)
+    found = {one["item"]: one["price"] for one in told}
+    assert [one["kind"] for one in told] == ["required", "forbidden", "forbidden"]
+    assert told[1]["pair"] == ["lung", "either"]
     free = bs.learn(path, "hill-climb", "bdeu", knowledge=bs.Knowledge.parse(text.split("\n", 1)[1]))
     held = bs.learn(path, "hill-climb", "bdeu", knowledge=bs.Knowledge.parse(text))
     assert found["asia -> dysp required"] == pytest.approx(free.score - held.score, abs=1.0)
@@ -264,11 +268,12 @@ def test_a_price_is_what_the_score_gains_without_the_piece(asia):
 @pytest.mark.parametrize("search", ["hill-climb", "k2-random"])
 def test_an_estimate_is_of_a_trial(asia, search, monkeypatch):
     config = {"table": asia[1]["table"], "search": search, "score": "bdeu"}
-    found = costs.estimate({"config": config}, nobody)
+    values = {"fingerprint": asia[1]["fingerprint"]}
+    found = costs.estimate({**values, "config": config}, nobody)
     assert found["families"] == bs.learn(asia[2], search, "bdeu").counters.evaluations
     assert "came to its end" in found["why"]
     monkeypatch.setattr(costs, "TRIAL", 1e-9)
-    short = costs.estimate({"config": config | {"max_time": 1e-6}}, nobody)
+    short = costs.estimate({**values, "config": config | {"max_time": 1e-6}}, nobody)
     assert short["seconds"] == 1e-6
     assert "limit" in short["why"]
 

@@ -28,7 +28,8 @@ def begun(asia, tmp_path):
     def begin(**config):
         folder = tmp_path / config.pop("name", "run")
         folder.mkdir(exist_ok=True)
-        usual = {"folder": str(folder), "table": asia[1], "search": "tabu", "score": "bdeu", "workers": 1}
+        usual = {"folder": str(folder), "table": asia[1], "fingerprint": asia[0].fingerprint}
+        usual |= {"search": "tabu", "score": "bdeu", "workers": 1}
         made.append(Work(usual | config))
         return made[-1]
 

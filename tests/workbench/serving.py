@@ -35,6 +35,11 @@ class Serving:
     def kill(self):
         self.process.kill()
         self.process.wait(20)
+        self.close()
+
+    def close(self):
+        for stream in (self.process.stdout, self.process.stderr):
+            stream.close()
 
     def __enter__(self):
         return self
@@ -46,8 +51,7 @@ class Serving:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
                 self.kill()
-        for stream in (self.process.stdout, self.process.stderr):
-            stream.close()
+        self.close()
 
 
 class Person:

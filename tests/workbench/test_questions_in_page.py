@@ -10,7 +10,9 @@ import pytest
 import bayescout as bs
 from bayescout.report import asking
 from bayescout.report.asking import model_data
+from tests.report.browser import ENTER
 from tests.report.pages import asia, read
+from tests.search.drawn_problems import gaussian
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*that the data never showed:bayescout.errors.BayescoutWarning"
@@ -97,7 +99,7 @@ def test_the_page_answers_as_the_library_does(chromium, tmp_path):
     result.report(tmp_path / "asia.html")
     chromium.complaints()
     chromium.open(tmp_path / "asia.html")
-    same_answers(chromium, result, result.fit(prior="mle"), questions=25, seed=1)
+    same_answers(chromium, result, result.fit(), questions=25, seed=1)
     assert chromium.complaints() == []
 
 
@@ -107,13 +109,13 @@ def test_larger_networks_answer_the_same(chromium, tmp_path, name):
     result = at_truth(name)
     result.report(tmp_path / "page.html")
     chromium.open(tmp_path / "page.html")
-    same_answers(chromium, result, result.fit(prior="mle"), questions=12, seed=2)
+    same_answers(chromium, result, result.fit(), questions=12, seed=2)
 
 
 def test_a_person_asks(chromium, tmp_path):
     """Clicks on states: observed, set from outside, ruled out, and all of it taken back."""
     result = asia()
-    model = result.fit(prior="mle")
+    model = result.fit()
     result.report(tmp_path / "asia.html")
     chromium.open(tmp_path / "asia.html")
     chromium.size(1280, 720)
@@ -145,9 +147,103 @@ def test_a_person_asks(chromium, tmp_path):
     chromium.until("document.querySelectorAll('.chip').length === 2")
 
 
+NUMBERS = """
+const [observe, act, target] = arguments;
+const question = {observe: new Map(observe), act: new Map(act), rule: new Map(), target};
+return window.workbench.source.ask(question).then(({marginals, log, conflict, information}) =>
+  ({marginals, log, conflict, information}));
+"""
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """A learned network of numbers, and the page of it."""
+    path = tmp_path_factory.mktemp("numbers") / "page.html"
+    result = bs.learn(gaussian(rows=300, seed=3), "hill-climb", "bic")
+    result.report(path)
+    return result, result.fit(), path
+
+
+@pytest.mark.slow
+def test_a_network_of_numbers_answers_as_the_library_does(chromium, numbers):
+    result, model, path = numbers
+    chromium.complaints()
+    chromium.open(path)
+    rng = np.random.default_rng(4)
+    nodes = result.dag.nodes
+    for _ in range(25):
+        drawn = rng.permutation(len(nodes)).tolist()
+        k, d = int(rng.integers(0, 3)), int(rng.integers(0, 2))
+        observe = [[node, float(rng.normal(0, 2))] for node in drawn[:k]]
+        act = [[node, float(rng.normal(0, 2))] for node in drawn[k : k + d]]
+        target = drawn[k + d]
+        told = chromium.run(NUMBERS, observe, act, target)
+        acted = model.do({nodes[n]: value for n, value in act}) if act else model
+        evidence = {nodes[n]: value for n, value in observe}
+        found = acted.marginals(evidence or None)
+        for node, mine in zip(nodes, told["marginals"], strict=True):
+            assert mine["mean"] == pytest.approx(float(found[node].mean), abs=1e-8)
+            assert mine["sd"] == pytest.approx(float(found[node].deviation), abs=1e-7)
+        if evidence:
+            conflict = acted.conflict(evidence)
+            assert told["log"] == pytest.approx(conflict.log_evidence, abs=1e-8)
+            if len(evidence) > 1:
+                assert told["conflict"] == pytest.approx(conflict.value, abs=1e-8)
+        expected = {one.node: one.information for one in acted.information(nodes[target], evidence or None)}
+        mine = {nodes[node]: nats for node, nats in told["information"]}
+        assert mine == pytest.approx({label: expected[label] for label in mine}, abs=1e-8)
+        assert all(value < 1e-8 for label, value in expected.items() if label not in mine)
+    assert chromium.complaints() == []
+
+
+@pytest.mark.slow
+def test_a_person_asks_about_numbers(chromium, numbers):
+    """A value typed in is observed, then set from outside, then taken back; a click on a density observes."""
+    result, model, path = numbers
+    parent, child = next(iter(result.dag.arcs()))
+    a, b = result.dag.index(parent), result.dag.index(child)
+    chromium.size(1280, 720)
+    chromium.open(path)
+    chromium.click("#tab-whatif")
+    chromium.until(f"document.querySelectorAll('.monitor.number').length === {len(result.dag)}")
+    chromium.type(f'[data-variable="{a}"][data-state="value"]', "1.5" + ENTER)
+    chromium.until("document.querySelector('.chip.observed')")
+    given = model.marginals({parent: 1.5})[child]
+    assert f"mean {float(given.mean):.4g}".replace("-", "−") in chromium.text(
+        f'[data-monitor="{b}"] .moments'
+    )
+    assert f"{parent} = 1.5" in chromium.text(".chips")
+    assert chromium.run("return document.activeElement.dataset.state") == "value", "the focus stays"
+    chromium.click(f'[data-variable="{a}"][data-state="act"]')
+    chromium.until("document.querySelector('.chip.done')")
+    acted = model.do({parent: 1.5}).marginals()[child]
+    assert f"mean {float(acted.mean):.4g}".replace("-", "−") in chromium.text(
+        f'[data-monitor="{b}"] .moments'
+    )
+    chromium.click(f'[data-variable="{a}"][data-state="act"]')
+    chromium.until("!document.querySelector('.chip')")
+    chromium.click(f'[data-monitor="{b}"] .density')  # in the middle of what is shown
+    chromium.until("document.querySelector('.chip.observed')")
+    assert chromium.count(f'[data-monitor="{b}"] .density-at') == 1
+    chromium.click("#bars")
+    chromium.until(f"document.querySelectorAll('#graph .inner').length === {len(result.dag)}")
+
+
+@pytest.mark.slow
+def test_what_a_page_cannot_answer_it_says(chromium, tmp_path):
+    """A network of states and numbers needs the library."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 300)
+    rows = {"group": [["a", "b"][k] for k in group], "size": (rng.normal(size=300) + 2 * group).tolist()}
+    bs.learn(bs.as_table(rows)).report(tmp_path / "page.html")
+    chromium.open(tmp_path / "page.html")
+    chromium.click("#tab-whatif")
+    assert "use bayescout serve, or model.query in Python" in chromium.text("#whatif")
+
+
 def test_what_is_too_large_is_left_out_and_said(chromium, tmp_path, monkeypatch):
     result = asia()
-    model = result.fit(prior="mle")
+    model = result.fit()
     monkeypatch.setattr(asking, "MOST_CELLS", 3)
     told = model_data(model, result.dag)
     assert "tables" not in told
@@ -166,7 +262,7 @@ def test_what_is_too_large_is_left_out_and_said(chromium, tmp_path, monkeypatch)
 
 def test_tables_are_the_models(tmp_path):
     result = asia()
-    model = result.fit(prior="mle")
+    model = result.fit()
     told = model_data(model, result.dag)
     for node, label in enumerate(result.dag.nodes):
         assert [result.dag.nodes[p] for p in told["parents"][node]] == list(model.dag.parents_of(label))

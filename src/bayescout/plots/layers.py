@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import NamedTuple
 
 from bayescout.plots.spacing import leftmost
 
 Pair = tuple[int, int]
 Size = tuple[int, int]
 
-LEAST_WIDTH = 800
-BREADTH = 1.5
-"""Largest width of a layer, relative to the side of a square that holds all boxes."""
 FEW_LINES = 2
 """A node with more lines is not moved away from them to make room."""
 
 
-def assign(arcs: Sequence[Pair], room: Sequence[Size]) -> list[int]:
+class WidthLimit(NamedTuple):
+    """Largest width of a layer: `breadth` sides of a square that holds all boxes, and never below `least`."""
+
+    least: float = 800
+    breadth: float = 1.5
+
+
+USUAL_LIMIT = WidthLimit()
+
+
+def assign(arcs: Sequence[Pair], room: Sequence[Size], limit: WidthLimit = USUAL_LIMIT) -> list[int]:
     """The layer of each node, from 0, with every arc leading down and a nearly minimal total length of arcs.
 
     `room` is the size of each node, with the gaps around it. First the total is minimised; then nodes that
@@ -25,11 +33,13 @@ def assign(arcs: Sequence[Pair], room: Sequence[Size]) -> list[int]:
     children to layers below, and nodes without parents to layers above.
     """
     layer = leftmost(len(room), [(a, b, 1) for a, b in arcs], [(a, b, 0, 1) for a, b in arcs])
-    return _Layering(arcs, room, layer).settled()
+    return _Layering(arcs, room, layer, limit).settled()
 
 
 class _Layering:
-    def __init__(self, arcs: Sequence[Pair], room: Sequence[Size], layer: list[int]) -> None:
+    def __init__(
+        self, arcs: Sequence[Pair], room: Sequence[Size], layer: list[int], limit: WidthLimit
+    ) -> None:
         self.wide = [w for w, _ in room]
         self.layer = layer
         self.parents: list[list[int]] = [[] for _ in room]
@@ -37,7 +47,7 @@ class _Layering:
         for a, b in arcs:
             self.parents[b].append(a)
             self.children[a].append(b)
-        self.limit = max(LEAST_WIDTH, BREADTH * sqrt(sum(w * h for w, h in room)))
+        self.limit = max(limit.least, limit.breadth * sqrt(sum(w * h for w, h in room)))
         self.used: dict[int, int] = {}
         for node, own in enumerate(layer):
             self.used[own] = self.used.get(own, 0) + self.wide[node]

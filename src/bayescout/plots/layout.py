@@ -13,7 +13,7 @@ from bayescout.graph.labels import Label
 from bayescout.graph.orders import peel_roots
 from bayescout.graph.pdag import Pdag
 from bayescout.plots.crossings import Layers
-from bayescout.plots.layers import assign
+from bayescout.plots.layers import USUAL_LIMIT, WidthLimit, assign
 from bayescout.plots.spacing import centred
 from bayescout.plots.text import one_line, shortened, text_width
 
@@ -24,13 +24,32 @@ Size = tuple[float, float]
 FONT_SIZE = 12.0
 MARGIN = 12.0
 BOX_HEIGHT = 26
-BOX_PADDING = 10
-BOX_GAP, LINE_GAP = 22, 12
-"""Least gap between two boxes of a layer, and between a line and its neighbour in a layer."""
-LAYER_GAP, WIDEST_LAYER_GAP = 38, 110
-PORT_GAP = 14
-"""Gap between the ends of two lines at one side of a box."""
+WIDEST_LAYER_GAP = 110
 COMPONENT_GAP = 36
+
+
+@dataclass(frozen=True)
+class Spacing:
+    """How much room a drawing has.
+
+    padding   between a label and the ends of its box
+    boxes     least gap between two boxes of a layer; `lines` between a line and its neighbour in a layer
+    layers    least gap between two layers
+    ports     gap between the ends of two lines at one side of a box
+    limit     how wide a layer may become
+    """
+
+    padding: int = 10
+    boxes: int = 22
+    lines: int = 12
+    layers: int = 38
+    ports: int = 14
+    limit: WidthLimit = USUAL_LIMIT
+
+
+USUAL = Spacing()
+CLOSE = Spacing(padding=5, boxes=8, lines=6, layers=26, ports=8, limit=WidthLimit(400, 1.1))
+"""For a frame on a screen: as many words at a readable size as can be."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +91,14 @@ class Layout:
 
 def label_size(label: Label) -> Size:
     """A box that holds the label, shortened, on one line."""
-    return 2 * BOX_PADDING + text_width(shortened(one_line(label)), FONT_SIZE), BOX_HEIGHT
+    return 2 * USUAL.padding + text_width(shortened(one_line(label)), FONT_SIZE), BOX_HEIGHT
 
 
 def layered(
-    graph: Dag | Pdag, size_of: Callable[[Label], Size] = label_size, more: Sequence[Pair] = ()
+    graph: Dag | Pdag,
+    size_of: Callable[[Label], Size] = label_size,
+    more: Sequence[Pair] = (),
+    spacing: Spacing = USUAL,
 ) -> Layout:
     """Lay out a graph in layers, every parent above its children (Sugiyama and others 1981).
 
@@ -88,8 +110,8 @@ def layered(
     sizes = [(round(w + 0.5), round(h + 0.5)) for w, h in map(size_of, graph.nodes)]
     boxes: dict[int, Box] = {}
     routes: dict[Pair, tuple[Point, ...]] = {}
-    pieces = [_component(part, sizes, down) for part in _components(len(graph), down)]
-    width, height = _packed(pieces, boxes, routes)
+    pieces = [_component(part, sizes, down, spacing) for part in _components(len(graph), down)]
+    width, height = _packed(pieces, boxes, routes, spacing)
     found = []
     for a, b in [*own, *more]:
         points = routes[a, b] if (a, b) in routes else routes[b, a][::-1]
@@ -177,11 +199,13 @@ class _Piece:
 class _Chains:
     """A component's vertices: its nodes, and one bend for every layer that an arc passes."""
 
-    def __init__(self, nodes: list[int], arcs: list[Pair], sizes: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self, nodes: list[int], arcs: list[Pair], sizes: Sequence[tuple[int, int]], spacing: Spacing
+    ) -> None:
         position = {node: k for k, node in enumerate(nodes)}
         inner = [(position[a], position[b]) for a, b in arcs]
-        room = [(sizes[node][0] + BOX_GAP, sizes[node][1] + LAYER_GAP) for node in nodes]
-        self.layer = assign(inner, room)
+        room = [(sizes[node][0] + spacing.boxes, sizes[node][1] + spacing.layers) for node in nodes]
+        self.layer = assign(inner, room, spacing.limit)
         self.chains: list[list[int]] = []
         for a, b in inner:
             bends = range(len(self.layer), len(self.layer) + self.layer[b] - self.layer[a] - 1)
@@ -190,16 +214,18 @@ class _Chains:
         self.lines = [line for chain in self.chains for line in pairwise(chain)]
 
 
-def _component(nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequence[Pair]) -> _Piece:
+def _component(
+    nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequence[Pair], spacing: Spacing
+) -> _Piece:
     inside = set(nodes)
     own = [arc for arc in arcs if arc[0] in inside]
-    drawn = _Chains(nodes, own, sizes)
+    drawn = _Chains(nodes, own, sizes, spacing)
     layers = Layers(drawn.layer, drawn.lines)
     order = layers.ordered()
     extent = [sizes[node] for node in nodes] + [(0, 0)] * (len(drawn.layer) - len(nodes))
-    ports = _ports(layers, order, extent, drawn.lines)
-    xs = _across(order, extent, drawn.lines, ports, len(nodes))
-    tops, bottoms = _down(order, extent, drawn.lines, ports, xs)
+    ports = _ports(layers, order, extent, drawn.lines, spacing)
+    xs = _across(order, extent, drawn.lines, ports, len(nodes), spacing)
+    tops, bottoms = _down(order, extent, drawn.lines, ports, xs, spacing)
     boxes = {
         node: Box(xs[k], (tops[drawn.layer[k]] + bottoms[drawn.layer[k]]) / 2, *sizes[node])
         for k, node in enumerate(nodes)
@@ -219,7 +245,11 @@ def _component(nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequenc
 
 
 def _ports(
-    layers: Layers, order: list[list[int]], extent: Sequence[tuple[int, int]], lines: list[Pair]
+    layers: Layers,
+    order: list[list[int]],
+    extent: Sequence[tuple[int, int]],
+    lines: list[Pair],
+    spacing: Spacing,
 ) -> list[tuple[int, int]]:
     """For each line, the offsets from the middle at which its upper and lower ends are attached, in order."""
     place = layers.places(order)
@@ -227,8 +257,8 @@ def _ports(
     for vertex in range(len(layers.layer)):
         for near, lower in ((layers.below[vertex], False), (layers.above[vertex], True)):
             ends = sorted(near, key=place.__getitem__)
-            room = max(0, extent[vertex][0] - 2 * BOX_PADDING)
-            gap = min(PORT_GAP, room / max(1, len(ends) - 1))
+            room = max(0, extent[vertex][0] - 2 * spacing.padding)
+            gap = min(spacing.ports, room / max(1, len(ends) - 1))
             for k, other in enumerate(ends):
                 offset[vertex, other, lower] = round((k - (len(ends) - 1) / 2) * gap)
     return [(offset[upper, lower, False], offset[lower, upper, True]) for upper, lower in lines]
@@ -240,12 +270,13 @@ def _across(
     lines: list[Pair],
     ports: list[tuple[int, int]],
     nodes: int,
+    spacing: Spacing,
 ) -> list[float]:
     """The x of every vertex: neighbours apart, lines as upright as possible, long lines most of all."""
     gaps = []
     for row in order:
         for left, right in pairwise(row):
-            between = BOX_GAP if left < nodes and right < nodes else LINE_GAP
+            between = spacing.boxes if left < nodes and right < nodes else spacing.lines
             gaps.append((left, right, (extent[left][0] + extent[right][0] + 1) // 2 + between))
     links = []
     for (upper, lower), (leaves, arrives) in zip(lines, ports, strict=True):
@@ -260,6 +291,7 @@ def _down(
     lines: list[Pair],
     ports: list[tuple[int, int]],
     xs: list[float],
+    spacing: Spacing,
 ) -> tuple[list[float], list[float]]:
     """The top and bottom of every layer; layers are further apart if lines between them run far sideways."""
     layer = {vertex: k for k, row in enumerate(order) for vertex in row}
@@ -272,7 +304,7 @@ def _down(
         height = max(extent[vertex][1] for vertex in row)
         tops.append(y)
         bottoms.append(y + height)
-        y += height + min(WIDEST_LAYER_GAP, max(LAYER_GAP, 14 + 2.6 * sqrt(run)))
+        y += height + min(WIDEST_LAYER_GAP, max(spacing.layers, 14 + 2.6 * sqrt(run)))
     return tops, bottoms
 
 
@@ -309,7 +341,7 @@ def _shifted(piece: _Piece, dx: float, dy: float) -> _Piece:
 
 
 def _packed(
-    pieces: list[_Piece], boxes: dict[int, Box], routes: dict[Pair, tuple[Point, ...]]
+    pieces: list[_Piece], boxes: dict[int, Box], routes: dict[Pair, tuple[Point, ...]], spacing: Spacing
 ) -> tuple[float, float]:
     """Put components side by side in rows, single nodes in their own rows below; fills boxes and routes."""
     joined = [piece for piece in pieces if len(piece.boxes) > 1]
@@ -318,7 +350,7 @@ def _packed(
     limit = max([sqrt(area * 1.8), *(piece.width for piece in pieces)])
     y = MARGIN
     reached = MARGIN
-    for group, gap in ((joined, float(COMPONENT_GAP)), (single, float(BOX_GAP))):
+    for group, gap in ((joined, float(COMPONENT_GAP)), (single, float(spacing.boxes))):
         x, tallest = MARGIN, 0.0
         for piece in group:
             if tallest and x + piece.width > MARGIN + limit:

@@ -10,6 +10,7 @@ from itertools import islice
 from bayescout.errors import BayescoutError, BayescoutWarning, GraphError, NetworkError
 from bayescout.graph.labels import check_same_nodes, counted
 from bayescout.network import Network, Regression, Regressions
+from bayescout.network.fit import LEARNED_PRIOR
 from bayescout.network.node import Parameters
 from bayescout.report.wording import probability, short, shown, text
 from bayescout.result import Result
@@ -49,22 +50,28 @@ def fitted(result: Result, model: Network | None) -> tuple[Network | None, str]:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayescoutWarning)
-            found = result.fit(prior="mle")
+            found = result.fit()
     except BayescoutError as error:
         return None, f"No parameters could be fitted: {error}."
-    how = "Fitted to the data by maximum likelihood."
-    tables = sum(node.n_undefined for node in found.distributions if node.states is not None)
+    return found, " ".join([_how(found), *(f"Note: {warning.message}." for warning in caught)])
+
+
+def _how(found: Network) -> str:
+    """How the parameters of `result.fit()` come from the data."""
+    tables = sum(node.states is not None for node in found.distributions)
+    how = "Regressions are fitted to the data by least squares." if tables < len(found.nodes) else ""
     if tables:
-        how += (
-            f" {counted(tables, 'row')} marked --- cannot be estimated, as the data never show "
-            f"those values of the parents; result.fit() fills them in."
+        how = (
+            f"Probabilities are the shares of the rows, with one row more spread evenly over each table (the "
+            f"prior {LEARNED_PRIOR}), so that nothing is impossible because the data never showed it; "
+            f'result.fit(prior="mle") gives the shares alone. {how}'
         )
-    if found.n_undefined > tables:
+    if found.n_undefined:
         how += (
-            f" {counted(found.n_undefined - tables, 'regression')} marked --- cannot be estimated, as the "
-            f"data never show those values of the parents; the regression over all rows is used there."
+            f" {counted(found.n_undefined, 'regression')} marked --- cannot be estimated, as the data never "
+            f"show those values of the parents; the regression over all rows is used there."
         )
-    return found, " ".join([how, *(f"Note: {warning.message}." for warning in caught)])
+    return how.strip()
 
 
 def _checked(result: Result, model: Network) -> Network:

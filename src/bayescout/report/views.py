@@ -8,8 +8,8 @@ from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import check_same_nodes
 from bayescout.graph.pdag import Pdag
-from bayescout.plots.layout import Box, Layout, Route, label_size, layered
-from bayescout.plots.text import one_line, shortened
+from bayescout.plots.layout import CLOSE, USUAL, Box, Layout, Route, label_size, layered
+from bayescout.plots.text import one_line, shortened, text_width
 from bayescout.report.facts import in_words
 from bayescout.result import Result
 
@@ -86,9 +86,20 @@ def graph_data(result: Result, names: tuple[str, ...], reference: Dag | Pdag | N
     }
 
 
+FONT_SIZE, BOX_HEIGHT = 13.0, 22
+"""Of a drawing that is to be read at once; a larger one is moved about in, and has room."""
+
+
 def _layout(dag: Dag, names: tuple[str, ...], more: list[Pair]) -> Layout:
-    sizes = {label: label_size(name) for label, name in zip(dag.nodes, names, strict=True)}
-    return layered(dag, sizes.__getitem__, more)
+    close = len(dag) <= FLAT_BEYOND
+    size = close_size if close else label_size
+    sizes = {label: size(name) for label, name in zip(dag.nodes, names, strict=True)}
+    return layered(dag, sizes.__getitem__, more, CLOSE if close else USUAL)
+
+
+def close_size(name: str) -> tuple[float, float]:
+    """A box hardly larger than its label."""
+    return 2 * CLOSE.padding + text_width(shortened(one_line(name)), FONT_SIZE), BOX_HEIGHT
 
 
 FLAT_BEYOND = 150

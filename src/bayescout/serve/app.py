@@ -16,7 +16,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bayescout.data.files import atomic_write
 from bayescout.errors import BayescoutError
 from bayescout.serve.guard import Guard
 from bayescout.serve.processes import Refused
@@ -166,17 +165,18 @@ class Addresses:
         over += "folder and open it there, or start the server with a larger --upload-limit"
         if int(request.headers.get("content-length", 0)) > limit:
             raise HTTPException(413, over)
-        path, size = self.bench.project.upload(request.query_params.get("name", "data.csv")), 0
-        try:
-            with atomic_write(path, durable=False) as stream:
-                async for part in request.stream():
-                    size += len(part)
-                    if size > limit:
-                        raise HTTPException(413, over)
-                    stream.write(part)
-        except ClientDisconnect:
-            raise HTTPException(400, "the upload was cut short") from None
-        return Json(await self.bench.open_file(path))
+        with self.bench.project.incoming(request.query_params.get("name", "data.csv")) as path:
+            size = 0
+            try:
+                with open(path, "wb") as stream:
+                    async for part in request.stream():
+                        size += len(part)
+                        if size > limit:
+                            raise HTTPException(413, over)
+                        stream.write(part)
+            except ClientDisconnect:
+                raise HTTPException(400, "the upload was cut short") from None
+            return Json(await self.bench.open_upload(path))
 
     async def open_data(self, request: Request) -> Response:
         asked = await body_of(request)

@@ -7,12 +7,18 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from bayescout.errors import BayescoutError, SettingError, UnknownNameError
 from bayescout.network.distribution import Distribution
 from bayescout.serve.subject import Subject
 
 MEMORY = 2**28
 """Bytes for tables of an exact answer: a second or two. What needs more is estimated."""
+
+
+MOST_PARTS = 64
+"""The most normal distributions in which the density of a number is told."""
 
 
 def ask(values: dict[str, Any], _: Any) -> dict[str, Any]:
@@ -103,30 +109,47 @@ class Question:
 def _compared(found: Any, before: Any) -> dict[str, Any]:
     """A marginal beside the one before; the lift is their quotient, null where that was impossible."""
     if not isinstance(found, Distribution):
-        return {
-            "mean": float(found.mean),
-            "sd": math.sqrt(max(0.0, float(found.variance))),
-            "base_mean": float(before.mean),
-            "base_sd": math.sqrt(max(0.0, float(before.variance))),
-        }
+        return {"now": numbers(found), "base": numbers(before)}
     p, base = found.values(), before.values()
     states = [str(state) for state in found.states[0]]
     lift = [one / other if other > 0 else None for one, other in zip(p, base, strict=True)]
     return {"states": states, "p": p, "base": base, "lift": lift}
 
 
+def numbers(found: Any) -> dict[str, Any]:
+    """Mean, deviation, and the density as a mixture of normal distributions: (weight, mean, deviation).
+
+    Of a mixture of very many the heaviest are given, and the others together as one.
+    """
+    weights = getattr(found, "weights", np.ones(1))
+    means = found.means[:, 0] if found.means.ndim == 2 else found.means
+    variances = (found.covariances[:, 0, 0] if hasattr(found, "covariances") else found.covariance[0]).clip(0)
+    order = np.argsort(-weights, kind="stable")
+    kept, rest = order[: MOST_PARTS - 1], order[MOST_PARTS - 1 :]
+    parts = [(weights[i], means[i], math.sqrt(variances[i])) for i in kept]
+    if len(rest):
+        share = weights[rest] / weights[rest].sum()
+        mean = share @ means[rest]
+        spread = share @ (variances[rest] + (means[rest] - mean) ** 2)
+        parts.append((weights[rest].sum(), mean, math.sqrt(spread)))
+    sd = math.sqrt(max(0.0, float(found.variance)))
+    return {"mean": float(found.mean), "sd": sd, "parts": [[float(one) for one in part] for part in parts]}
+
+
 def _about_evidence(question: Question) -> dict[str, Any]:
-    """The probability of all findings, and their conflict; the reason where one cannot be had."""
+    """The probability of all findings, a density where there are numbers, and their conflict; or why not."""
     if not question.evidence and not question.soft:
-        return {"p_evidence": 1.0, "conflict": None}
+        return {"p_evidence": 1.0, "conflict": None, "density": False}
+    density = any(isinstance(value, float) for value in question.evidence.values())
     try:
         found = question.network.conflict(question.evidence, soft=question.soft or None)
     except BayescoutError as error:
-        return {"p_evidence": None, "conflict": None, "conflict_refused": str(error)}
+        return {"p_evidence": None, "conflict": None, "density": density, "conflict_refused": str(error)}
     likely = found.log_evidence
     return {
         "p_evidence": math.exp(likely) if likely < 700 else None,
         "log_p_evidence": likely,
+        "density": density,
         "conflict": found.value,
         "conflicting": [[str(a), str(b), c] for a, b, c in found.pairs[:10]],
     }
@@ -144,4 +167,5 @@ def _about_target(question: Question, target: str | None) -> dict[str, Any]:
     except BayescoutError as error:
         return {"information": [], "next": None, "information_refused": str(error)}
     best = None if found.best is None else str(found.best)
-    return {"information": [[str(one.node), one.information] for one in found], "next": best}
+    information = [[str(one.node), one.information] for one in found]
+    return {"information": information, "next": best, "left_out": [str(one) for one in found.left_out]}

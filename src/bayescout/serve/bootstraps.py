@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayescout.data.files import atomic_write
 from bayescout.errors import SettingError
 from bayescout.serve.processes import Child, Refused
-from bayescout.serve.runs import Run
+from bayescout.serve.runs import Run, same_search
 from bayescout.serve.wire import encoded
 
 if TYPE_CHECKING:
@@ -34,12 +34,16 @@ class Strengths:
         known = self._standing.get(run.id)
         if known is None and self._file(run).exists():
             known = self._standing[run.id] = json.loads(self._file(run).read_text(encoding="utf-8"))
-        return known if known is not None and known.get("arcs") is not None else None
+        if known is None or known.get("arcs") is None or not same_search(known.get("settings"), run.plan):
+            return None
+        return known
 
     def shown(self, run: Run) -> dict[str, Any]:
         """The strengths, or how far they have come."""
         nothing = {"arcs": [], "averaged": [], "done": 0, "of": 0}
-        return nothing | (self.found(run) or self._standing.get(run.id) or {})
+        standing = self._standing.get(run.id, {})
+        known = self.found(run) or ({} if "arcs" in standing else standing)
+        return nothing | {name: value for name, value in known.items() if name != "settings"}
 
     async def begin(self, run: Run, runs: int, max_time: float | None) -> dict[str, Any]:
         """Start a bootstrap; events tell how far it has come."""
@@ -64,11 +68,12 @@ class Strengths:
 
         try:
             found = await child.call("strengths", heard, **subject, runs=runs, max_time=max_time)
+            found["settings"] = subject["settings"]
             if self.bench.project.run_folder(run.id).exists():
                 with atomic_write(self._file(run)) as stream:
                     stream.write(encoded(found))
             self._standing[run.id] = found
-            run.strengths = True
+            run.strengths = same_search(found["settings"], run.plan)
             self.bench.runs.save(run)
             self.bench.runs.changed(run)
         except Refused as error:

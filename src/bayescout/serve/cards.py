@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from bayescout.errors import GraphError
+from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import meek
 from bayescout.report.worth import MOST_CELLS
+from bayescout.scores.network_score import total
 from bayescout.search.frame.knowledge import Knowledge
 from bayescout.serve.subject import Subject
 
@@ -21,7 +23,7 @@ def card(values: dict[str, Any], _: Any) -> dict[str, Any]:
     one, two = subject.label(values["from"]), subject.label(values["to"])
     result = subject.result
     said = result.explain(one, two)
-    closed = " -> ".join(map(str, said.cycle))
+    closed = " \N{RIGHTWARDS ARROW} ".join(map(str, said.cycle))
     worth: dict[str, Any] = {"remove": said.remove, "reverse": said.reverse, "add": said.add}
     if said.cycle:
         worth["refused"] = f"it would close the cycle {closed}"
@@ -138,7 +140,12 @@ def turn(values: dict[str, Any], _: Any) -> dict[str, Any]:
         if (min(a, b), max(a, b)) in graph.undirected:
             graph = _directed(graph, a, b)
     dag = graph.to_dag()
-    return {"arcs": sorted((p, c) for c, own in enumerate(dag.parents) for p in own)}
+    score = total(subject.scorer, subject.dag_of(arcs_of(dag)).reordered(subject.table.names))
+    return {"arcs": arcs_of(dag), "score": score}
+
+
+def arcs_of(dag: Dag) -> list[tuple[int, int]]:
+    return sorted((p, c) for c, own in enumerate(dag.parents) for p in own)
 
 
 def _directed(graph: Any, parent: int, child: int) -> Any:

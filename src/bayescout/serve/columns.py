@@ -41,6 +41,7 @@ def read(values: dict[str, Any], _: Any) -> dict[str, Any]:
         raise DataError(f"{Path(path).name}: no column can be learned from: {table.reading}")
     write_table(table, out, weights=None)
     notes = [str(one.message) for one in told if issubclass(one.category, BayescoutWarning)]
+    notes = [note for note in notes if " left out: " not in note]  # each such column says why by itself
     return described(table, left_out) | {"notes": notes, "fingerprint": table.fingerprint}
 
 
@@ -90,5 +91,8 @@ def histogram(table: Table, name: Any) -> dict[str, Any]:
         return {"counts": np.bincount(found[there], minlength=len(states))[:MOST_STATES].tolist()}
     if not there.any():
         return {"edges": [], "counts": []}
-    counts, edges = np.histogram(found[there], BINS)
-    return {"edges": edges.tolist(), "counts": counts.tolist()}
+    low = float(found[there].min())
+    counts, edges = np.histogram(
+        found[there] - low, BINS
+    )  # from zero: large numbers may lie closely together
+    return {"edges": (edges + low).tolist(), "counts": counts.tolist()}

@@ -51,7 +51,7 @@ MOST_PRICED, PATIENCE = 200, 20.0
 def estimate(values: dict[str, Any], _: Any) -> dict[str, Any]:
     """About how long a search will take, from as much of it as a second allows."""
     config = values["config"]
-    table = table_at(config["table"])
+    table = table_at(config["table"], values["fingerprint"])
     session = Session(
         table,
         make_named("search", SEARCHES, config["search"], config.get("settings") or {}),
@@ -101,29 +101,30 @@ def prices(values: dict[str, Any], _: Any) -> list[dict[str, Any]]:
     priced = Priced(subject, known)
     end = time.monotonic() + PATIENCE
     found = []
-    for number, (item, without) in enumerate(pieces(known)):
+    for number, (kind, pair, item, without) in enumerate(pieces(known)):
         late = number >= MOST_PRICED or time.monotonic() > end
-        found.append({"item": item, "price": None if late else priced.price(without)})
+        price = None if late else priced.price(without)
+        found.append({"kind": kind, "pair": [str(one) for one in pair], "item": item, "price": price})
     return found
 
 
-def pieces(known: Knowledge) -> Iterator[tuple[str, Knowledge]]:
-    """Each piece of knowledge, and the knowledge without it."""
+def pieces(known: Knowledge) -> Iterator[tuple[str, tuple[Any, ...], str, Knowledge]]:
+    """Each piece of knowledge: its kind, the variables it joins, its words, and the knowledge without it."""
     for arc in known.required:
         kept = tuple(one for one in known.required if one != arc)
-        yield f"{arc[0]} -> {arc[1]} required", replace(known, required=kept)
+        yield "required", arc, f"{arc[0]} -> {arc[1]} required", replace(known, required=kept)
     for arc in known.forbidden:
         kept = tuple(one for one in known.forbidden if one != arc)
-        yield f"{arc[0]} -> {arc[1]} forbidden", replace(known, forbidden=kept)
+        yield "forbidden", arc, f"{arc[0]} -> {arc[1]} forbidden", replace(known, forbidden=kept)
     for pair, value in known.beliefs.items():
         rest = {key: one for key, one in known.beliefs.items() if key != pair}
-        yield f"{shown_pair(pair)} believed {value:g}", replace(known, beliefs=rest)
+        yield "beliefs", tuple(pair), f"{shown_pair(pair)} believed {value:g}", replace(known, beliefs=rest)
     if known.tiers:
-        yield "tiers", replace(known, tiers=(), forbid_within=False)
+        yield "tiers", (), "tiers", replace(known, tiers=(), forbid_within=False)
     if known.order is not None:
-        yield "order", replace(known, order=None)
+        yield "order", (), "order", replace(known, order=None)
     if known.max_parents is not None:
-        yield "max_parents", replace(known, max_parents=None)
+        yield "max_parents", (), "max_parents", replace(known, max_parents=None)
 
 
 class Priced:

@@ -57,6 +57,13 @@ class Hub:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(EVERY, self._flush)
 
+    def now(self, key: Any) -> None:
+        """Send what waits under a key at once."""
+        make = self._pending.pop(key, None)
+        event = None if make is None else make()
+        if event is not None:
+            self.send(event)
+
     def _flush(self) -> None:
         self._timer = None
         pending, self._pending = self._pending, {}

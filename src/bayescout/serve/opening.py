@@ -141,6 +141,7 @@ def _record(result: Result, names: list[str], fingerprint: Any) -> dict[str, Any
         "name": settings.search,
         "search": settings.search,
         "score_name": settings.score,
+        "prior": settings.prior_told or "uniform",
         "settings": settings.search_settings,
         "seed": settings.seed,
         "knowledge": text,

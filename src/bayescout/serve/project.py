@@ -13,7 +13,10 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from bayescout.data.files import atomic_write, lock
@@ -21,6 +24,9 @@ from bayescout.errors import FormatError, SettingError
 from bayescout.serve.wire import encoded
 
 VERSION = 1
+OWN = ("table.arrow", "table.new.arrow")
+"""Names in the folder of data that no upload gets."""
+
 UPLOAD_LIMIT = 2**29
 """The most bytes of an uploaded file, unless the server is told otherwise."""
 
@@ -33,6 +39,8 @@ class Project:
         for part in ("data", "runs"):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
         self._lock = self._locked()
+        for cut_short in (self.folder / "data").glob(".incoming-*"):
+            shutil.rmtree(cut_short, ignore_errors=True)
         self.about: dict[str, Any] = {
             "version": VERSION,
             "name": self.folder.name.removesuffix(".bayescout"),
@@ -97,15 +105,23 @@ class Project:
             raise SettingError(f"{text!r} is no file in the project's folder; upload it, or put it there")
         return found
 
-    def upload(self, name: str) -> Path:
-        """Where an uploaded file goes, by a name that is safe to have."""
+    @contextmanager
+    def incoming(self, name: str) -> Iterator[Path]:
+        """Where an uploaded file goes until it has been read, by a name that is safe to have."""
         safe = re.sub(r"[^\w.\- ()]", "_", Path(name.replace("\\", "/")).name).lstrip(".") or "data.csv"
-        return self.folder / "data" / safe[-120:]
+        with TemporaryDirectory(prefix=".incoming-", dir=self.folder / "data") as folder:
+            yield Path(folder) / safe[-120:]
+
+    def keep(self, incoming: Path) -> Path:
+        """Give an uploaded file that could be read its place, where it may replace an earlier one."""
+        name = incoming.name
+        found = self.folder / "data" / (f"uploaded-{name}" if name in OWN else name)
+        return incoming.replace(found)
 
     @property
     def table(self) -> Path:
         """The table as it was read."""
-        return self.folder / "data" / "table.arrow"
+        return self.folder / "data" / OWN[0]
 
     def shown(self, path: str | Path) -> str:
         """A path as the command lines have it: from where the server was started, if it is below there."""

@@ -14,12 +14,11 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from bayescout.data import read_table
 from bayescout.errors import BayescoutError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.search import SEARCHES, Knowledge
 from bayescout.serve.nearest import nearest_dag
-from bayescout.serve.subject import named_in
+from bayescout.serve.subject import checked_table, named_in
 from bayescout.serve.traces import Arcs, TraceWriter
 from bayescout.serve.wire import Channel, failure
 from bayescout.session import Session
@@ -181,7 +180,7 @@ class Work:
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
         self.folder = Path(config["folder"])
-        self.table = read_table(config["table"])
+        self.table = checked_table(config["table"], config["fingerprint"])
         self.names = [str(name) for name in self.table.names]
         self.base, self.base_seconds = config.get("base", 0), config.get("base_seconds", 0.0)
         self.stepping = self.begun = self.ended = False
@@ -355,6 +354,7 @@ class Work:
             "config": self.config,
             "settings": settings.to_json(),
             "score_name": settings.score,
+            "prior": settings.prior_told or "uniform",
             "nodes": self.names,
         }
 

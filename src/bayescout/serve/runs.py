@@ -8,12 +8,14 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError
 from bayescout.serve.events import EVERY, Hub
 from bayescout.serve.processes import Child, Died, Refused
 from bayescout.serve.project import Project
+from bayescout.serve.traces import TraceReader
 
 MOST_LIVE = 24
 """The most runs that have a process at once; others wait, or are taken up again when they are asked for."""
@@ -27,8 +29,15 @@ ANSWERED_IN = 0.1
 SAVED_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 
-SHARED = ("id", "name", "search", "score_name", "settings", "seed", "state", "step", "score", "best", "bound",
+SHARED = ("id", "name", "search", "score_name", "prior", "settings", "seed", "state", "step", "score", "best", "bound",
           "gap", "seconds", "stop_reason", "error", "knowledge", "commands", "strengths")  # fmt: skip
+
+
+def same_search(one: dict[str, Any] | None, other: dict[str, Any] | None) -> bool:
+    """Return True if the settings differ in the first graph at most, which a bootstrap does not use."""
+    if one is None or other is None:
+        return False
+    return {**one, "start": None} == {**other, "start": None}
 
 
 class NotThereError(BayescoutError):
@@ -42,10 +51,11 @@ class Run:
     """A run as the project keeps it.
 
     config    the arguments of its session; `plan` the settings as a result has them, once they are known
+    prior     the structure prior in words, with the number of beliefs; empty until it is known
     arcs      of the graph that is shown, as positions of `nodes`
-    strengths  True if there was a bootstrap of it
+    strengths  True if there was a bootstrap of it, with the settings that it has now
     epoch     counts how often steps were taken back: what was read of the steps before holds no longer
-    data      the fingerprint of the data
+    data      the fingerprint of the data; no other rows answer for it
     """
 
     id: str
@@ -57,6 +67,7 @@ class Run:
     knowledge: str
     config: dict[str, Any]
     data: str
+    prior: str = ""
     state: str = "waiting"
     step: int = 0
     score: float | None = None
@@ -83,6 +94,20 @@ class Run:
         return {(a, b) for a, b in self.arcs}
 
 
+def recover(run: Run, steps: Path) -> None:
+    """Bring a run whose server ended without a word to the last step that was written."""
+    run.state = "paused"
+    run.error = "the server ended while this run went on; play goes on from its last checkpoint"
+    reader = TraceReader(steps)
+    points = reader.points()
+    found = reader.at(int(points[-1][0])) if points else None
+    if found is None:
+        return
+    (step, run.seconds, run.score, run.best), arcs = found
+    run.step, run.arcs = int(step), [list(arc) for arc in sorted(arcs)]
+    run.bound = run.gap = None
+
+
 class Runs:
     """All runs of a project, in order."""
 
@@ -95,12 +120,12 @@ class Runs:
         self._spare: asyncio.Task[Child] | None = None
         self._queue: list[tuple[str, float | None]] = []
         self._sent: dict[str, set[tuple[int, int]]] = {}
+        self._versions: dict[str, int] = {}
         for number, kept in project.saved_runs().items():
             known = {name: value for name, value in kept.items() if name in Run.__dataclass_fields__}
             run = self.all[number] = Run(**known)
             if run.state in ("running", "waiting"):
-                run.state = "paused"
-                run.error = "the server ended while this run went on; play goes on from its last checkpoint"
+                recover(run, project.run_folder(number) / "trace.jsonl")
             self._sent[number] = run.pairs
 
     def get(self, number: str) -> Run:
@@ -123,7 +148,7 @@ class Runs:
 
     # ---- making and removing
 
-    def create(self, config: dict[str, Any], name: str, data: str, nodes: list[str]) -> Run:
+    def create(self, config: dict[str, Any], name: str, nodes: list[str]) -> Run:
         """A run that waits to be begun."""
         number = self.project.new_run()
         run = Run(
@@ -135,7 +160,7 @@ class Runs:
             seed=config.get("seed", 0),
             knowledge=config.get("knowledge") or "",
             config=config | {"folder": str(self.project.run_folder(number))},
-            data=data,
+            data=config["fingerprint"],
             nodes=nodes,
         )
         self.all[number] = run
@@ -193,7 +218,7 @@ class Runs:
             if live is None:
                 return None
             if run.turned and action in ("play", "step"):
-                await live.change(arcs=run.arcs)
+                await live.do("change", {"arcs": run.arcs})
                 run.turned = False
             if action == "play":
                 values = values | {"every": self._every()}
@@ -290,10 +315,19 @@ class Runs:
             live.saved = time.monotonic()
             self.save(run)
 
+    def version(self, run: Run) -> int:
+        """The number of events about a run so far, after one that tells where it stands now.
+
+        What a page fetches with this number and the events with larger ones fit together.
+        """
+        self.hub.now(("run", run.id))
+        return self._versions.get(run.id, 0)
+
     def _event(self, run: Run) -> dict[str, Any] | None:
         """How a run differs from what the pages were told last."""
         if run.id not in self.all:
             return None
+        version = self._versions[run.id] = self._versions.get(run.id, 0) + 1
         now, before = run.pairs, self._sent.get(run.id, set())
         self._sent[run.id] = now
         added, removed = now - before, before - now
@@ -308,7 +342,7 @@ class Runs:
             "turned": named(turned),
         }
         point = [run.step, run.seconds, run.score, run.best]
-        return {"type": "run", "run": run.shown(), "diff": diff, "point": point, "arcs": len(now)}
+        return {"type": "run", "run": run.shown(), "version": version, "diff": diff, "point": point}
 
     def save(self, run: Run) -> None:
         if run.id in self.all:
@@ -361,7 +395,8 @@ class Live:
             child.on_end = lambda why: self.runs.ended(self, why)
             self.child = child
             try:
-                self.about(await child.call("open", config=self.run.config))
+                config = self.run.config | {"fingerprint": self.run.data}
+                self.about(await child.call("open", config=config))
                 self.run.epoch += 1  # steps after the checkpoint were taken off
             except Refused:
                 self.runs._live.pop(self.run.id, None)
@@ -370,23 +405,23 @@ class Live:
 
     def about(self, found: dict[str, Any]) -> None:
         run = self.run
+        if run.plan is not None and not same_search(run.plan, found["settings"]):
+            run.strengths = False
         run.config, run.plan, run.nodes = found["config"], found["settings"], found["nodes"]
-        run.score_name = found["score_name"]
+        run.score_name, run.prior = found["score_name"], found["prior"]
         run.knowledge = run.config.get("knowledge") or ""
         self.runs.save(run)
         self.runs.on_described(run)
 
     async def do(self, action: str, values: dict[str, Any]) -> Any:
-        run = self.run
-        if action == "back":
-            run.epoch += 1
-        found = await self.child.call(action, **values)
-        if action in ("back", "change") and found is not None:
+        try:
+            found = await self.child.call(action, **values)
+        finally:  # not before: what is read while the steps are taken off must not count as read after that
+            if action in ("back", "change"):
+                self.run.epoch += 1
+        if action in ("back", "change"):
             self.about(found)
         return found
-
-    async def change(self, **values: Any) -> None:
-        self.about(await self.child.call("change", **values))
 
 
 def _retrieved(task: asyncio.Task[Any]) -> None:

@@ -55,10 +55,10 @@ def _draw(subject: Subject, path: Path) -> None:
 
 
 def _whole(subject: Subject, values: dict[str, Any]) -> Result:
-    """The result with its trace if the graph is the one that the run ended with; else the graph alone."""
+    """The result with its trace if it was saved with this graph and these settings; else the graph alone."""
     saved = Path(values["result"])
     if saved.exists():
         found = Result.load(saved)
-        if found.dag == subject.dag_of(subject.arcs):
+        if found.dag == subject.dag_of(subject.arcs) and found.settings == subject.settings:
             return subject.beside(found)
     return subject.result

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from bayescout.data import as_table, read_table
@@ -48,6 +47,9 @@ class Kept:
         while len(self._values) > self.most:
             self._values.popitem(last=False)
 
+    def clear(self) -> None:
+        self._values.clear()
+
 
 TABLES, SCORED, SUBJECTS = Kept(2), Kept(), Kept(16)
 
@@ -58,33 +60,44 @@ def named_in(names: Sequence[Any]) -> Callable[[str], Any]:
     return lambda text: labels.get(text, text)
 
 
-def table_at(path: str) -> Table:
-    """The table in a file, kept while the file stays as it is."""
-    about = Path(path).stat()
-    found: Table = TABLES.get((path, about.st_mtime_ns, about.st_size), lambda: read_table(path))
+def table_at(path: str, fingerprint: str) -> Table:
+    """The table with this fingerprint, which the file had when the question was asked.
+
+    A question may have waited while the file was read anew: the table of then, or a refusal, but never
+    an answer from other rows.
+    """
+    found: Table = TABLES.get(fingerprint, lambda: checked_table(path, fingerprint))
     return found
+
+
+def checked_table(path: str, fingerprint: str) -> Table:
+    """The table in a file, if it is the one that is meant."""
+    table = read_table(path)
+    if table.fingerprint != fingerprint:
+        raise SettingError(
+            "the project has other data now than this was begun with: open those again to go on, or start "
+            "another run"
+        )
+    return table
 
 
 class Subject:
     """A graph over the columns of a table, and how it was scored."""
 
-    def __init__(
-        self, path: str | None, settings: dict[str, Any], names: Sequence[str], arcs: Sequence[Sequence[int]]
-    ) -> None:
-        self.path = path
-        self.plain = settings
-        self.names = tuple(names)
-        self.arcs = arcs
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.path: str | None = values.get("table")
+        self.fingerprint: str = values.get("fingerprint") or ""
+        self.plain: dict[str, Any] = values["settings"]
+        self.names = tuple(values["nodes"])
+        self.arcs: Sequence[Sequence[int]] = values["arcs"]
         self.bases = Kept()  # marginals given the evidence that an answer is compared with
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Subject:
-        """The subject of a message; the same graph again is the same subject."""
-        keys = ("table", "settings", "nodes", "arcs")
+        """The subject of a message; the same graph over the same rows again is the same subject."""
+        keys = ("table", "fingerprint", "settings", "nodes", "arcs")
         key = encoded([values.get(one) for one in keys])
-        found: Subject = SUBJECTS.get(
-            key, lambda: cls(values.get("table"), values["settings"], values["nodes"], values["arcs"])
-        )
+        found: Subject = SUBJECTS.get(key, lambda: cls(values))
         return found
 
     @cached_property
@@ -95,13 +108,13 @@ class Subject:
     def _evidence(self) -> tuple[Table, Table | None, Scorer]:
         if self.path is None:
             raise SettingError("this result has no data with it: open it with the data to ask this")
-        key = (self.path, Path(self.path).stat().st_mtime_ns, encoded(self.plain))
+        key = self.fingerprint, encoded(self.plain)
         found: tuple[Table, Table | None, Scorer] = SCORED.get(key, self._made_evidence)
         return found
 
     def _made_evidence(self) -> tuple[Table, Table | None, Scorer]:
         assert self.path is not None
-        table = table_at(self.path)
+        table = table_at(self.path, self.fingerprint)
         if self.settings.missing != "em":
             policy: Any = self.settings.missing
             table = as_table(table, missing=policy)
@@ -202,9 +215,8 @@ class Subject:
 
     @cached_property
     def network(self) -> Any:
-        """The graph with parameters from the data."""
-        prior = "bdeu" if self.table.is_discrete else "mle"
-        return self.result.fit(prior=prior)
+        """The graph with the parameters that a learned result has."""
+        return self.unscored.fit()
 
     @cached_property
     def placed(self) -> dict[str, Any]:

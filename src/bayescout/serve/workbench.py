@@ -12,7 +12,7 @@ from typing import Any
 
 from bayescout.errors import BayescoutError, SettingError
 from bayescout.formats import FORMATS, networks
-from bayescout.scores import PRIORS, SCORES
+from bayescout.scores import AUTO_PRIOR, PRIORS, SCORES
 from bayescout.search import SEARCHES, Knowledge
 from bayescout.search.frame.contradiction import contradiction
 from bayescout.serve.bootstraps import Strengths
@@ -101,6 +101,10 @@ class Workbench:
         about = {"path": str(path), **(source or {})}
         return await self._read(about, {}, self.project.about["missing"])
 
+    async def open_upload(self, incoming: Path) -> dict[str, Any]:
+        """Open an uploaded file; one that cannot be read leaves everything as it was."""
+        return await self._read({"path": str(incoming)}, {}, self.project.about["missing"], keep=True)
+
     async def change_data(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Read the data again with kinds that a person chose."""
         source = self.project.about["source"]
@@ -112,13 +116,17 @@ class Workbench:
         missing = changes.get("missing") or self.project.about["missing"]
         return await self._read(source, kinds, missing)
 
-    async def _read(self, source: dict[str, Any], kinds: dict[str, str], missing: Any) -> dict[str, Any]:
+    async def _read(
+        self, source: dict[str, Any], kinds: dict[str, str], missing: Any, keep: bool = False
+    ) -> dict[str, Any]:
         if missing not in ("em", "drop", "state", "error"):
             raise SettingError(f"missing is em, drop, state or error, not {missing!r}")
         async with self._reading:
             fresh = self.project.table.with_suffix(".new.arrow")
             found = await self.slow.call("read", path=source["path"], kinds=kinds, table=str(fresh))
             fresh.replace(self.project.table)
+            if keep:
+                source = source | {"path": str(self.project.keep(Path(source["path"])))}
             shown = Path(source["path"]).name
             data = {"source": source.get("example") or shown, "missing": missing, **found}
             self.project.about |= {"source": source, "kinds": kinds, "missing": missing, "data": data}
@@ -129,9 +137,8 @@ class Workbench:
     # ---- runs
 
     async def create(self, asked: dict[str, Any]) -> Run:
-        data = self.require_data()
         config = self.config(asked)
-        run = self.runs.create(config, str(asked.get("name") or ""), data["fingerprint"], self.names())
+        run = self.runs.create(config, str(asked.get("name") or ""), self.names())
         self.hub.send({"type": "run", "run": run.shown()})
         await self.runs.act(run, "play" if asked.get("play", True) else "begin", pace=asked.get("pace"))
         return run
@@ -153,6 +160,7 @@ class Workbench:
             "knowledge": self.project.knowledge if text is None else text,
             "start": begun,
             "table": str(self.project.table),
+            "fingerprint": self.require_data()["fingerprint"],
             "missing": self.project.about["missing"],
             "workers": self.runs.workers(),
         }
@@ -177,21 +185,24 @@ class Workbench:
         return self._graph(run, str(self.project.table) if run.data else None)
 
     def _graph(self, run: Run, table: str | None) -> dict[str, Any]:
-        return {"table": table, "settings": run.plan, "nodes": run.nodes, "arcs": run.arcs}
+        graph = {"settings": run.plan, "nodes": run.nodes, "arcs": run.arcs}
+        return {"table": table, "fingerprint": run.data, **graph}
 
     def steps(self, run: Run) -> dict[str, Any]:
         return {"trace": str(self.project.run_folder(run.id) / "trace.jsonl"), "epoch": run.epoch}
 
     async def detail(self, run: Run) -> dict[str, Any]:
+        """A run with its graph, as it stands now: the answer may take a while, and the run goes on."""
+        shown = {"version": self.runs.version(run), **run.shown()}
         if run.plan is None:
             arcs = [[run.nodes[a], run.nodes[b], "reversible"] for a, b in run.arcs]
-            return run.shown() | {"nodes": run.nodes, "arcs": arcs, "trace": [], "positions": {}}
+            return shown | {"nodes": run.nodes, "arcs": arcs, "trace": [], "positions": {}}
         data = self.data
         foreign = bool(run.data) and (data is None or data["fingerprint"] != run.data)
         graph = self._graph(run, None) if foreign else self.subject(run)  # a graph of other data can be seen
         going = run.state == "running"
         found = await self.drawing.call("detail", **graph, **self.steps(run), running=going)
-        return {**run.shown(), **found}
+        return {**shown, **found}
 
     async def at(self, run: Run, step: int) -> Any:
         return await self.drawing.call("at", step=step, nodes=run.nodes, **self.steps(run))
@@ -289,8 +300,8 @@ class Workbench:
         return await self.slow.call("prices", **self.subject(run), knowledge=text)
 
     async def estimate(self, asked: dict[str, Any]) -> Any:
-        self.require_data()
-        return await self.slow.call("estimate", config=self.config(asked))
+        found = self.require_data()["fingerprint"]
+        return await self.slow.call("estimate", config=self.config(asked), fingerprint=found)
 
     async def layout(self, asked: dict[str, Any]) -> Any:
         """A computed layout of a run's graph."""
@@ -306,8 +317,11 @@ class Workbench:
         """Turn an arc within its class; the run goes on from there if it is played again."""
         if run.state == "running":
             raise SettingError("pause the run to turn an arc")
+        before = run.state, run.step, run.arcs
         found = await self.about("turn", run, **{"from": one, "to": two})
-        run.arcs, run.turned = found["arcs"], True
+        if before != (run.state, run.step, run.arcs):
+            raise SettingError("the run went on in the meantime: turn the arc in the graph that it has now")
+        run.arcs, run.turned, run.score = found["arcs"], True, found["score"]
         self.runs.changed(run)
         self.runs.save(run)
         return await self.detail(run)
@@ -320,6 +334,7 @@ def offered() -> dict[str, Any]:
         "searches": catalogue(SEARCHES),
         "scores": catalogue(SCORES),
         "priors": [{"name": name} for name in PRIORS],
+        "prior": {"automatic": AUTO_PRIOR, "named": "uniform"},
         "examples": [{"name": n.name, "nodes": n.nodes, "arcs": n.arcs} for n in networks()],
         "formats": formats(),
     }

@@ -156,6 +156,7 @@ export class App {
 
   tell(words) {
     this.note.textContent = words;
+    this.note.hidden = !words;
   }
 
   tabbed() {
@@ -178,8 +179,8 @@ export class App {
     if (!drawing.painter || !net) return;
     const on = boxes && answer?.marginals && net.names.length <= MOST_WITH_BARS;
     drawing.movable = !on;
-    const states = (i) => (Array.isArray(answer?.marginals?.[i]) ? this.source.states(i) : null);
-    if (on && this.roomy !== net) drawing.show(withRoom(net, states), true);
+    const rows = (i) => (Array.isArray(answer?.marginals?.[i]) ? this.source.states(i).length : answer?.marginals?.[i] ? 3 : 0);
+    if (on && this.roomy !== net) drawing.show(withRoom(net, rows), true);
     if (!on && this.roomy) drawing.show(net, true);
     this.roomy = on ? net : null;
     drawing.painter.fill(on ? barsInBoxes(drawing.net, answer, (i) => this.source.states(i), (...about) => this.whatif.ask(...about)) : null);

@@ -7,7 +7,7 @@ import { CanvasPainter } from "./painter-canvas.js";
 import { SvgPainter } from "./painter-svg.js";
 
 const MOST_IN_SVG = 150;
-const LEAST_HIGH = 0.66;
+const LEAST_HIGH = 0.75;
 
 export class Drawing {
   /** `on` holds chosen(what), moved(before, after), linked(from, to), and may lack any. */

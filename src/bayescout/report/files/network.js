@@ -44,11 +44,11 @@ export function squeezed(net, by) {
   return { ...net, boxes, routes };
 }
 
-const ROW = 15, GAP = 30;
+const ROW = 15, GAP = 22;
 
 /** The same net with boxes that have room for bars of their states: rows further apart, columns as far as needed. */
-export function withRoom(net, states) {
-  const sizes = net.boxes.map(([, , w], i) => (states(i) ? [Math.max(w, 132), 30 + ROW * states(i).length] : [w, 26]));
+export function withRoom(net, lines) {
+  const sizes = net.boxes.map(([, , w], i) => (lines(i) ? [Math.max(w, 132), 27 + ROW * lines(i)] : [w, 26]));
   const order = net.names.map((_, i) => i).sort((a, b) => net.boxes[a][1] - net.boxes[b][1] || net.boxes[a][0] - net.boxes[b][0]);
   const rows = [];
   for (const i of order) {

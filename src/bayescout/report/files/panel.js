@@ -102,8 +102,10 @@ export class Panel {
   // ---- two variables
 
   async joined(a, b) {
-    const card = await this.app.source.card(a, b);
-    return card.present ? this.arc(card) : this.pair(card);
+    const card = await this.app.source.card(a, b), { replay, compared } = this.app.store.state;
+    const aside = replay || compared ? [element("p", { class: "note", id: "aside" }, this.app.source.aside())] : [];
+    const [head, ...rest] = card.present ? this.arc(card) : this.pair(card);
+    return [head, ...aside, ...rest];
   }
 
   arc(card) {
@@ -133,7 +135,7 @@ export class Panel {
   /** What can be done with an arc: turn it within its class, require it, forbid it. */
   actions(card) {
     const { a, b } = card, made = [];
-    if (card.turn) made.push(button("Turn it round", () => this.app.act("turn", a, b), { title: "Another network of the same class: the score stays the same (T)" }));
+    if (card.turn) made.push(button("Turn it round", () => this.app.act("turn", a, b), { title: "Another network of the same class, which implies the same independences (T)" }));
     if (this.app.steers) {
       made.push(button("Require", () => this.app.act("require", a, b)), button("Forbid", () => this.app.act("forbid", a, b)));
     }

@@ -90,7 +90,7 @@ export class BeginPart {
     this.board.hidden = !open;
     this.look.textContent = open ? "Hide the columns" : "How the columns were read";
     if (!open) { this.board.replaceChildren(); return; }
-    const { columns, notes } = this.data, filter = element("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column" });
+    const { columns, notes } = this.data, out = columns.filter(({ kind }) => kind === "left out"), filter = element("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column" });
     const rows = element("div", { class: "column-cards" });
     const fill = () => {
       const wanted = columns.filter(({ name }) => name.toLowerCase().includes(filter.value.toLowerCase()));
@@ -102,17 +102,18 @@ export class BeginPart {
     const missing = choice([["", "missing cells …"], ["state", "a state of their own"], ["drop", "drop the rows"], ["em", "draw them given the rest"]], "", (value) => { if (value) this.change({ missing: value }); }, { "aria-label": "What to do with missing cells" });
     this.board.replaceChildren(
       element("div", { class: "board-head" }, element("h2", {}, "How the columns were read"), filter, columns.some((c) => c.missing) ? missing : null, button("Close", () => this.columns(false), { id: "columns-close" })),
+      out.length ? element("p", { class: "note", id: "left-out" }, `${counted(out.length, "column")} left out, at the end: choose a kind to keep one.`) : "",
       ...(notes || []).map((words) => element("p", { class: "note" }, words)), rows,
     );
   }
 
   card(column) {
     const kind = choice(COLUMN_KINDS, column.kind, (value) => this.change({ kinds: { [column.name]: value } }), { "aria-label": `The kind of ${column.name}`, "data-column": column.name });
-    const about = column.states?.length ? counted(column.states.length, "state") : "";
-    const missing = column.missing ? ` · ${figure(column.missing, 0)} missing` : "";
+    const states = column.states?.length ? counted(column.states.length, "state") : "", missing = column.missing ? `${figure(column.missing, 0)} missing` : "";
+    const about = [states, missing].filter(Boolean).join(" · ");
     return element(
       "div", { class: `column-card${column.kind === "left out" ? " out" : ""}` }, element("div", { class: "row" }, element("h3", {}, column.name), kind),
-      ...this.picture(column), element("p", { class: "note" }, `${about}${missing}${about || missing ? ". " : ""}${column.reading || ""}`),
+      ...this.picture(column), element("p", { class: "note" }, `${about}${about ? ". " : ""}${column.reading || ""}`),
     );
   }
 

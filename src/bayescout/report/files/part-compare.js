@@ -38,8 +38,11 @@ export class ComparePart {
   }
 
   tables({ measures, arcs }, named, of) {
-    const head = ["", "score", "SHD", "precision", "recall"];
-    const rows = (measures || []).map((one) => [named(one.run), figure(one.score, 1), figure(one.shd, 0), figure(one.precision), figure(one.recall)]);
+    const head = ["score", "SHD", "precision", "recall"];
+    const rows = (measures || []).flatMap((one) => [
+      element("tr", {}, element("th", { scope: "rowgroup", colspan: head.length }, named(one.run))),
+      element("tr", {}, ...[figure(one.score, 1), figure(one.shd, 0), figure(one.precision), figure(one.recall)].map((cell) => element("td", { class: "number" }, cell))),
+    ]);
     const differ = arcs.filter(([, , who]) => Object.values(who).filter(Boolean).length < of || new Set(Object.values(who)).size > 1);
     const told = ([a, b, who]) => {
       const words = Object.entries(who).map(([key, way]) => (way ? `${named(key)}: ${a} ${SIGNS[way]} ${b}` : `${named(key)}: no arc`)).join("; ");
@@ -47,8 +50,7 @@ export class ComparePart {
       return element("li", {}, button(`${a} – ${b}`, () => this.served.app.choose({ pair: [index.get(a), index.get(b)] }, true), { class: "link", title: words }), element("small", {}, ` ${words}`));
     };
     this.result.replaceChildren(
-      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((words, k) => element("th", { scope: "col", class: k ? "number" : null }, words)))),
-        element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, k) => element("td", { class: k ? "number" : null }, cell))))))),
+      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((words) => element("th", { scope: "col", class: "number" }, words)))), element("tbody", {}, ...rows))),
       element("h4", {}, `${differ.length} of ${arcs.length} arcs differ`), element("ul", { class: "plain" }, ...differ.slice(0, 100).map(told)),
     );
   }

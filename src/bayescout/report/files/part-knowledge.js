@@ -4,6 +4,7 @@ import { button, download, element, figure } from "./core.js";
 import { section } from "./part-begin.js";
 
 const EMPTY = { text: "", tiers: [], required: [], forbidden: [], beliefs: [], max_parents: null };
+const PIECES = { tiers: "the tiers", order: "the order", max_parents: "the most parents" };
 const WORDS = { required: "must be", forbidden: "must not be", beliefs: "is believed" };
 
 export class KnowledgePart {
@@ -81,7 +82,7 @@ export class KnowledgePart {
     if (wanted.required) app.store.set({ knowledge: { ...this.now, ...wanted } });
     app.store.set({ cycle });
     const end = () => { this.problem.replaceChildren(); app.store.set({ cycle: null, knowledge: this.now }); };
-    this.problem.replaceChildren(element("p", { class: "warning", id: "contradiction" }, error.message), cycle ? element("p", { class: "note" }, `The contradiction: ${[...cycle, cycle[0]].join(" → ")}.`) : "", button("Take it back", end, { id: "take-back" }));
+    this.problem.replaceChildren(element("p", { class: "warning", id: "contradiction" }, error.message.replaceAll(" -> ", " → ")), cycle && !error.message.includes("cycle") ? element("p", { class: "note" }, `The contradiction: ${[...cycle, cycle[0]].join(" → ")}.`) : "", button("Take it back", end, { id: "take-back" }));
     if (cycle && app.net) app.drawing.reveal(cycle.map((name) => app.net.index.get(name)).filter((i) => i !== undefined));
   }
 
@@ -102,6 +103,9 @@ export class KnowledgePart {
       for (const item of this.now[kind] || []) made.push(this.item(kind, item));
     }
     if (this.now.tiers?.length) made.push(element("p", { class: "note" }, `${this.now.tiers.length} tiers: ${this.now.tiers.map((tier) => tier.length).join(", ")} variables.`));
+    const whole = this.priced.filter(({ kind }) => !(kind in WORDS));
+    made.push(...whole.map((one) => element("div", { class: "item" }, element("span", {}, PIECES[one.kind] || one.item), element("small", { class: "price" }, priceIn(one)))));
+    if (this.prices && !made.length) made.push(element("p", { class: "note" }, "Nothing is known, so nothing costs."));
     this.items.replaceChildren(...made);
     this.hint.hidden = made.length > 0;
   }
@@ -123,25 +127,31 @@ export class KnowledgePart {
     return element("div", {}, row, element("div", { class: "row belief" }, slider, value));
   }
 
+  /** The prices, as long as they are of what is known and shown now. */
+  get priced() {
+    const { run } = this.source;
+    return this.prices && run && this.prices.of === this.costsOf(run) ? this.prices.found : [];
+  }
+
+  costsOf(run) {
+    return JSON.stringify([run.id, run.step, run.score, this.now.text]);
+  }
+
   priceOf(a, b, kind) {
-    const word = { required: "require", forbidden: "forbid", beliefs: "belie" }[kind];
-    const found = (this.prices || []).find(({ item }) => item.includes(a) && item.includes(b) && item.includes(word));
-    if (!found) return "";
-    return found.price === null ? (found.refused || "–") : Math.abs(found.price) < 0.0005 ? "free" : `costs ${figure(found.price, 2)}`;
+    const found = this.priced.find(({ pair, kind: other }) => other === kind && pair.includes(a) && pair.includes(b));
+    return found ? priceIn(found) : "";
   }
 
   async price() {
     const { run } = this.source;
     if (!run) { this.served.say("Search first: the price is what holding to an item costs that network's score."); return; }
     this.priceButton.disabled = true;
+    const of = this.costsOf(run);
     const found = await this.served.attempt(() => this.source.post("/api/knowledge/prices", { run: run.id }));
     this.priceButton.disabled = false;
     if (!found) return;
-    this.prices = Array.isArray(found) ? found : found.prices;
+    this.prices = { of, found };
     this.list();
-    const others = this.prices.filter(({ item }) => !["required", "forbidden", "beliefs"].some((kind) => (this.now[kind] || []).some(([a, b]) => item.includes(a) && item.includes(b))));
-    this.items.append(...others.map(({ item, price, refused }) => element("div", { class: "item" }, element("span", {}, item), element("small", { class: "price" }, price === null ? refused || "–" : Math.abs(price) < 0.0005 ? "free" : `costs ${figure(price, 2)}`))));
-    if (!this.prices.length) this.items.append(element("p", { class: "note" }, "Nothing is known, so nothing costs."));
   }
 
   async use() {
@@ -220,4 +230,9 @@ export class KnowledgePart {
     }
     return { ...this.fields(), tiers: tiers.filter((tier) => tier.length) };
   }
+}
+
+function priceIn({ price }) {
+  if (price === null) return "not worked out";
+  return Math.abs(price) < 0.0005 ? "free" : `costs ${figure(price, 2)}`;
 }

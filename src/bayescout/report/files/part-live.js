@@ -54,11 +54,11 @@ export class LivePart {
       columns.best.push(best);
     });
     if (this.trace) this.trace.show(columns);
-    else this.trace = new Trace(this.chart, null, columns, { height: 104, chosen: (i) => { if (this.run?.state !== "running" && this.trace.xs) this.replay(this.trace.trace.step[i]); } });
+    else this.trace = new Trace(this.chart, null, columns, { height: 80, chosen: (i) => { if (this.run?.state !== "running" && this.trace.xs) this.replay(this.trace.trace.step[i]); } });
   }
 
   numbers(run) {
-    const facts = run ? [["step", figure(run.step, 0)], ["score", figure(run.score, 2)], ["best", figure(run.best, 2)], ["gap", gapOf(run)], ["time", `${figure(run.seconds, 1)} s`]] : [];
+    const facts = run ? [["step", figure(run.step, 0)], ["score", figure(run.score, 2)], ["best", figure(run.best, 2)], ["gap", gapOf(run)], ["time", timeOf(run.seconds)]] : [];
     this.facts.replaceChildren(...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", { "data-fact": name }, value))));
     const words = { waiting: "The run waits for its turn.", running: "The search runs.", paused: "Paused: step, go back, change what is known, and go on.", failed: "The run failed." };
     this.state.textContent = !run ? "No run yet." : run.error ? run.error : words[run.state] || ended(run);
@@ -83,8 +83,8 @@ export class LivePart {
     const run = await this.served.attempt(() => this.source.post(`/api/runs/${this.run.id}/${action}`, body));
     if (!run || run.id !== this.run?.id) return;
     this.source.run = { ...this.source.run, ...run };
-    if (run.state !== "running") await this.served.refetch();
     this.show();
+    if (run.state !== "running") await this.served.refetch();
   }
 
   async forked() {
@@ -135,6 +135,11 @@ export class LivePart {
     this.rolling = false;
     this.film.textContent = "Replay";
   }
+}
+
+function timeOf(seconds) {
+  if (seconds < 1) return `${figure(1000 * seconds, 0)} ms`;
+  return seconds < 120 ? `${figure(seconds, 1)} s` : `${figure(seconds / 60, 1)} min`;
 }
 
 function gapOf(run) {

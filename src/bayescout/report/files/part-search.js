@@ -13,8 +13,8 @@ export class SearchPart {
     const words = (list) => (list || []).map(({ name }) => [name, name]);
     this.search = choice(words(searches), "auto", () => this.changed(), { id: "search-name" });
     this.score = choice([["", "the default"], ...words(scores)], "", () => this.changed(), { id: "score-name" });
-    this.prior = choice([["", "the default"], ...words(priors || [{ name: "uniform" }, { name: "sparse" }])], "", () => this.changed(), { id: "prior-name" });
-    this.time = number({ id: "max-time", min: 0, step: "any", placeholder: "seconds", "aria-label": "Most seconds" });
+    this.prior = choice([["", "the default"], ...words(priors)], "", () => this.changed(), { id: "prior-name" });
+    this.time = number({ id: "max-time", min: 0, step: "any", placeholder: "time, s", "aria-label": "Most seconds" });
     this.steps = number({ id: "max-steps", min: 0, step: 1, placeholder: "steps", "aria-label": "Most steps" });
     this.seed = number({ id: "seed", min: 0, step: 1, value: 0 });
     this.begin = choice([["", "the empty network"], ["run", "the network shown"]], "", null, { id: "start-from" });
@@ -38,6 +38,8 @@ export class SearchPart {
   changed() {
     const { chosen } = this;
     this.search.title = chosen?.summary || "";
+    const usual = this.source.project.prior[this.score.value ? "named" : "automatic"];
+    this.prior.options[0].textContent = `the default: ${usual}`;
     if (this.listed !== chosen) {
       this.listed = chosen;
       this.inputs = new Map();
@@ -95,6 +97,7 @@ export class SearchPart {
     const { served } = this, start = this.begin.value === "run" ? this.source.run?.id ?? null : null;
     this.start.disabled = true;
     served.parts.begin.columns(false);
+    served.parts.begin.holder.open = false; // the runs are to be seen
     const { pace } = served.parts.live;
     const run = await served.attempt(() => this.source.post("/api/runs", { ...this.asked(), start, play: true, pace }));
     this.start.disabled = false;
@@ -118,7 +121,7 @@ export class SearchPart {
     const open = element(
       "button", { type: "button", class: "run", "aria-current": now ? "true" : null, "data-run": run.id, onclick: () => this.served.select(run.id) },
       element("span", { class: `dot ${run.state}`, "aria-hidden": "true" }), element("b", {}, run.name || `run ${run.id}`),
-      element("small", {}, `${STATES[run.state] || run.state} · ${run.score_name || ""}`), element("small", { class: "score" }, `${score === null || score === undefined ? "–" : figure(score, 2)}${gap}`),
+      element("small", {}, [STATES[run.state] || run.state, run.score_name, run.prior && run.prior !== "uniform" ? `prior ${run.prior}` : ""].filter(Boolean).join(" · ")), element("small", { class: "score" }, `${score === null || score === undefined ? "–" : figure(score, 2)}${gap}`),
     );
     const compare = element("input", { type: "checkbox", "aria-label": `Compare ${run.name || run.id}`, title: "Compare", onchange: (event) => this.served.parts.compare.pick(run.id, event.target.checked) });
     compare.checked = picked;

@@ -8,7 +8,7 @@ import { LivePart } from "./part-live.js";
 import { SearchPart } from "./part-search.js";
 import { SharePart } from "./part-share.js";
 import { StrengthPart } from "./part-strength.js";
-import { button, counted, element, figure, segments } from "./core.js";
+import { button, counted, drawn, element, figure, segments } from "./core.js";
 import { withArcs } from "./network.js";
 import { ServerSource } from "./source-server.js";
 import { noQuestion } from "./whatif.js";
@@ -56,7 +56,7 @@ class Served {
     });
     const bar = element(
       "header", { class: "topbar" }, element("h1", {}, "bayescout"), element("span", { class: "name" }, project.name || ""), this.about, this.status,
-      element("span", { class: "right" }, app.searchHolder, this.undo, this.redo, this.folding("rail", "Left"), this.folding("side", "Right"), themeButton()),
+      element("span", { class: "right" }, app.searchHolder, this.undo, this.redo, this.folding("rail", "left"), this.folding("side", "right"), themeButton()),
     );
     bar.addEventListener("theme", () => app.drawing.resized());
     app.root.prepend(bar);
@@ -70,11 +70,13 @@ class Served {
   }
 
   /** A switch that puts a side of the page away. */
-  folding(name, words) {
-    const made = button(words, () => {
+  folding(name, where) {
+    const filled = drawn("rect", { x: where === "left" ? 1 : 10, y: 1, width: 5, height: 12, fill: "currentColor" });
+    const icon = drawn("svg", { viewBox: "0 0 16 14", width: 16, height: 14, "aria-hidden": "true" }, drawn("rect", { x: 1, y: 1, width: 14, height: 12, rx: 1, fill: "none", stroke: "currentColor" }), filled);
+    const about = `Show or hide the ${where} side`, made = button(icon, () => {
       const away = this.app.root.classList.toggle(`no-${name}`);
       made.setAttribute("aria-pressed", String(!away));
-    }, { id: `fold-${name}`, "aria-pressed": "true", title: `Show or hide the ${words.toLowerCase()} side` });
+    }, { id: `fold-${name}`, class: "icon", "aria-pressed": "true", "aria-label": about, title: about });
     return made;
   }
 
@@ -169,7 +171,8 @@ class Served {
   }
 
   /** A run went on: its record, the arcs that came and went, a point of its curve. */
-  moved({ run, diff, point }) {
+  moved(event) {
+    const { run, diff, point, version } = event;
     const place = this.runs.findIndex((one) => one.id === run.id);
     if (place < 0) this.runs = [...this.runs, run];
     else this.runs = this.runs.map((one) => (one.id === run.id ? run : one));
@@ -177,8 +180,14 @@ class Served {
     const { source } = this;
     if (source.run?.id !== run.id || !source.net) return;
     const before = source.run;
-    source.run = { ...before, ...run };
-    if (run.state !== "running" || run.step < before.step) { this.refetch(); return; }
+    this.late?.push(event);
+    if (version <= before.version) return; // what was fetched is newer
+    source.run = { ...before, ...run, version };
+    if (run.state !== "running" || run.step < before.step || version !== before.version + 1) {
+      this.parts.live.show();
+      this.refetch();
+      return;
+    }
     if (diff) this.grow(diff);
     if (point && before.trace) {
       while (before.trace.length && before.trace.at(-1)[0] >= point[0]) before.trace.pop();
@@ -217,9 +226,9 @@ class Served {
   async fetchRun() {
     const { source, app } = this, { id } = source.run || {};
     if (!id) return;
-    const had = app.net;
-    await this.attempt(() => source.open(id));
-    if (!source.net) return;
+    const had = app.net, late = this.late = [];
+    const found = await this.attempt(() => source.open(id));
+    if (!found) return;
     if (had && had.names.length === source.net.names.length && had.names.every((name, i) => name === source.net.names[i])) source.net.names = had.names;
     app.drawing.list = [];
     app.store.set({ net: source.net, fresh: null, replay: null });
@@ -228,8 +237,11 @@ class Served {
     app.describe();
     this.parts.live.show();
     this.parts.strength.loadFor(source.run);
+    this.parts.knowledge.list();
     app.panel.show(app.store.state.selected);
-    if (app.store.state.tab === "whatif") app.whatif.refresh();
+    if (app.store.state.tab === "whatif" || app.store.state.boxes) app.whatif.refresh();
+    this.late = null;
+    for (const event of late) this.moved(event);
   }
 
   /** While a small network grows it is laid out anew now and then. */

@@ -1,6 +1,7 @@
 // The page without a server: everything is in the data that came with it.
 
 import { linesOf } from "./edges.js";
+import { GaussianInference } from "./inference-gaussian.js";
 import { Inference } from "./inference.js";
 import { makeNet, pathBetween } from "./network.js";
 
@@ -68,12 +69,19 @@ export class FileSource {
   // ---- questions
 
   get asks() {
-    return this.data.model ? (this.data.model.tables ? "all" : "base") : null;
+    const { model } = this.data;
+    return model ? (model.tables || model.regressions ? "all" : "base") : null;
+  }
+
+  /** What is asked is of the network itself while the drawing shows something else. */
+  aside() {
+    return "The answers are of the learned network.";
   }
 
   /** Answers {marginals, log, conflict, information}; see `whatif.js` for the question. */
   async ask(question) {
     const { model } = this.data;
+    if (model.regressions) return this.askNumbers(question);
     if (!model.tables) return { marginals: model.base, base: model.base, conflict: null, information: [] };
     this.inference ||= new Inference(model);
     const likelihoods = new Map(), actions = new Map(question.act);
@@ -88,7 +96,18 @@ export class FileSource {
     };
   }
 
+  /** The same of a network of numbers. */
+  askNumbers({ observe, act, target }) {
+    this.inference ||= new GaussianInference(this.data.model);
+    const found = this.inference.ask(observe, act);
+    return {
+      ...found, base: this.inference.base, density: observe.size > 0, probability: Math.exp(found.log),
+      conflict: found.marginals ? this.inference.conflict(observe, act) : null,
+      information: target === null || observe.has(target) || act.has(target) || !found.marginals ? [] : this.inference.information(target, observe, act),
+    };
+  }
+
   states(node) {
-    return this.data.model?.states[node] || null;
+    return this.data.model?.states?.[node] || null;
   }
 }

@@ -70,6 +70,7 @@ export class ServerSource {
   /** Fetch a run and make its net; positions that a person chose are kept. */
   async open(id) {
     const detail = await this.get(`/api/runs/${id}`);
+    if (this.run?.id !== id) return null; // another run was chosen meanwhile
     this.run = detail;
     this.net = this.netOf(detail);
     return detail;
@@ -147,6 +148,11 @@ export class ServerSource {
     return this.asks ? "" : "Pause the search, or let it end, to ask its network.";
   }
 
+  /** What cards and answers are of while the drawing shows something else. */
+  aside() {
+    return `This is of the network of ${this.run.name || `run ${this.run.id}`} as it stands at step ${this.run.step}, not of what is drawn.`;
+  }
+
   states(node) {
     return this.columns?.get(this.net.names[node])?.states || null;
   }
@@ -161,17 +167,22 @@ export class ServerSource {
     const share = (key) => names.map((name) => {
       const one = found.marginals[name];
       if (one.p) return key === "base" ? one.base : one.p;
-      return key === "base" ? { mean: one.base_mean, sd: one.base_sd } : { mean: one.mean, sd: one.sd };
+      return one[key === "base" ? "base" : "now"];
     });
     for (const [name, one] of Object.entries(found.marginals)) {
       const column = this.columns?.get(name);
       if (column && one.states) column.states = one.states;
     }
     return {
-      marginals: share("p"), base: share("base"), probability: found.p_evidence, conflict: found.conflict, estimate: found.estimate,
+      marginals: share("p"), base: share("base"), probability: found.p_evidence, conflict: found.conflict, estimate: found.estimate, density: found.density,
+      refused: [found.conflict_refused, found.information_refused, leftOut(found.left_out)].filter(Boolean),
       information: (found.information || []).map(([name, nats]) => [index.get(name), nats]),
     };
   }
+}
+
+function leftOut(names) {
+  return names?.length ? `What a number tells of another is not worked out in a network of both kinds: ${names.join(", ")}.` : null;
 }
 
 function countsOf(counts, parent, child) {

@@ -1,11 +1,12 @@
 // What if: bars of all marginals. A click observes a state, Shift acts (do), Alt rules it out; once more takes it back.
 
 import { button, choice, counted, drawn, element, figure, percent } from "./core.js";
+import { densityShapes, fourDigits, reachOf } from "./density.js";
 
 const MOST_SHOWN = 60;
 const HOW = { observed: "observed", done: "set (do)", ruled: "ruled out" };
 
-/** A question about nothing yet; maps and sets are never changed in place. */
+/** A question about nothing yet; maps and sets are never changed in place. States go by position, numbers as they are. */
 export function noQuestion() {
   return { observe: new Map(), act: new Map(), rule: new Map(), target: null };
 }
@@ -58,7 +59,11 @@ export class WhatIf {
   /** Ask the source, then draw; an older answer never overtakes a newer one. */
   async refresh() {
     const { source, store } = this.app, turn = ++this.turn, { question } = store.state;
-    if (!source.asks || !this.app.net) { this.draw(null); return; }
+    if (!source.asks || !this.app.net) {
+      store.set({ answer: null });
+      this.draw(null);
+      return;
+    }
     let answer;
     try {
       answer = await source.ask(question);
@@ -76,13 +81,14 @@ export class WhatIf {
   }
 
   draw(answer) {
-    const { source, net } = this.app, kept = this.holder.scrollTop;
+    const { source, net, store } = this.app, kept = this.holder.scrollTop, focus = this.focused();
     const head = element("h3", {}, "What if");
     if (!net || !source.asks) {
-      this.holder.replaceChildren(head, element("p", { class: "note" }, source.whyNot || "Questions can be asked of discrete networks that are small enough for the page; for others use bayescout serve, or model.query in Python."));
+      this.holder.replaceChildren(head, element("p", { class: "note" }, source.whyNot || "The page by itself answers for networks of states, or of numbers, that are small enough. For this one use bayescout serve, or model.query in Python."));
       return;
     }
-    const content = [head];
+    const content = [head], { replay, compared } = store.state;
+    if (replay || compared) content.push(element("p", { class: "note" }, source.aside()));
     if (source.asks === "base") content.push(element("p", { class: "note" }, "The probabilities as learned. This network is too large to ask in the page: bayescout serve, or model.query in Python, answers."));
     else content.push(...this.controls(answer));
     if (source.uniform) content.push(element("p", { class: "note" }, `${counted(source.uniform, "row")} of the tables that the data never showed ${source.uniform === 1 ? "counts" : "count"} as uniform.`));
@@ -91,6 +97,15 @@ export class WhatIf {
     else content.push(...this.told(answer), this.bars(answer));
     this.holder.replaceChildren(...content);
     this.holder.scrollTop = kept;
+    if (focus) this.holder.querySelector(focus)?.focus({ preventScroll: true });
+  }
+
+  /** The place of the focus, to find it again after drawing. */
+  focused() {
+    const now = this.holder.getRootNode().activeElement;
+    if (!now || !this.holder.contains(now)) return null;
+    const { variable, state } = now.dataset;
+    return variable !== undefined ? `[data-variable="${variable}"][data-state="${state}"]` : now.id ? `#${now.id}` : null;
   }
 
   controls(answer) {
@@ -99,7 +114,7 @@ export class WhatIf {
     const chips = evidence.map(([node, kind]) => this.chip(node, kind, question));
     const set = (value) => this.app.question({ ...question, target: value === "" ? null : Number(value) });
     return [
-      element("p", { class: "note hint" }, "Click a state: observed. Shift-click: set from outside (do). Alt-click: ruled out."),
+      element("p", { class: "note hint" }, "Click a state, or a density: observed. Shift-click: set from outside (do). Alt-click: ruled out."),
       element("div", { class: "chips", "aria-label": "Evidence" }, ...chips, evidence.length ? button("Clear", () => this.app.question(noQuestion()), { id: "clear-evidence" }) : null),
       element("div", { class: "row" }, element("label", {}, "Target ", choice(targets, question.target ?? "", set, { id: "target" })), this.says(answer)),
     ];
@@ -107,7 +122,8 @@ export class WhatIf {
 
   chip(node, kind, question) {
     const { net, source } = this.app, states = source.states(node) || [];
-    const value = kind === "observed" ? states[question.observe.get(node)] : kind === "done" ? states[question.act.get(node)]
+    const said = (value) => states[value] ?? fourDigits(value);
+    const value = kind === "observed" ? said(question.observe.get(node)) : kind === "done" ? said(question.act.get(node))
       : [...question.rule.get(node)].map((i) => `not ${states[i]}`).join(", ");
     const words = kind === "done" ? `do ${net.names[node]} = ${value}` : kind === "ruled" ? `${net.names[node]}: ${value}` : `${net.names[node]} = ${value}`;
     const gone = () => {
@@ -122,7 +138,7 @@ export class WhatIf {
     const { question } = this.app.store.state;
     if (!answer.marginals || !evidenceOf(question).size) return null;
     const parts = [];
-    if (question.observe.size + question.rule.size) parts.push(`P(findings) ${probability(answer.probability)}`);
+    if (question.observe.size + question.rule.size) parts.push(`${answer.density ? "density of the findings" : "P(findings)"} ${probability(answer.probability)}`);
     if (answer.estimate) parts.push("an estimate");
     return element("span", { class: "note" }, parts.join(" · "));
   }
@@ -134,6 +150,7 @@ export class WhatIf {
       const apart = answer.conflict > 0.0005;
       made.push(element("p", { id: "conflict", class: apart ? "down" : "note" }, `Conflict of the findings ${figure(answer.conflict)} nats: ${apart ? "they may not belong together" : "they go together"}.`));
     }
+    for (const words of answer.refused || []) made.push(element("p", { class: "note" }, words));
     const { target } = this.app.store.state.question;
     if (target !== null && answer.information?.length) {
       const [best] = answer.information, most = best[1] || 1, { names } = this.app.net;
@@ -170,7 +187,7 @@ export class WhatIf {
     const p = answer.marginals[i], base = answer.base[i], states = source.states(i);
     const title = element("h4", {}, button(net.names[i], () => this.app.choose({ node: i }, true, true), { class: "link" }), kind ? element("small", { class: kind }, ` ${HOW[kind]}`) : null);
     if (!p) return element("div", { class: "monitor" }, title, element("p", { class: "note" }, "no states"));
-    if (!Array.isArray(p)) return element("div", { class: "monitor" }, title, element("p", {}, `mean ${figure(p.mean)}, deviation ${figure(p.sd)}`), element("p", { class: "note" }, `as learned ${figure(base.mean)}, ${figure(base.sd)}`));
+    if (!Array.isArray(p)) return this.number(i, p, base, title);
     const rows = p.map((share, s) => {
       const how = kindOf(question, i, s), difference = share - base[s];
       const lift = base[s] > 0 ? share / base[s] : null;
@@ -183,6 +200,38 @@ export class WhatIf {
     });
     return element("div", { class: "monitor", "data-monitor": i }, title, ...rows);
   }
+
+  /** A variable that is a number: its density now and as learned, and a field for a value to observe or to set. */
+  number(i, now, base, title) {
+    const { question } = this.app.store.state, name = this.app.net.names[i], reach = reachOf(base, now);
+    const given = question.observe.get(i) ?? question.act.get(i), field = element("input", {
+      type: "number", step: "any", class: "value", "aria-label": `A value of ${name}`, "data-variable": i, "data-state": "value", value: given ?? "",
+      placeholder: "a value", onkeydown: (event) => { if (event.key === "Enter") put(event.shiftKey ? "act" : "observe"); },
+    });
+    const put = (intent) => {
+      const value = Number(field.value);
+      if (field.value !== "" && Number.isFinite(value)) this.app.question(asked(question, i, value, intent));
+      else field.focus();
+    };
+    const about = `${name}: mean ${fourDigits(now.mean)}, deviation ${fourDigits(now.sd)}; as learned ${fourDigits(base.mean)}, ${fourDigits(base.sd)}`;
+    const same = Math.abs(now.mean - base.mean) < 1e-9 * (1 + base.sd) && Math.abs(now.sd - base.sd) < 1e-9 * (1 + base.sd);
+    const picture = drawn("svg", { class: "density", viewBox: "0 0 300 52", preserveAspectRatio: "none", role: "img", "aria-label": about }, drawn("title", {}, about), ...densityShapes(base, now, 300, 52));
+    picture.addEventListener("click", (event) => this.app.question(asked(question, i, valueAt(event, reach), event.shiftKey ? "act" : "observe")));
+    const act = (words, intent, had, title2) => button(words, () => put(intent), { "data-variable": i, "data-state": intent, "aria-pressed": String(had.has(i)), title: title2 });
+    return element(
+      "div", { class: "monitor number", "data-monitor": i }, title, picture,
+      element("div", { class: "ends", "aria-hidden": "true" }, element("span", {}, fourDigits(reach[0])), element("span", {}, fourDigits(reach[1]))),
+      element("p", { class: "moments" }, `mean ${fourDigits(now.mean)} · deviation ${fourDigits(now.sd)}`, same ? null : element("small", {}, ` as learned ${fourDigits(base.mean)} · ${fourDigits(base.sd)}`)),
+      element("div", { class: "row" }, field, act("Observe", "observe", question.observe, "Once more takes it back (Enter)"), act("Set (do)", "act", question.act, "Set it from outside (Shift+Enter)")),
+    );
+  }
+}
+
+/** The value of a place on a density, in as many digits as can be told apart there. */
+function valueAt(event, [low, high]) {
+  const { left, width } = event.currentTarget.getBoundingClientRect();
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(high - low)));
+  return Number((low + (high - low) * (event.clientX - left) / width).toFixed(Math.min(12, digits)));
 }
 
 /** A bar of a share, with a tick at what it was before. */
@@ -196,7 +245,8 @@ function bar(share, base) {
 /** How far evidence moved a variable: the most that one of its shares changed. */
 function moved(answer, i) {
   const p = answer.marginals[i], base = answer.base[i];
-  if (!Array.isArray(p)) return 0;
+  if (!p) return 0;
+  if (!Array.isArray(p)) return base.sd > 0 ? Math.round(1e6 * Math.min(1, Math.abs(p.mean - base.mean) / base.sd)) : 0;
   return Math.round(1e6 * Math.max(...p.map((share, s) => Math.abs(share - base[s]))));
 }
 
@@ -208,9 +258,13 @@ function probability(value) {
 /** Small bars for the boxes of a drawing, one group a node. */
 export function barsInBoxes(net, answer, states, ask) {
   return net.boxes.map(([, , width], i) => {
-    const p = answer.marginals?.[i];
-    if (!Array.isArray(p)) return null;
-    const made = drawn("g", { class: "inner" });
+    const p = answer.marginals?.[i], made = drawn("g", { class: "inner" });
+    if (!p) return null;
+    if (!Array.isArray(p)) {
+      const frame = drawn("svg", { x: 8, y: 22, width: width - 16, height: 28, viewBox: `0 0 ${width - 16} 28` }, ...densityShapes(answer.base[i], p, width - 16, 28));
+      made.append(frame, drawn("text", { class: "inner-state", x: 11, y: 60 }, `${fourDigits(p.mean)} ± ${fourDigits(p.sd)}`));
+      return made;
+    }
     p.forEach((share, s) => {
       const y = 24 + s * 15, room = width - 16;
       const row = drawn("g", { class: "inner-row" }, drawn("title", {}, `${states(i)[s]}: ${percent(share)}`),
