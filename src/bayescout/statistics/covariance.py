@@ -22,6 +22,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.statistics.engine import Kind, regression_work
+from bayescout.statistics.leaves import sums_of, total
 from bayescout.statistics.requirements import require_kind, undefined_score
 
 RESIDUAL_FLOOR = 1e-10
@@ -221,7 +222,11 @@ def centred_columns(table: Table) -> tuple[Floats, Floats, Ints]:
 
 def _means(values: Floats, weights: Floats) -> Floats:
     """The weighted mean of each column, as an array of one column."""
-    return np.asarray(((values * weights).sum(axis=1) / weights.sum())[:, None])
+
+    def leaf(begin: int, end: int) -> Floats:
+        return np.asarray((values[:, begin:end] * weights[begin:end]).sum(axis=1))
+
+    return np.asarray((total(sums_of(leaf, 0, max(1, values.shape[1]))) / weights.sum())[:, None])
 
 
 def _scatter(centred: Floats, weights: Floats | None) -> Floats:
@@ -230,9 +235,19 @@ def _scatter(centred: Floats, weights: Floats | None) -> Floats:
     In tiles so small that no matrix library uses threads for them: threads that wait by spinning take ten
     times as long when another process is busy, and may add in a different order.
     """
+
+    def leaf(begin: int, end: int) -> Floats:
+        own = centred[:, begin:end]
+        return products(own if weights is None else own * weights[begin:end], own)
+
+    return mirrored(total(sums_of(leaf, 0, max(1, centred.shape[1]))))
+
+
+def products(weighted: Floats, centred: Floats) -> Floats:
+    """The sums of products of the columns over the rows of a leaf, in the lower triangle."""
     scatter = np.zeros((len(centred), len(centred)))
-    add_products(scatter, centred if weights is None else centred * weights, centred)
-    return mirrored(scatter)
+    add_products(scatter, weighted, centred)
+    return scatter
 
 
 def add_products(scatter: Floats, weighted: Floats, centred: Floats) -> None:
