@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import gc
 import json
+import math
 import os
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -28,12 +30,13 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, FormatError, MissingValueError, SettingError, TooLargeError
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.stored_content import mixed, stored_signatures, unmixed
+from bayescout.statistics import leaves
 from bayescout.statistics.counts import Counts, dense_counts
 from bayescout.statistics.covariance import Covariance, scaled_scatter
 from bayescout.statistics.engines import in_memory
 from bayescout.statistics.stored import FoldedCounts, distinct_rows
 from bayescout.statistics.stored_counts import StoredCounts
-from bayescout.statistics.stored_covariance import halved_sum, stored_scatter
+from bayescout.statistics.stored_covariance import stored_scatter
 
 LIMIT = "64 GB"
 
@@ -238,6 +241,25 @@ def test_a_family_with_too_many_cells_is_refused_as_in_memory(tmp_path):
     assert messages[0] == messages[1]
 
 
+def test_each_has_a_file_of_its_own_that_goes_with_it(tmp_path, monkeypatch):
+    disk = stored_copy(discrete(1000, (2, 3, 4)))
+    one, two = StoredCounts(disk), StoredCounts(disk.select(["x2", "x1"]))
+    assert one._bitmaps != two._bitmaps
+    assert len(list(disk.folder.path.glob("bitmaps-*"))) == 2
+    with monkeypatch.context() as forked:  # the copies of another process are not its own to remove
+        copy = StoredCounts(disk)
+        forked.setattr(os, "getpid", lambda: -1)
+        del copy
+        gc.collect()
+    (left,) = set(disk.folder.path.glob("bitmaps-*")) - {one._bitmaps, two._bitmaps}
+    left.unlink()
+    known = two.count(0, (1,)).tolist()
+    del one
+    gc.collect()
+    assert [path.name for path in disk.folder.path.glob("bitmaps-*")] == [two._bitmaps.name]
+    assert two.count(0, (1,)).tolist() == known
+
+
 def test_few_distinct_rows_are_folded_into_weights(tmp_path):
     table = discrete(2000, (2, 3, 2, 2))
     disk = stored_copy(table)
@@ -288,9 +310,9 @@ def test_scatter_is_the_same_to_the_bit(tmp_path, monkeypatch, shift):
     table = as_table({f"x{i}": column for i, column in enumerate(x)}, kinds="continuous")
     disk = stored_copy(table)
     same(disk, table)
-    for cells, leaf in ((1 << 21, 1 << 17), (2048, 128)):
+    for cells, leaf in ((1 << 21, 1 << 17), (1 << 21, 512), (2048, 512), (2048, 1024)):
         monkeypatch.setattr("bayescout.statistics.stored_covariance.BLOCK_CELLS", cells)
-        monkeypatch.setattr(halved_sum, "__defaults__", (leaf,))
+        monkeypatch.setattr(leaves, "LEAF_ROWS", leaf)
         one, two = stored_scatter(disk), scaled_scatter(table)
         assert (one[0] == two[0]).all()
         assert (one[1] == two[1]).all()
@@ -298,12 +320,30 @@ def test_scatter_is_the_same_to_the_bit(tmp_path, monkeypatch, shift):
     assert bs.learn(disk, "hill-climb").score == bs.learn(table, "hill-climb").score
 
 
-@given(rows=st.integers(1, 5000), leaf=st.sampled_from([128, 256, 1000]), seed=st.integers(0, 99))
-def test_sums_by_halves_are_those_of_numpy(rows, leaf, seed):
-    values = np.random.default_rng(seed).normal(size=rows) * 10.0 ** np.random.default_rng(seed).integers(
-        -9, 9, rows
+@given(rows=st.integers(1, 5000), cuts=st.lists(st.integers(0, 40), max_size=4), seed=st.integers(0, 99))
+def test_sums_by_leaves_do_not_depend_on_where_rows_are_cut(rows, cuts, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=rows) * 10.0 ** rng.integers(-9, 9, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaves, "LEAF_ROWS", 128)
+        whole = leaves.total(leaves.sums_of(lambda a, b: values[a:b].sum(), 0, rows))
+        ends = sorted({0, rows, *(min(rows, 128 * cut) for cut in cuts)})
+        parts = [leaves.sums_of(lambda a, b: values[a:b].sum(), *pair) for pair in pairwise(ends)]
+    rng.shuffle(parts)
+    assert (
+        leaves.total(leaves.joined(parts))
+        == whole
+        == tree_sum([values[i : i + 128] for i in range(0, rows, 128)])
     )
-    assert halved_sum(lambda begin, n: values[begin : begin + n], 0, rows, leaf) == values.sum()
+    assert whole == pytest.approx(math.fsum(values), abs=1e-12 * np.abs(values).sum())
+
+
+def tree_sum(parts):
+    """The sum by its definition: the largest half that is a power of two, and the rest."""
+    if len(parts) == 1:
+        return parts[0].sum()
+    half = 1 << ((len(parts) - 1).bit_length() - 1)
+    return tree_sum(parts[:half]) + tree_sum(parts[half:])
 
 
 def test_signatures_are_the_same_whatever_the_blocks(tmp_path):

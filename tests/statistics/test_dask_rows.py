@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import signal
 import time
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.data import as_table
-from bayescout.data.past.dask_rows import DaskTable
+from bayescout.data.past.dask_partition import Block, some_rows
+from bayescout.data.past.dask_table import DaskTable
 from bayescout.errors import BayescoutError, DataError, FormatError, MissingValueError, SettingError
+from bayescout.search.frame.canonical import canonical_order
+from bayescout.statistics import leaves
 from bayescout.statistics.counts import Counts
+from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.dask_counts import DaskCounts, Partition, counted, summed
+from bayescout.statistics.dask_covariance import _of_block, _of_leaf, shared_leaves, whole_leaves
+from bayescout.statistics.engines import in_memory
 from bayescout.statistics.occurring import occurring_in
+from bayescout.statistics.stored_covariance import Shift, leaf_sum
 
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -31,7 +42,8 @@ def test_tables_of_partitions_sum_to_those_of_all_rows():
     rng = np.random.default_rng(0)
     cards = [2, 3, 20, 4]
     codes = np.array([rng.integers(0, r, 500) for r in cards], dtype=np.uint8)
-    parts = [Partition(part, cards, 30) for part in np.split(codes, [1, 1, 400], axis=1)]
+    blocks = [Block(part, np.empty((0, part.shape[1]))) for part in np.split(codes, [1, 1, 400], axis=1)]
+    parts = [Partition(block, [0, 1, 2, 3], cards, 30) for block in blocks]
     families = [(0, (), True), (1, (0,), True), (2, (3,), False), (3, (0, 1, 2), False)]
     most = [1000] * 4
     dense, occurring = summed([counted(part, families, most) for part in parts], most)
@@ -45,6 +57,35 @@ def test_tables_of_partitions_sum_to_those_of_all_rows():
         assert (occurring[i][0] == keys[order]).all()
         assert (occurring[i][1] == counts[order]).all()
     assert isinstance(summed([counted(part, families, [1] * 4) for part in parts], [1] * 4)[1][2], int)
+
+
+@given(heights=st.lists(st.integers(0, 700), min_size=1, max_size=6).filter(sum), seed=st.integers(0, 99))
+def test_leaves_of_partitions_are_those_of_all_rows(heights, seed):
+    rng = np.random.default_rng(seed)
+    ends = np.cumsum([0, *heights]).tolist()
+    values = rng.normal(size=(3, ends[-1])) * 10.0 ** rng.integers(-5, 5, ends[-1])
+    blocks = [
+        Block(np.empty((0, n), dtype=np.uint8), values[:, e : e + n])
+        for n, e in zip(heights, ends, strict=False)
+    ]
+    shift = Shift(np.zeros(3, dtype=np.int64), (values.mean(axis=1),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaves, "LEAF_ROWS", 256)
+        whole = [whole_leaves(*pair, ends[-1]) for pair in pairwise(ends)]
+        for squared in (False, True):
+            parts = [
+                _of_block(block, [0, 1, 2], low - first, high - first, low, shift, squared)
+                for block, first, (low, high) in zip(blocks, ends, whole, strict=False)
+                if low < high
+            ]
+            for leaf, pieces in shared_leaves(ends, whole):
+                cells = [some_rows(blocks[i], [0, 1, 2], True, low, high) for i, low, high in pieces]
+                parts.append(_of_leaf(np.concatenate(cells, axis=1), leaf, shift, squared))
+            rng.shuffle(parts)
+            known = leaves.sums_of(
+                lambda a, b, squared=squared: leaf_sum(values[:, a:b], shift, squared), 0, ends[-1]
+            )
+            assert (leaves.total(leaves.joined(parts)) == leaves.total(known)).all()
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +185,139 @@ def test_categories_that_differ_between_partitions_are_one_dictionary(client):
     assert table.to_dict() == {"a": [*one["a"], *two["a"]], "b": [*one["b"], *two["b"]]}
 
 
+def cut(frame, *rows):
+    """The frame in partitions that end at these rows."""
+    ends = [0, *rows, len(frame)]
+    parts = [__import__("dask").delayed(frame[a:b]) for a, b in pairwise(ends)]
+    return dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
+
+
+def same_table(there, here):
+    assert isinstance(there, DaskTable)
+    assert (there.names, there.states, there.n_rows) == (here.names, here.states, here.n_rows)
+    assert (there.columns, there.reading, there.notes, there.missing) == (
+        here.columns,
+        here.reading,
+        here.notes,
+        here.missing,
+    )
+    assert there.fingerprint == here.fingerprint
+    assert canonical_order(there) == canonical_order(here)
+
+
+def frame_of_all_kinds(rows=600):
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "text": rng.choice(["no", "yes", "maybe"], rows),
+            "few": rng.integers(0, 4, rows),
+            "many": rng.integers(0, 5000, rows),
+            "late": np.where(np.arange(rows) < rows - 150, 1, np.arange(rows)),
+            "whole floats": rng.integers(0, 3, rows).astype(float),
+            "floats": rng.normal(size=rows),
+            "few decimals": rng.integers(0, 3, rows) / 4,
+            "zeros": np.where(rng.random(rows) < 0.5, -0.0, rng.integers(0, 300, rows)),
+            "flag": rng.random(rows) < 0.3,
+            "id": np.arange(rows),
+            "float id": np.arange(rows)[::-1] + 5.0,
+            "no id": np.where(np.arange(rows) == 7, 9.0, np.arange(rows)),
+            "key": [f"k{i}" for i in range(rows)],
+            "day": [datetime.date(2020, 1, 1 + i % 3) for i in range(rows)],
+            "waited": pd.to_timedelta(rng.integers(0, 300, rows), unit="s"),
+            "level": pd.Categorical(rng.choice(["low", "mid"], rows), ["low", "mid", "high"]),
+        }
+    )
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("rows", [(), (1, 1, 150), (599,), (200, 400)])
+def test_columns_of_every_kind_are_read_as_in_memory(client, rows):
+    frame = frame_of_all_kinds()
+    same_table(as_table(cut(frame, *rows)), as_table(frame))
+    kept = ["many", "text", "id", "key"]
+    kinds = {"many": "discrete", "id": "continuous"}
+    same_table(
+        as_table(cut(frame, *rows), columns=kept, kinds=kinds), as_table(frame, columns=kept, kinds=kinds)
+    )
+
+
+@slow
+@quiet
+def test_numbers_that_are_whole_in_one_partition_and_not_in_another(client):
+    frame = pd.DataFrame({"x": np.arange(400) % 3, "y": np.arange(400) % 2})
+    half = frame[200:].astype({"x": float})
+    half.iloc[5, 0] = np.nan
+    parts = dd.from_delayed(
+        [__import__("dask").delayed(part) for part in (frame[:200], half)], meta=frame[:0], verify_meta=False
+    )
+    whole = pd.concat([frame[:200], half])
+    for kinds in (None, "discrete"):
+        same_table(as_table(parts, kinds, missing="drop"), as_table(whole, kinds, missing="drop"))
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("policy", ["drop", "state"])
+def test_missing_cells_are_dropped_or_are_a_state(client, policy):
+    rng = np.random.default_rng(1)
+    frame = frame_of_all_kinds()[["text", "few", "flag", "key", "level"]]
+    frame = frame.astype({"few": "Int64", "flag": "boolean", "text": "string", "key": "string"})
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    frame.loc[7] = ["once", None, None, "k7", "mid"]  # a state that only a row left out has
+    if policy == "drop":
+        frame["number"] = np.where(rng.random(600) < 0.1, np.nan, rng.normal(size=600))
+        frame["halves"] = np.where(rng.random(600) < 0.1, np.nan, rng.integers(0, 3, 600))
+    here = as_table(frame, missing=policy)
+    same_table(as_table(cut(frame, 10, 10, 300), missing=policy), here)
+    assert policy != "drop" or here.missing.rows_dropped > 200
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("shift", [0.0, 1e9, 1e-300, 1e250])
+def test_numbers_are_correlated_as_in_memory_to_the_bit(client, shift):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(4, 150_001))
+    x[2] += x[0]
+    x = x * shift if shift in (1e-300, 1e250) else x + shift
+    frame = pd.DataFrame({f"x{i}": column for i, column in enumerate(x)})
+    here = as_table(frame, kinds="continuous")
+    for rows in ((), (3, 3, 70_000, 140_000), tuple(range(30_000, 150_000, 30_000))):
+        there = as_table(cut(frame, *rows), kinds="continuous")
+        assert (in_memory(there, "continuous").matrix == Covariance(here).matrix).all()
+        assert (
+            in_memory(there, "continuous").log_scales.tolist()
+            == in_memory(here, "continuous").log_scales.tolist()
+        )
+    same_answer(bs.learn(there, "hill-climb", "bic"), bs.learn(here, "hill-climb", "bic"))
+    if shift == 0:
+        same_answer(bs.learn(there, "ges", "bge"), bs.learn(here, "ges", "bge"))
+
+
+@slow
+@quiet
+def test_values_that_are_not_finite_and_partitions_without_a_column_are_named(client):
+    frame = pd.DataFrame({"x": np.arange(300) / 7, "y": np.arange(300) % 11 / 3})
+    frame.loc[250, "x"] = np.inf
+    with pytest.raises(DataError, match=r"column 'x' has a value that is not finite, first in row 250"):
+        as_table(cut(frame, 100))
+    parts = [__import__("dask").delayed(part) for part in (frame[:100], frame[100:200].drop(columns="y"))]
+    with pytest.raises(DataError, match=r"partition 1 .* has no column 'y'"):
+        as_table(dd.from_delayed(parts, meta=frame[:0], verify_meta=False))
+
+
+@slow
+@quiet
+def test_some_columns_are_learned_from(client):
+    frame = frame_of()
+    names = ["xray", "asia", "smoke"]
+    table = as_table(dd.from_pandas(frame, npartitions=3)).select(names)
+    same_answer(
+        bs.learn(table, "hill-climb", "bic"), bs.learn(as_table(frame).select(names), "hill-climb", "bic")
+    )
+
+
 @slow
 @quiet
 def test_files_are_read_by_the_workers_and_a_strange_one_is_named(client, tmp_path):
@@ -174,12 +348,12 @@ def test_what_a_cluster_cannot_do_is_said(client):
         bs.learn(parts, "hill-climb", "bic", missing="state"),
         bs.learn(frame, "hill-climb", "bic", missing="state"),
     )
-    for more, error in (({"missing": "drop"}, SettingError), ({"weights": "asia"}, SettingError)):
-        with pytest.raises(error):
-            as_table(parts, **more)
-    numbers = dd.from_pandas(pd.DataFrame({"x": np.arange(200) / 7, "y": np.arange(200) % 3}), npartitions=2)
-    with pytest.raises(DataError, match="columns of numbers on a cluster: 'x'"):
-        as_table(numbers)
+    for name in ("weights", "interventions", "missing_values"):
+        with pytest.raises(SettingError, match=f"cannot have {name}"):
+            as_table(parts, **{name: ["asia"]})
+    both = dd.from_pandas(pd.DataFrame({"x": np.arange(200) / 7, "y": np.arange(200) % 3}), npartitions=2)
+    with pytest.raises(DataError, match="columns of both kinds are learned from rows in one place"):
+        bs.learn(both)
     with pytest.raises(BayescoutError, match="give a Dask dataframe or Parquet files"):
         bs.learn(frame, "hill-climb", "bic", missing="state", engine=bs.DaskEngine(client))
 

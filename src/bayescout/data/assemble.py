@@ -37,14 +37,14 @@ MISSING_STATE = "missing"
 class Settled(NamedTuple):
     """Columns whose kinds, states and missing cells are settled, ready to be copied into a table.
 
-    keep     the rows that are kept, or None for all
+    keep     the rows that are kept, as a mask or as `keep_by` has it, or None for all
     n_rows   how many these are
     """
 
     columns: Sequence[Column]
     states: Sequence[States | None]
     policy: MissingPolicy
-    keep: NDArray[np.bool_] | None
+    keep: Any
     n_rows: int
     report: MissingReport
     notes: Notes
@@ -76,11 +76,13 @@ def assemble(
     policy: MissingPolicy = "keep",
     about: AboutRows = NOTHING_SAID,
     made_by: MadeBy | None = None,
+    keep_by: Callable[[Sequence[Column]], Any] | None = None,
 ) -> Table:
     """Settle the kinds of the columns, apply the missing-value policy, and check the whole table.
 
     Columns are emptied as they are copied, so that only one column's codes are in memory twice.
-    `made_by` makes the table from what is settled, where its cells are not to be in memory.
+    `made_by` makes the table from what is settled, where its cells are not to be in memory; `keep_by` finds
+    the rows without missing cells, where these are not here.
     """
     weights, beside = about.weights, about.columns
     if about.weight_name is not None:
@@ -100,7 +102,9 @@ def assemble(
     found = tuple((name, count) for name, count in counts.items() if count)
     if policy == "error":
         refuse_missing(found, n_rows)
-    keep = _rows_to_keep(columns, n_rows) if policy == "drop" and found else None
+    keep = None
+    if policy == "drop" and found:
+        keep = _rows_to_keep(columns, n_rows) if keep_by is None else keep_by(columns)
     kept = n_rows if keep is None else int(keep.sum())
     if not kept:
         raise DataError(
@@ -196,7 +200,7 @@ def _rows_to_keep(columns: Sequence[Column], n_rows: int) -> NDArray[np.bool_]:
     return keep
 
 
-def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | None) -> States | None:
+def _settle(column: Column, policy: MissingPolicy, keep: Any) -> States | None:
     """The states of one column in order, or None where it is continuous."""
     if column.floats is not None:
         if policy == "state" and column.count_missing():
@@ -213,7 +217,7 @@ def _settle(column: Column, policy: MissingPolicy, keep: NDArray[np.bool_] | Non
         _check_declared(column, occurring)
         states = list(column.states)
     else:
-        states = in_order(occurring if keep is None else _occurring_in(column, keep))
+        states = in_order(occurring if keep is None else column.occurring(keep))
     missing = MISSING in column.values
     if policy == "state" and missing:
         states.append(_free_name(states))
@@ -254,16 +258,6 @@ def _first_row(column: Column, value: Any) -> int:
     raise AssertionError("a value among the distinct ones occurs in no row")
 
 
-def _occurring_in(column: Column, keep: NDArray[np.bool_]) -> list[Any]:
-    """The values that occur in the kept rows: a state seen only in dropped rows was not observed."""
-    seen = np.zeros(len(column.values), dtype=np.bool_)
-    start = 0
-    for chunk in column.chunks:
-        seen[chunk[keep[start : start + len(chunk)]]] = True
-        start += len(chunk)
-    return [value for value, hit in zip(column.values, seen.tolist(), strict=True) if hit]
-
-
 def _free_name(states: Sequence[Any]) -> str:
     name, number = MISSING_STATE, 1
     while name in states:
@@ -291,10 +285,8 @@ def _is_constant(table: Table, name: Label) -> bool:
     states = table.states[table.index(name)]
     if states is not None:
         return len(states) == 1
-    values = table.array(name)
-    if table.has_missing:
-        values = values[~np.isnan(values)]
-    return not len(values) or bool(values[0] == values[-1] and values.min() == values.max())
+    limits = table.limits(name)
+    return limits is None or limits[0] == limits[1]
 
 
 def _fill(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayescout.data.about_rows import AboutRows
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
 from bayescout.data.declared import OpenNumbers, RawStates
-from bayescout.data.kinds import DISTINCT, are_decimals, are_durations, are_inexact
+from bayescout.data.kinds import DISTINCT, Numbers, Present, are_decimals, are_durations, are_inexact
 from bayescout.data.numerals import as_number, is_comma_number, is_like_thousands, number_with_comma
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
@@ -218,6 +218,20 @@ class Column:
         found = [value for value in self.values if value is not MISSING]
         whole = all(type(value) is int for value in found)
         return (whole and not are_inexact(found)) or are_decimals(found) or are_durations(found)
+
+    def numbers(self) -> Numbers:
+        """The numbers of a column of floats."""
+        assert self.floats is not None
+        return Present(self.floats)
+
+    def occurring(self, keep: Any) -> list[Any]:
+        """The values that occur in the kept rows: a state seen only in dropped rows was not observed."""
+        seen = np.zeros(len(self.values), dtype=np.bool_)
+        start = 0
+        for chunk in self.chunks:
+            seen[chunk[keep[start : start + len(chunk)]]] = True
+            start += len(chunk)
+        return [value for value, hit in zip(self.values, seen.tolist(), strict=True) if hit]
 
     def become_continuous(self) -> None:
         """Turn states that are numbers, or lengths of time, into measurements."""

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,22 +150,42 @@ def counts_the_rows(low: float, high: float, distinct: int, rows: int) -> bool:
 # ---- floats
 
 
+class Numbers(Protocol):
+    """The numbers of a column, without missing cells."""
+
+    @property
+    def rows(self) -> int: ...
+
+    def have_decimals(self) -> bool:
+        """Return True if a number is not whole, or so large that a float does not tell."""
+
+    def distinct(self, most: int) -> NDArray[np.float64] | None:
+        """The distinct numbers in order, or None if they are more than `most`."""
+
+    def limits(self) -> tuple[float, float]: ...
+
+    def are_consecutive(self, low: float) -> bool:
+        """Return True if whole numbers are those from `low` on, each once."""
+
+
 def kind_of_floats(
     chunks: Sequence[NDArray[np.float64]],
 ) -> tuple[Verdict, Sequence[float] | None, bool]:
     """The reading of floats, NaN where missing; the numbers if they are states; True if row numbers."""
-    present = _Present(chunks)
-    rows = sum(len(chunk) for chunk in present)
+    return kind_of_numbers(Present(chunks))
+
+
+def kind_of_numbers(present: Numbers) -> tuple[Verdict, Sequence[float] | None, bool]:
+    """The reading of the numbers of a column."""
+    rows = present.rows
     if not rows:
         return Verdict("continuous", "no values"), None, False
-    if any(_has_decimals(chunk[:1000]) for chunk in present) or any(map(_has_decimals, present)):
+    if present.have_decimals():
         return (*_kind_of_decimals(present, rows), False)
-    low, high = min(c.min() for c in present if len(c)), max(c.max() for c in present if len(c))
-    distinct = _distinct(present, DISTINCT)
+    low, high = present.limits()
+    distinct = present.distinct(DISTINCT)
     if distinct is None:
-        numbers = high - low + 1 == rows and counts_the_rows(
-            low, high, _count_whole(present, low, rows), rows
-        )
+        numbers = rows > TOO_FEW_ROWS and high - low + 1 == rows and present.are_consecutive(low)
         return Verdict("continuous", f"more than {DISTINCT} whole numbers"), None, bool(numbers)
     whole = [int(value) for value in distinct.tolist()]
     return kind_of_whole(whole, rows), whole, counts_the_rows(low, high, len(whole), rows)
@@ -175,11 +196,9 @@ def _has_decimals(array: NDArray[np.float64]) -> bool:
     return bool(len(array)) and not bool(((array == np.trunc(array)) & (abs(array) <= EXACT)).all())
 
 
-def _kind_of_decimals(
-    present: Iterable[NDArray[np.float64]], rows: int
-) -> tuple[Verdict, list[float] | None]:
+def _kind_of_decimals(present: Numbers, rows: int) -> tuple[Verdict, list[float] | None]:
     """The reading of numbers with decimals, and the number itself where it is always the same: a state."""
-    distinct = _distinct(present, FEW)
+    distinct = present.distinct(FEW)
     if distinct is None:
         return Verdict("continuous", "numbers with decimals"), None
     if len(distinct) == 1 and np.isfinite(distinct[0]):
@@ -207,7 +226,7 @@ def _count_whole(chunks: Iterable[NDArray[np.float64]], low: float, most: int) -
     return int(seen.sum())
 
 
-class _Present:
+class Present:
     """The chunks without their missing cells, made one at a time: all of them may not fit in memory."""
 
     def __init__(self, chunks: Iterable[NDArray[np.float64]]) -> None:
@@ -215,6 +234,22 @@ class _Present:
 
     def __iter__(self) -> Iterator[NDArray[np.float64]]:
         return (chunk[~np.isnan(chunk)] for chunk in self.chunks)
+
+    @cached_property
+    def rows(self) -> int:
+        return sum(len(chunk) for chunk in self)
+
+    def have_decimals(self) -> bool:
+        return any(_has_decimals(chunk[:1000]) for chunk in self) or any(map(_has_decimals, self))
+
+    def distinct(self, most: int) -> NDArray[np.float64] | None:
+        return _distinct(self, most)
+
+    def limits(self) -> tuple[float, float]:
+        return min(c.min() for c in self if len(c)), max(c.max() for c in self if len(c))
+
+    def are_consecutive(self, low: float) -> bool:
+        return _count_whole(self, low, self.rows) == self.rows
 
 
 # ---- texts and dates

@@ -21,7 +21,7 @@ from bayescout.data.kinds import (
     are_inexact,
     are_measurements,
     counts_the_rows,
-    kind_of_floats,
+    kind_of_numbers,
     kind_of_texts,
     kind_of_whole,
     whole_numbers,
@@ -117,7 +117,7 @@ def _of_floats(column: Column) -> Settled:
     assert column.floats is not None
     if column.durations:
         return Settled(Verdict("continuous", "lengths of time, in seconds"))
-    verdict, whole, are_row_numbers = kind_of_floats(column.floats)
+    verdict, whole, are_row_numbers = kind_of_numbers(column.numbers())
     if verdict.reason == NO_VALUES and not column.chosen:
         return Settled(verdict, NO_VALUES)
     if are_row_numbers and not column.chosen:

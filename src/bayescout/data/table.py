@@ -282,6 +282,13 @@ class Table:
         rows: NDArray[Any] = self.values[slot] if self.states[i] is None else self.codes[slot]
         return rows
 
+    def limits(self, name: Label) -> tuple[float, float] | None:
+        """The least and the greatest value of a continuous column; None if it has none."""
+        values = self.array(name)
+        if self.has_missing:
+            values = values[~np.isnan(values)]
+        return (float(values.min()), float(values.max())) if len(values) else None
+
     def missing_cells(self, name: Label) -> NDArray[np.bool_]:
         """For each row, True if the cell of one column is missing."""
         states, array = self.states[self.index(name)], self.array(name)

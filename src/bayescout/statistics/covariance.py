@@ -22,6 +22,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.statistics.engine import Kind, regression_work
+from bayescout.statistics.leaves import sums_of, total
 from bayescout.statistics.requirements import require_kind, undefined_score
 
 RESIDUAL_FLOOR = 1e-10
@@ -221,7 +222,11 @@ def centred_columns(table: Table) -> tuple[Floats, Floats, Ints]:
 
 def _means(values: Floats, weights: Floats) -> Floats:
     """The weighted mean of each column, as an array of one column."""
-    return np.asarray(((values * weights).sum(axis=1) / weights.sum())[:, None])
+
+    def leaf(begin: int, end: int) -> Floats:
+        return np.asarray((values[:, begin:end] * weights[begin:end]).sum(axis=1))
+
+    return np.asarray((total(sums_of(leaf, 0, max(1, values.shape[1]))) / weights.sum())[:, None])
 
 
 def _scatter(centred: Floats, weights: Floats | None) -> Floats:
@@ -230,9 +235,19 @@ def _scatter(centred: Floats, weights: Floats | None) -> Floats:
     In tiles so small that no matrix library uses threads for them: threads that wait by spinning take ten
     times as long when another process is busy, and may add in a different order.
     """
+
+    def leaf(begin: int, end: int) -> Floats:
+        own = centred[:, begin:end]
+        return products(own if weights is None else own * weights[begin:end], own)
+
+    return mirrored(total(sums_of(leaf, 0, max(1, centred.shape[1]))))
+
+
+def products(weighted: Floats, centred: Floats) -> Floats:
+    """The sums of products of the columns over the rows of a leaf, in the lower triangle."""
     scatter = np.zeros((len(centred), len(centred)))
-    add_products(scatter, centred if weights is None else centred * weights, centred)
-    return mirrored(scatter)
+    add_products(scatter, weighted, centred)
+    return scatter
 
 
 def add_products(scatter: Floats, weighted: Floats, centred: Floats) -> None:
@@ -270,8 +285,7 @@ def _in_own_unit(table: Table, scatter: Floats, exponents: Ints) -> Floats:
     large = ~(np.diag(scatter) <= MOST_SCATTER)
     if large.any():
         column = int(np.argmax(large))
-        values = table.array(table.names[column])
-        low, high = values.min(), values.max()
+        low, high = table.limits(table.names[column]) or (0.0, 0.0)
         raise DataError(
             f"column {table.names[column]!r} goes from {low:g} to {high:g}, and the BGe score, which depends "
             f"on the unit, squares it: rescale the column to values below 1e70, to a variance of 1 for "
@@ -346,8 +360,8 @@ def _require_varying(table: Table, squares: Floats) -> None:
         return
     column = int(np.argmax(flat))
     name = table.names[column]
-    values = table.array(name)
+    low, high = table.limits(name) or (0.0, 0.0)
     said = "is constant"
-    if values.min() != values.max():
+    if low != high:
         said = "varies only in rows whose weights are 0, or too small beside the others to count"
     raise undefined_score(name, said)

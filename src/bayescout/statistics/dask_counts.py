@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import count as numbers
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Parents
-from bayescout.data.past.dask_rows import DaskTable, is_dask, read_dask
+from bayescout.data.past.dask_partition import Block
+from bayescout.data.past.dask_rows import is_dask, read_dask
+from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable
 from bayescout.data.past.sources import paths_of
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.statistics.counts import FOLD_AT, Counts
+from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Kind, Statistics
 from bayescout.statistics.families import FamilyTables
 from bayescout.statistics.occurring import Occurring, merged, occurring_in
-
-SUMMED_AT_ONCE = 8
-"""Tables of so many partitions are summed by one task."""
+from bayescout.statistics.requirements import require_kind
+from bayescout.wording import setting
 
 _batches = numbers()
 
@@ -52,19 +54,31 @@ class DaskEngine:
             raise DataError(
                 "the Dask engine counts rows on a cluster: give a Dask dataframe or Parquet files"
             )
-        return counts_on_dask(table, kind)
+        return statistics_on_dask(table, kind, prior)
 
 
-def counts_on_dask(table: DaskTable, kind: Kind) -> Statistics:
-    """The counts of a table on a cluster."""
+def statistics_on_dask(table: DaskTable, kind: Kind, prior: float | None = None) -> Statistics:
+    """The statistics of a table on a cluster."""
+    if kind == "continuous":
+        from bayescout.statistics.dask_covariance import dask_scatter
+
+        require_kind(table, kind)
+        return Covariance(table, prior, dask_scatter(table))
     if kind != "discrete":
-        raise DataError("rows on a cluster are counted as categories; use a discrete score such as bdeu")
-    return _kept_counts(table)
+        raise DataError(
+            f"columns of both kinds are learned from rows in one place, and these are on a cluster: "
+            f"{setting('kinds', 'discrete')} takes each value for a state, or cut numbers into intervals in "
+            f"the frame"
+        )
+    require_kind(table, kind)
+    found = _kept.get(table)
+    if found is None:
+        found = DaskCounts(table.all_columns())  # that held the table itself would keep it for good
+        _kept[table] = found
+    return found
 
 
-@lru_cache(maxsize=4)
-def _kept_counts(table: DaskTable) -> DaskCounts:
-    return DaskCounts(table)
+_kept: WeakKeyDictionary[DaskTable, DaskCounts] = WeakKeyDictionary()
 
 
 class DaskCounts(DiscreteStatistics):
@@ -78,12 +92,12 @@ class DaskCounts(DiscreteStatistics):
         super().__init__(table.names, table.cardinalities, float(table.n_rows), table.n_rows)
         self.table, self.client = table, table.client
         self.round_trips = 0
-        self._places = [one.place for one in table.stored]
-        cards = [0] * (max(self._places) + 1)
-        for place, r in zip(self._places, self.cards.tolist(), strict=True):
-            cards[place] = r
+        places = table.places(range(table.n_columns))
+        used = sorted(places)
+        self._places = [used.index(place) for place in places]
+        cards = [self._sizes[places.index(place)] for place in used]
         self._parts = [
-            self.client.submit(Partition, part, cards, self.dense_limit, pure=False, priority=1)
+            self.client.submit(Partition, part, used, cards, self.dense_limit, pure=False, priority=1)
             for part in table.partitions
         ]
         self.planned_rows = self._planned()
@@ -155,12 +169,13 @@ Tables = tuple[NDArray[np.int64], dict[int, Any]]
 class Partition:
     """The rows of one partition, ready to be counted; made by its worker, and made again if that dies."""
 
-    def __init__(self, codes: NDArray[Any], cards: list[int], dense_limit: int) -> None:
-        self.codes, self.cards = codes, cards
+    def __init__(self, block: Block, places: list[int], cards: list[int], dense_limit: int) -> None:
+        self.codes = block.codes if len(places) == len(block.codes) else block.codes[places]
+        self.cards = cards
         self.counts: Counts | None = None
-        if codes.shape[1]:
+        if block.rows:
             names, states = tuple(range(len(cards))), tuple(tuple(range(r)) for r in cards)
-            self.counts = Counts(Table(names, states, codes, np.empty((0, codes.shape[1]))))
+            self.counts = Counts(Table(names, states, self.codes, np.empty((0, block.rows))))
             self.counts.dense_limit = dense_limit
 
 

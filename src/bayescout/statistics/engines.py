@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from bayescout.data.past.dask_rows import DaskTable
+from bayescout.data.past.dask_table import DaskTable
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, UnknownNameError
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
-from bayescout.statistics.dask_counts import counts_on_dask
+from bayescout.statistics.dask_counts import statistics_on_dask
 from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.engine import Engine, Kind, Statistics
 from bayescout.statistics.mixed import ConditionalGaussian
@@ -25,7 +25,7 @@ _kept: WeakKeyDictionary[Table, Counts] = WeakKeyDictionary()
 def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistics:
     """The statistics of a table that is in memory, or on disk where it is past memory."""
     if isinstance(table, DaskTable):
-        return counts_on_dask(table, kind)
+        return statistics_on_dask(table, kind, prior)
     if isinstance(table, StoredTable):
         return of_stored(table, kind, prior)
     if kind == "mixed":

@@ -43,7 +43,8 @@ def of_stored(table: StoredTable, kind: Kind, prior: float | None = None) -> Sta
     found = _kept.get(table)
     if found is None:
         require_kind(table, "discrete")
-        found = FoldedCounts.of(table) or StoredCounts(table)
+        own = table.all_columns()  # statistics that held the table itself would keep it for good
+        found = FoldedCounts.of(own) or StoredCounts(own)
         _kept[table] = found
     return found
 

@@ -7,6 +7,8 @@ is used again, rather than mapped: mapped pages count as resident, and would gro
 from __future__ import annotations
 
 import os
+import secrets
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
@@ -59,10 +61,15 @@ class StoredCounts(DiscreteStatistics):
         return rows
 
     def _made_bitmaps(self) -> Path:
-        """The file of bitmaps: one after the other, in the order of the table's columns."""
-        path = self.table.folder.path / f"bitmaps-{id(self):x}"
+        """The file of bitmaps: one after the other, in the order of the table's columns.
+
+        Its name is nobody else's: a copy of the table in another process has the same folder, and may have
+        other columns. It goes when these counts do.
+        """
+        path = self.table.folder.path / f"bitmaps-{secrets.token_hex(8)}"
+        weakref.finalize(self, _remove, path, os.getpid())
         try:
-            with open(path, "wb") as stream:
+            with open(path, "xb") as stream:
                 for variable in np.flatnonzero(self._first >= 0).tolist():
                     self._write_bitmaps(variable, stream.fileno())
         except OSError as error:
@@ -220,6 +227,11 @@ class StoredCounts(DiscreteStatistics):
 
 def _used(members: Any) -> list[int]:
     return list(dict.fromkeys(v for family in members for v in family))
+
+
+def _remove(path: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked process has a copy of this, and the file is not its own
+        path.unlink(missing_ok=True)
 
 
 def _write_all(descriptor: int, array: NDArray[Any], offset: int) -> None:

@@ -1,93 +1,112 @@
-"""The scatter matrix of continuous columns on disk, to the bit that of the same columns in memory.
+"""The scatter matrix of continuous columns past memory, to the bit that of the same columns in memory.
 
-Sums are taken in the order in which they are in memory, whatever the blocks: the mean by the halving of
-`numpy.sum`, products in tiles of so many rows, one after the other.
+Sums are those of leaves of rows, which do not depend on blocks. A column is scaled by a power of two and less
+its mean, which is subtracted once or twice, as in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints
-from bayescout.data.past.stored import OpenColumns, StoredTable, read_into
-from bayescout.statistics.covariance import LARGE_EXPONENT, SMALL_SPREAD, TILE_ROWS, add_products, mirrored
-
-LEAF_ROWS = 1 << 17
-"""Rows that are summed at once; any size gives the same sum."""
+from bayescout.data.past.stored import StoredTable
+from bayescout.statistics import leaves
+from bayescout.statistics.covariance import (
+    LARGE_EXPONENT,
+    SMALL_SPREAD,
+    TILE_ROWS,
+    add_products,
+    mirrored,
+    products,
+)
+from bayescout.statistics.leaves import Sums, put, total
 
 BLOCK_CELLS = 1 << 21
 """Values of a block at most: 16 MB, and as much again for what is computed of it."""
 
 
-def stored_scatter(table: StoredTable) -> tuple[Floats, Ints]:
+class Shift(NamedTuple):
+    """What is done to columns before they are summed: divided by powers of two, and means subtracted."""
+
+    exponents: Ints
+    means: tuple[Floats, ...] = ()
+
+    def of(self, values: Floats) -> Floats:
+        """The values as they are then; an array of its own."""
+        scaled = np.ldexp(values, -self.exponents[:, None]) if self.exponents.any() else values.copy()
+        for mean in self.means:
+            scaled -= mean[:, None]
+        return scaled
+
+
+Summed = Callable[[Shift, bool], Floats]
+"""The sums of columns over all rows after a shift, or of their products."""
+
+
+def scatter_of(low: Sequence[float], high: Sequence[float], rows: int, summed: Summed) -> tuple[Floats, Ints]:
     """The scatter matrix of the columns divided by 2**exponents, as `covariance.scaled_scatter` has it."""
-    largest = np.array([max(abs(one.low or 0.0), abs(one.high or 0.0)) for one in table.stored])
+    largest = np.maximum(np.abs(low), np.abs(high))
     exponents = np.frexp(largest)[1].astype(np.int64)
     exponents[np.abs(exponents) <= LARGE_EXPONENT] = 0
-    columns = [_Column(table, place, int(exponents[place])) for place in range(table.n_columns)]
-    for column in columns:
-        column.centre()
-    scatter = _scatter(table, columns)
+    shift = Shift(exponents)
+    shift = Shift(exponents, (summed(shift, False) / float(rows),))
+    scatter = mirrored(summed(shift, True))
     sizes = np.square(np.ldexp(largest, -exponents))
-    small = np.flatnonzero(np.diag(scatter) <= sizes * (SMALL_SPREAD * float(table.n_rows)))
-    if len(small):
-        for place in small.tolist():
-            columns[place].centre()
-        scatter = _scatter(table, columns)
+    small = np.diag(scatter) <= sizes * (SMALL_SPREAD * float(rows))
+    if small.any():
+        again = np.where(small, summed(shift, False) / float(rows), 0.0)
+        scatter = mirrored(summed(Shift(exponents, (*shift.means, again)), True))
     return scatter, exponents
 
 
-class _Column:
-    """A column scaled by a power of two and less its mean, which is subtracted once or twice."""
-
-    def __init__(self, table: StoredTable, place: int, exponent: int) -> None:
-        self.table, self.place, self.exponent = table, place, exponent
-        self.means: list[float] = []
-
-    def changed(self, values: Floats) -> Floats:
-        """The values as they are after scaling and centring."""
-        if self.exponent:
-            values = np.ldexp(values, -self.exponent)
-        for mean in self.means:
-            values = values - mean
-        return values
-
-    def centre(self) -> None:
-        """Subtract the mean of what the values are by now."""
-        with OpenColumns(self.table, [self.place]) as (descriptor,):
-
-            def read(begin: int, rows: int) -> Floats:
-                values = np.empty(rows)
-                read_into(descriptor, values, 8 * begin)
-                return self.changed(values)
-
-            self.means.append(float(halved_sum(read, 0, self.table.n_rows) / float(self.table.n_rows)))
+def leaf_sum(values: Floats, shift: Shift, squared: bool) -> Floats:
+    """The sums of the columns over the rows of one leaf, or those of their products."""
+    moved = shift.of(values)
+    return products(moved, moved) if squared else np.asarray(moved.sum(axis=1))
 
 
-def halved_sum(
-    read: Callable[[int, int], Floats], begin: int, rows: int, leaf: int = LEAF_ROWS
-) -> np.float64:
-    """The sum of so many values as `numpy.sum` adds them: halves, to a multiple of eight, then their sum."""
-    if rows <= max(leaf, 128):
-        return np.float64(read(begin, rows).sum())
-    half = rows // 2
-    half -= half % 8
-    return halved_sum(read, begin, half, leaf) + halved_sum(read, begin + half, rows - half, leaf)
+def stored_scatter(table: StoredTable) -> tuple[Floats, Ints]:
+    """The scatter matrix of columns on disk."""
+
+    def summed(shift: Shift, squared: bool) -> Floats:
+        return _products(table, shift) if squared else _sums(table, shift)
+
+    return scatter_of(
+        [one.low or 0.0 for one in table.stored], [one.high or 0.0 for one in table.stored],
+        table.n_rows, summed,
+    )  # fmt: skip
 
 
-def _scatter(table: StoredTable, columns: list[_Column]) -> Floats:
-    """The sums of products of the columns, tile after tile of rows."""
-    p = len(columns)
-    scatter = np.zeros((p, p))
-    rows = max(TILE_ROWS, BLOCK_CELLS // p // TILE_ROWS * TILE_ROWS)
+def _sums(table: StoredTable, shift: Shift) -> Floats:
+    """The sums of columns, one column at a time: a leaf is read whole."""
+    found = np.empty(table.n_columns)
+    for place in range(table.n_columns):
+        own = Shift(shift.exponents[[place]], tuple(mean[[place]] for mean in shift.means))
+        sums: Sums = {}
+        with closing(table.blocks([place], leaves.LEAF_ROWS)) as blocks:
+            for number, block in enumerate(blocks):
+                put(sums, 0, number, leaf_sum(block, own, False))
+        found[place] = total(sums)[0]
+    return found
+
+
+def _products(table: StoredTable, shift: Shift) -> Floats:
+    """The sums of products, in blocks of which a leaf is a multiple."""
+    p, sums = table.n_columns, Sums()
+    rows = leaves.LEAF_ROWS
+    while rows > TILE_ROWS and rows * p > BLOCK_CELLS:
+        rows //= 2
+    scatter, done = np.zeros((p, p)), 0
     with closing(table.blocks(range(p), rows)) as blocks:
         for block in blocks:
-            centred: NDArray[np.float64] = np.empty(block.shape)
-            for i, column in enumerate(columns):
-                centred[i] = column.changed(block[i])
-            add_products(scatter, centred, centred)
-    return mirrored(scatter)
+            moved = shift.of(block)
+            add_products(scatter, moved, moved)
+            done += block.shape[1]
+            if done % leaves.LEAF_ROWS == 0 or done == table.n_rows:
+                put(sums, 0, (done - 1) // leaves.LEAF_ROWS, scatter)
+                scatter = np.zeros((p, p))
+    return total(sums)

@@ -3,189 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.about_rows import NOTHING_SAID
+from bayescout.data.absent import MISSING
 from bayescout.data.assemble import Settled, assemble, check_policy
-from bayescout.data.cells import add_source
-from bayescout.data.columns import CATEGORICAL, Column, check_declarations, code_type
+from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, chosen
+from bayescout.data.kinds import Numbers, Present
+from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
+from bayescout.data.past.dask_table import DaskTable
 from bayescout.data.past.files import check_same
-from bayescout.data.past.sources import Files, paths_of
-from bayescout.data.past.stored import StoredColumn, StoredTable, cell_counts
+from bayescout.data.past.sources import partly_floats, paths_of
+from bayescout.data.past.stored import StoredColumn
 from bayescout.data.pieces import settle_times
 from bayescout.data.table import Label, MissingPolicy
 from bayescout.errors import DataError, MissingExtraError, MissingValueError, SettingError
 from bayescout.graph.labels import quoted
 from bayescout.wording import setting
 
-READER_BYTES = 1 << 30
-"""Memory of the process that reads a file for a worker, at most."""
-
-
-class Facts(NamedTuple):
-    """What a worker says of one partition.
-
-    values  of each column, in order of their provisional codes, and `counts` how many rows have each
-    states  of each column, if its own type lists them
-    types   of the columns of a file, to be compared
-    """
-
-    rows: int
-    values: list[list[Any]]
-    counts: list[NDArray[np.int64]]
-    states: list[Any]
-    floats: list[Label]
-    types: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The provisional codes of one partition, which stay on its worker."""
-
-    codes: NDArray[Any]
-    facts: Facts
-
-
-# ---- on the workers
-
-
-def encoded(source: Any, names: Sequence[Label], kinds: dict[Any, Any], states: dict[Any, Any]) -> Cells:
-    """The codes of one partition: a frame, or the path of a file."""
-    columns = [Column(name, kinds.get(name), states.get(name)) for name in names]
-    types: dict[str, str] = {}
-    if isinstance(source, Path):
-        types = _read_file(source, columns)
-    else:
-        for column in columns:
-            add_source(column, source[column.name])
-    values, codes, counts = [], [], []
-    floats = [column.name for column in columns if column.floats is not None]
-    for column in columns:
-        settle_times(column)
-        own = np.concatenate([*column.chunks, np.empty(0, dtype=np.uint8)])
-        values.append(list(column.values))
-        codes.append(own if column.floats is None else np.empty(0, dtype=np.uint8))
-        counts.append(np.bincount(own.astype(np.int64), minlength=len(column.values)))
-    listed = [column.states if column.origin == CATEGORICAL else None for column in columns]
-    rows = columns[0].n_rows
-    facts = Facts(rows, values, counts, listed, floats, types)
-    kind = code_type(max((len(own) for own in values), default=0))
-    whole = np.zeros((len(columns), rows), dtype=kind)
-    for out, own in zip(whole, codes, strict=True):
-        if len(own):
-            out[:] = own
-    return Cells(whole, facts)
-
-
-def _read_file(path: Path, columns: Sequence[Column]) -> dict[str, str]:
-    """Add the cells of a file to the columns; the types of all its columns."""
-    with Files([path], READER_BYTES, may_be_empty=True).opened() as files:
-        missing = [column.name for column in columns if column.name not in files.types]
-        if not missing:
-            for unit in files.units(range(len(columns))):
-                for _ in files.read(unit, [columns[place] for place in unit.columns]):
-                    pass
-        return dict(files.types)
-
-
-def facts_of(cells: Cells) -> Facts:
-    return cells.facts
-
-
-def finished(cells: Cells, lookups: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The final codes of one partition."""
-    found = np.empty(cells.codes.shape, dtype=lookups[0].dtype)
-    for out, lookup, own in zip(found, lookups, cells.codes, strict=True):
-        out[:] = lookup[own] if len(lookup) else 0
-    return found
-
-
-def some_columns(codes: NDArray[Any], places: Sequence[int]) -> NDArray[Any]:
-    return np.ascontiguousarray(codes[list(places)])
-
-
-def _family_of(codes: NDArray[Any], places: Sequence[int], cards: Sequence[int]) -> NDArray[np.int64]:
-    return cell_counts(codes[list(places)], cards)
-
-
-def _total(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
-
-
-# ---- here
-
-
-class DaskTable(StoredTable):
-    """A table whose rows are on the workers of a cluster.
-
-    parts  the client, and the codes of each partition as futures
-    """
-
-    parts: tuple[Any, tuple[Any, ...]]
-
-    @property
-    def client(self) -> Any:
-        return self.parts[0]
-
-    @property
-    def partitions(self) -> tuple[Any, ...]:
-        return self.parts[1]
-
-    def array(self, name: Label) -> NDArray[Any]:
-        return np.concatenate([block[0] for block in self.blocks([self.index(name)])])
-
-    def _loaded(self, kind: str) -> NDArray[Any]:
-        self.require_room()
-        places = [i for i, own in enumerate(self.kinds) if own == kind]
-        if not places:
-            return np.empty((0, self.n_rows))
-        return np.concatenate(list(self.blocks(places)), axis=1)
-
-    def blocks(self, places: Sequence[int], rows: int = 0) -> Generator[NDArray[Any]]:
-        """The cells of some columns, fetched from one partition after the other."""
-        own = [self.stored[place].place for place in places]
-        for part in self.partitions:
-            block = self.client.submit(some_columns, part, own, pure=False).result()
-            if block.shape[1]:
-                yield block
-
-    def family_counts(self, child: int, parents: Sequence[int]) -> NDArray[np.int64]:
-        family = [*parents, child]
-        cards = [int(self.cardinalities[v]) for v in family]
-        own = [self.stored[place].place for place in family]
-        parts = [self.client.submit(_family_of, part, own, cards, pure=False) for part in self.partitions]
-        return np.asarray(self.client.submit(_total, parts, pure=False).result()).reshape(-1, cards[-1])
-
-    def __reduce__(self) -> Any:
-        raise SettingError("rows on a cluster cannot be pickled; save the result, or its network")
-
-
-class _Histogram(Column):
-    """A column known by how many rows have each value, partition by partition."""
-
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self.sizes: list[NDArray[np.int64]] = []
-
-    @property
-    def n_rows(self) -> int:
-        return int(sum(own.sum() for own in self.sizes))
-
-    def count_missing(self) -> int:
-        from bayescout.data.absent import MISSING
-
-        if self.floats is not None or MISSING not in self._index:
-            return 0
-        code = self._index[MISSING]
-        return int(sum(own[chunk == code].sum() for chunk, own in zip(self.chunks, self.sizes, strict=True)))
+if TYPE_CHECKING:
+    from bayescout.arrays import Floats, Ints
 
 
 def is_dask(data: Any) -> bool:
@@ -211,25 +55,17 @@ def read_dask(
     """The table of a Dask dataframe, or of files that the workers can read; its rows stay on the workers."""
     check_policy(missing)
     client = client if client is not None else _client()
-    if missing == "drop":
-        raise SettingError(
-            "rows on a cluster with missing cells are left out there: frame.dropna() before learning"
-        )
-    sources, names, paths = _sources(data, client, kinds, states)
+    sources, names, paths = _sources(data, client)
     checked_kinds, checked = check_declarations(names, kinds, states, NOTHING_SAID)
     wanted = chosen(names, columns, (), drop)
-    cells = [
-        client.submit(encoded, one, wanted, checked_kinds, checked, key=f"bayescout-encode-{_run()}-{i}")
-        for i, one in enumerate(sources)
+    reading = Reading(
+        client, sources, there.Asked(wanted, checked_kinds, checked, columns is not None), paths
+    )
+    merged = [
+        Merged(reading, place, name, checked_kinds.get(name), checked.get(name))
+        for place, name in enumerate(wanted)
     ]
-    facts: list[Facts] = client.gather([client.submit(facts_of, one, pure=False) for one in cells])
-    _check_files(paths, facts)
-    _refuse_numbers(facts)
-    merged = [_merged(name, i, facts, checked_kinds, checked) for i, name in enumerate(wanted)]
-    for column in merged:
-        column.chosen = columns is not None
-    order = {name: i for i, name in enumerate(wanted)}
-    return assemble(merged, missing, NOTHING_SAID, lambda s: _table(s, client, cells, order))  # type: ignore[return-value]
+    return assemble(merged, missing, NOTHING_SAID, reading.table, reading.kept)  # type: ignore[return-value]
 
 
 def _run(made: list[int] = []) -> str:  # noqa: B006 - counts the calls of this process
@@ -251,11 +87,10 @@ def _client() -> Any:
         ) from None
 
 
-def _sources(data: Any, client: Any, kinds: Any, states: Any) -> tuple[list[Any], list[Any], list[Path]]:
+def _sources(data: Any, client: Any) -> tuple[list[Any], list[Any], list[Path]]:
     """One source per partition, the names of the columns, and the paths if the sources are files."""
     if is_dask(data):
-        frames = client.compute(data.to_delayed())
-        return list(frames), data._meta.columns.tolist(), []
+        return list(client.compute(data.to_delayed())), dask_names(data), []
     paths = paths_of(data)
     if paths is None:
         raise DataError(f"a {type(data).__name__} has no partitions: give a Dask dataframe, or Parquet files")
@@ -264,78 +99,241 @@ def _sources(data: Any, client: Any, kinds: Any, states: Any) -> tuple[list[Any]
 
 
 def _types_of(path: Path) -> dict[str, str]:
-    return _read_file(path, [Column("", None)])
+    return there.read_file(path, [Column("", None)], frozenset())
 
 
-def _check_files(paths: Sequence[Path], facts: Sequence[Facts]) -> None:
-    for path, own in zip(paths, facts, strict=False):
-        check_same(paths[0], facts[0].types, path, own.types)
+class Reading:
+    """Partitions as their workers have encoded them.
+
+    cells   of each, as a future
+    facts   what is known of each
+    """
+
+    def __init__(
+        self, client: Any, sources: Sequence[Any], asked: there.Asked, paths: Sequence[Path]
+    ) -> None:
+        self.client, self.asked = client, asked
+        self.run = _run()
+        self.cells = [
+            client.submit(there.encoded, one, i, asked, key=f"bayescout-encode-{self.run}-{i}")
+            for i, one in enumerate(sources)
+        ]
+        self.facts: list[there.Facts] = self._gathered(there.facts_of, self.cells)
+        for path, own in zip(paths, self.facts, strict=False):
+            check_same(paths[0], self.facts[0].types, path, own.types)
+        self._make_floats(sources)
+
+    def _make_floats(self, sources: Sequence[Any]) -> None:
+        """Read partitions again in which a column has whole numbers that has floats in others."""
+        floats = partly_floats([own.types for own in self.facts]) & set(self.asked.names)
+        for i, own in enumerate(self.facts):
+            some = frozenset(name for name in floats if not own.types[name].startswith("Float"))
+            if some:
+                asked = self.asked._replace(floats=some)
+                key = f"bayescout-encode-{self.run}-{i}-again"
+                self.cells[i] = self.client.submit(there.encoded, sources[i], i, asked, key=key)
+                self.facts[i] = self.client.submit(there.facts_of, self.cells[i], pure=False).result()
+
+    def _gathered(self, work: Callable[..., Any], cells: Sequence[Any]) -> list[Any]:
+        found: list[Any] = self.client.gather([self.client.submit(work, one, pure=False) for one in cells])
+        return found
+
+    def are_consecutive(self, column: Merged, low: float) -> bool:
+        """Return True if the whole numbers of a column are those from `low` on, each once."""
+        rows = [own.rows - column.missing_in(i) for i, own in enumerate(self.facts)]
+        begins = np.cumsum([low, *rows]).tolist()
+        marks = [
+            self.client.submit(there.numbering_of, one, column.place, lookup, begin, pure=False)
+            for one, lookup, begin in zip(self.cells, column.lookups(None), begins, strict=False)
+        ]
+        return not np.sum(self.client.gather(marks), axis=0, dtype=np.uint64).any()
+
+    def kept(self, columns: Sequence[Any]) -> Kept:
+        """The rows that have all cells of these columns."""
+        masks = [
+            self.client.submit(there.complete, one, [(own.place, own.gone(i)) for own in columns], pure=False)
+            for i, one in enumerate(self.cells)
+        ]
+        return Kept(masks, self._gathered(there.counts_of, masks))
+
+    def table(self, settled: Settled) -> DaskTable:
+        """The table of settled columns; partitions get their final codes where they are."""
+        _refuse_missing(settled)
+        kept: Kept | None = settled.keep
+        heights = [own.rows for own in self.facts] if kept is None else kept.rows
+        dtype = np.dtype(settled.code_type).str
+        stored, finish, places = [], [], [0, 0]
+        for place, column in enumerate(settled.columns):
+            assert isinstance(column, Merged)
+            numbers = settled.states[place] is None
+            lookups = column.lookups(None if numbers else settled.lookup(place))
+            finish.append([there.Finish(column.place, numbers, one) for one in lookups])
+            counts = None if numbers else column.final_counts(settled, place, lookups)
+            kind = np.dtype(np.float64).str if numbers else dtype
+            stored.append(StoredColumn(Path(), kind, counts, place=places[numbers]))
+            places[numbers] += 1
+        masks = [None] * len(self.cells) if kept is None else kept.masks
+        parts = [
+            self.client.submit(
+                there.finished, one, mask, list(own), dtype, key=f"bayescout-codes-{self.run}-{i}"
+            )
+            for i, (one, mask, own) in enumerate(
+                zip(self.cells, masks, zip(*finish, strict=True), strict=True)
+            )
+        ]
+        table = object.__new__(DaskTable)
+        table.__dict__.update(
+            interventions=None, weights=None, copies=1,
+            names=tuple(column.name for column in settled.columns), states=tuple(settled.states),
+            missing=settled.report, notes=settled.notes, stored=tuple(stored), budget=Budget.of(None),
+            stored_rows=settled.n_rows, client=self.client, partitions=tuple(parts), heights=tuple(heights),
+        )  # fmt: skip
+        return _with_limits(table)
 
 
-def _refuse_numbers(facts: Sequence[Facts]) -> None:
-    """Refuse columns of numbers that are not declared: their reading needs all cells in one place."""
-    found = list(dict.fromkeys(name for own in facts for name in own.floats))
-    if found:
-        raise DataError(
-            f"columns of numbers on a cluster: {quoted(found, 6)}; its rows are counted as categories: "
-            f"{setting('kinds', {found[0]: 'discrete'})} takes each value for a state, or cut them there"
-        )
-
-
-def _merged(name: Label, place: int, facts: Sequence[Facts], kinds: Any, states: Any) -> _Histogram:
-    """One column of all partitions."""
-    column = _Histogram(name, kinds.get(name), states.get(name))
-    for own in facts:
-        if own.states[place] is not None:
-            column.take_states(own.states[place])
-        values = own.values[place]
-        column.sizes.append(own.counts[place])
-        column.add_coded(values, np.arange(len(values)))
-    settle_times(column)
-    return column
-
-
-def _table(settled: Settled, client: Any, cells: Sequence[Any], order: dict[Any, int]) -> DaskTable:
-    """The table of settled columns; partitions get their final codes where they are."""
+def _refuse_missing(settled: Settled) -> None:
     found = settled.report.counts
     if settled.policy == "keep" and found:
         raise MissingValueError(
             f"columns with missing cells: {quoted([name for name, _ in found], 6)}; drawing them needs all "
-            f"in one place: {setting('missing', 'state')} gives them a state, or frame.dropna() first"
+            f"rows in one place: {setting('missing', 'drop')} leaves such rows out, "
+            f"{setting('missing', 'state')} gives missing cells of discrete columns a state"
         )
-    numbers = [c.name for c, own in zip(settled.columns, settled.states, strict=True) if own is None]
-    if numbers:
+
+
+def _with_limits(table: DaskTable) -> DaskTable:
+    """The table with the limits of its continuous columns, which must be finite."""
+    low, high, bad = table.limits_there()
+    names = [name for name, own in zip(table.names, table.states, strict=True) if own is None]
+    if bad:
+        row, place = min(bad, key=lambda one: (one[1], one[0]))
         raise DataError(
-            f"columns read as numbers: {quoted(numbers, 6)}; rows on a cluster are counted as categories: "
-            f"{setting('kinds', {numbers[0]: 'discrete'})} takes each value for a state, or cut them there"
+            f"column {names[place]!r} has a value that is not finite, first in row {row} (counting from 0): "
+            f"continuous values must be finite; clip it, or leave the row out"
         )
-    stored, lookups = [], []
-    for place, column in enumerate(settled.columns):
-        assert isinstance(column, _Histogram)
-        final = settled.lookup(place)
-        own = [final[chunk] for chunk in column.chunks]
-        counts = np.zeros(len(settled.states[place] or ()), dtype=np.int64)
-        for codes, sizes in zip(own, column.sizes, strict=True):
-            np.add.at(counts, codes, sizes)
-        lookups.append(own)
-        stored.append(StoredColumn(Path(), np.dtype(settled.code_type).str, counts, place=place))
-    places = [order[column.name] for column in settled.columns]
-    run = _run()
-    parts = tuple(
-        client.submit(
-            _finished_some, one, places, [own[i] for own in lookups], key=f"bayescout-codes-{run}-{i}"
-        )
-        for i, one in enumerate(cells)
-    )
-    table = object.__new__(DaskTable)
-    table.__dict__.update(
-        interventions=None, weights=None, copies=1,
-        names=tuple(column.name for column in settled.columns), states=tuple(settled.states),
-        missing=settled.report, notes=settled.notes, stored=tuple(stored),
-        budget=Budget.of(None), stored_rows=settled.n_rows, parts=(client, parts),
-    )  # fmt: skip
+    stored = [
+        one if one.counts is not None else one._replace(low=low[one.place], high=high[one.place])
+        for one in table.stored
+    ]
+    table.__dict__["stored"] = tuple(stored)
     return table
 
 
-def _finished_some(cells: Cells, places: Sequence[int], lookups: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return finished(Cells(cells.codes[list(places)], cells.facts), lookups)
+class Kept:
+    """The rows without missing cells, as masks on the workers.
+
+    rows    how many, in each partition
+    counts  of the provisional codes of each column, in each partition
+    """
+
+    def __init__(self, masks: list[Any], found: Sequence[tuple[int, list[Ints]]]) -> None:
+        self.masks = masks
+        self.rows = [rows for rows, _ in found]
+        self.counts = [counts for _, counts in found]
+
+    def sum(self) -> int:
+        return sum(self.rows)
+
+
+class Merged(Column):
+    """A column known by how many rows have each value, partition by partition.
+
+    `chunks` has the codes of a partition's distinct values, or `floats` these as numbers; none where they are
+    too many to list.
+    """
+
+    def __init__(self, reading: Reading, place: int, *given: Any) -> None:
+        super().__init__(*given)
+        self.reading, self.place = reading, place
+        self.chosen = reading.asked.chosen
+        self.facts = [own.columns[place] for own in reading.facts]
+        self._rows = sum(own.rows for own in reading.facts)
+        for own in self.facts:
+            self._add(own)
+        settle_times(self)
+
+    def _add(self, own: there.ColumnFacts) -> None:
+        if own.states is not None:
+            self.take_states(own.states)
+        if own.abandoned and not self.abandoned:
+            self.values = [*self.values, *own.values][:100]
+            self.abandon()
+        if self.abandoned:
+            return
+        if own.numbers:
+            self.add_floats(np.array(own.values, dtype=np.float64))
+            self.durations |= own.durations
+        else:
+            self.add_coded(own.values, np.arange(len(own.values)))
+
+    @property
+    def n_rows(self) -> int:
+        return self._rows
+
+    def count_missing(self) -> int:
+        return 0 if self.abandoned else sum(map(self.missing_in, range(len(self.facts))))
+
+    def missing_in(self, partition: int) -> int:
+        """The missing cells of one partition."""
+        own = self.facts[partition]
+        return own.wide.missing if own.wide is not None else int(own.counts[self._gone(partition)].sum())
+
+    def _gone(self, partition: int) -> NDArray[np.bool_]:
+        """Which of the distinct values of a partition mean missing."""
+        if self.floats is not None:
+            return np.isnan(self.floats[partition])
+        return np.asarray(self.chunks[partition] == self._index.get(MISSING, -1))
+
+    def gone(self, partition: int) -> Ints:
+        """The provisional codes of a partition that mean missing."""
+        return np.flatnonzero(self._gone(partition))
+
+    def numbers(self) -> Numbers:
+        return Spread(self)
+
+    def occurring(self, keep: Any) -> list[Any]:
+        seen = np.zeros(len(self.values), dtype=np.bool_)
+        for chunk, counts in zip(self.chunks, keep.counts, strict=True):
+            seen[chunk[counts[self.place] > 0]] = True
+        return [value for value, hit in zip(self.values, seen.tolist(), strict=True) if hit]
+
+    def lookups(self, final: NDArray[Any] | None) -> list[NDArray[Any] | None]:
+        """What each provisional code of each partition becomes; None for floats that stay."""
+        if final is not None:
+            return [final[chunk] for chunk in self.chunks]
+        assert self.floats is not None
+        pairs = zip(self.facts, self.floats, strict=True)
+        return [None if own.numbers else floats for own, floats in pairs]
+
+    def final_counts(self, settled: Settled, place: int, lookups: Sequence[Any]) -> Ints:
+        """How many rows have each state."""
+        found = np.zeros(len(settled.states[place] or ()), dtype=np.int64)
+        for i, codes in enumerate(lookups):
+            sizes = self.facts[i].counts if settled.keep is None else settled.keep.counts[i][self.place]
+            np.add.at(found, codes, sizes)
+        return found
+
+
+class Spread:
+    """The numbers of a column, from what each worker says of its own."""
+
+    def __init__(self, column: Merged) -> None:
+        self.column = column
+        self.wide = [own.wide for own in column.facts if own.wide is not None]
+        self.listed = Present(column.floats or ())
+        self.rows = column.n_rows - column.count_missing()
+
+    def have_decimals(self) -> bool:
+        return any(own.decimals for own in self.wide) or self.listed.have_decimals()
+
+    def distinct(self, most: int) -> Floats | None:
+        return None if self.wide else self.listed.distinct(most)
+
+    def limits(self) -> tuple[float, float]:
+        found = [(own.low, own.high) for own in self.wide]
+        if self.listed.rows:
+            found.append(self.listed.limits())
+        return min(low for low, _ in found), max(high for _, high in found)
+
+    def are_consecutive(self, low: float) -> bool:
+        return self.column.reading.are_consecutive(self.column, low)

@@ -88,6 +88,7 @@ class Files:
     types: dict[Any, str]
     rows: int
     cell: int = 0
+    floats: set[Any]
 
     def __init__(self, paths: Sequence[Path], most: int, may_be_empty: bool = False) -> None:
         for path in paths:
@@ -115,7 +116,7 @@ class Files:
             self.rows = sum(self.heights)
             for path, (types, _) in zip(self.paths, described, strict=True):
                 check_same(self.paths[0], self.types, path, types)
-            self._floats = _partly_floats([types for types, _ in described])
+            self.floats = partly_floats([types for types, _ in described])
             self._refuse_empty()
             yield self
 
@@ -149,7 +150,7 @@ class Files:
             return
         path = self.paths[unit.part]
         names = [str(column.name) for column in columns]
-        floats = [name for name in names if name in self._floats]
+        floats = [name for name in names if name in self.floats]
         exact = [is_exact(column) for column in columns]
         for pieces in self._reader.batches(path, names, exact, floats):
             rows = columns[0].n_rows
@@ -158,7 +159,7 @@ class Files:
             yield columns[0].n_rows - rows
 
 
-def _partly_floats(described: Sequence[dict[Any, str]]) -> set[Any]:
+def partly_floats(described: Sequence[dict[Any, str]]) -> set[Any]:
     """The columns that are floats in some files and whole numbers in others: they are floats in all."""
     kinds: dict[Any, set[str]] = {name: {types[name][:5] for types in described} for name in described[0]}
     return {name for name, own in kinds.items() if "Float" in own and len(own) > 1}

@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +136,10 @@ class StoredTable(Table):
         one = self.stored[self.index(name)]
         return np.asarray(np.memmap(one.path, dtype=one.type, mode="r", shape=(self.n_rows,)))
 
+    def limits(self, name: Label) -> tuple[float, float] | None:
+        one = self.stored[self.index(name)]
+        return None if one.low is None or one.high is None else (one.low, one.high)
+
     def blocks(self, places: Sequence[int], rows: int = BLOCK_ROWS) -> Generator[NDArray[Any]]:
         """The cells of some columns of one kind, (columns, rows) of each block; one array, used again."""
         with OpenColumns(self, places) as files:
@@ -181,7 +185,11 @@ class StoredTable(Table):
 
     # ---- tables taken from it
 
-    def select(self, names: Sequence[Label]) -> Table:
+    def all_columns(self) -> Self:
+        """Another table over the same cells."""
+        return self.select(self.names)
+
+    def select(self, names: Sequence[Label]) -> Self:
         where = [self.index(name) for name in names]
         taken = object.__new__(type(self))
         kept = {key: value for key, value in self.__dict__.items() if key in _LASTING}
@@ -195,7 +203,7 @@ class StoredTable(Table):
         return taken
 
 
-_LASTING = {field.name for field in fields(Table)} | {"folder", "stored", "budget", "stored_rows", "parts"}
+_LASTING = {field.name for field in fields(Table)} | {"folder", "stored", "budget", "stored_rows"}
 
 
 class OpenColumns:

@@ -1,12 +1,16 @@
-"""The signatures of columns on disk: the same numbers as in memory, summed over blocks of rows."""
+"""The signatures of columns past memory: the same numbers as in memory, summed over blocks of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data.past.dask_partition import Block
+from bayescout.data.past.dask_table import DaskTable
 from bayescout.data.past.stored import BLOCK_ROWS, StoredTable
 
 ROUNDS = 2
@@ -27,23 +31,53 @@ def stored_signatures(table: StoredTable, block_rows: int | None = None) -> Word
 
 
 def _next(table: StoredTable, kinds: list[NDArray[np.intp]], colours: Words, block_rows: int) -> Words:
-    """The next signatures; a kernel mixes the sum of each block, so that is undone before they are added."""
-    from bayescout.kernels.content import mark_columns, mark_rows
-
+    """The next signatures."""
+    if isinstance(table, DaskTable):
+        places = [np.array(table.places(own.tolist())) for own in kinds]
+        numbers = [table.states[own[0]] is None for own in kinds]
+        return mixed(table.total(_of_partition, places, numbers, kinds, colours, block_rows) ^ colours)
     totals = np.zeros(table.n_columns, dtype=np.uint64)
-    weights = np.empty(0, dtype=np.int64)
     with ExitStack() as stack:
         blocks = [stack.enter_context(closing(table.blocks(p.tolist(), block_rows))) for p in kinds]
         for some in zip(*blocks, strict=True):
-            parts = [part.view(np.uint64) if part.dtype == np.float64 else part for part in some]
-            marks = np.zeros(parts[0].shape[1], dtype=np.uint64)
-            for places, cells in zip(kinds, parts, strict=True):
-                mark_rows(cells, colours[places], marks)
-            for places, cells in zip(kinds, parts, strict=True):
-                out = np.empty(len(places), dtype=np.uint64)
-                mark_columns(cells, np.zeros(len(places), dtype=np.uint64), weights, marks, out)
-                totals[places] += unmixed(out)
+            totals += _marks_of(some, kinds, colours)
     return mixed(totals ^ colours)
+
+
+def _of_partition(
+    block: Block,
+    places: list[NDArray[np.intp]],
+    numbers: list[bool],
+    kinds: list[NDArray[np.intp]],
+    colours: Words,
+    block_rows: int,
+) -> Words:
+    """The sums of one partition of a table on a cluster."""
+    totals = np.zeros(len(colours), dtype=np.uint64)
+    for begin in range(0, block.rows, block_rows):
+        some = [
+            np.ascontiguousarray(block.of(kind)[own, begin : begin + block_rows])
+            for own, kind in zip(places, numbers, strict=True)
+        ]
+        totals += _marks_of(some, kinds, colours)
+    return totals
+
+
+def _marks_of(some: Sequence[NDArray[Any]], kinds: list[NDArray[np.intp]], colours: Words) -> Words:
+    """The sums over a block of rows; a kernel mixes them, and that is undone before they are added."""
+    from bayescout.kernels.content import mark_columns, mark_rows
+
+    totals = np.zeros(len(colours), dtype=np.uint64)
+    weights = np.empty(0, dtype=np.int64)
+    parts = [part.view(np.uint64) if part.dtype == np.float64 else part for part in some]
+    marks = np.zeros(parts[0].shape[1], dtype=np.uint64)
+    for places, cells in zip(kinds, parts, strict=True):
+        mark_rows(cells, colours[places], marks)
+    for places, cells in zip(kinds, parts, strict=True):
+        out = np.empty(len(places), dtype=np.uint64)
+        mark_columns(cells, np.zeros(len(places), dtype=np.uint64), weights, marks, out)
+        totals[places] = unmixed(out)
+    return totals
 
 
 ONE, TWO = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
