@@ -17,8 +17,9 @@ from bayescout.data import memory
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
-from bayescout.scores import FamilyPrior, Formula, StructurePrior
+from bayescout.scores import FamilyPrior, Formula, StructurePrior, bind
 from bayescout.scores.likelihood import LogLikelihood, Penalised
+from bayescout.scores.pair_gains import CountPairs
 from bayescout.scores.prior import OwnPrior
 from bayescout.scores.threads import check_workers
 from bayescout.scores.wide_scorer import WideScorer, charge_of
@@ -126,22 +127,46 @@ def wide_problem(
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
     free = free_bytes()
-    needed = table.n_columns * (12 * table.n_rows + COLUMN_BYTES)
+    row_bytes = 12 if table.is_continuous else 2 * table.codes.itemsize
+    needed = table.n_columns * (row_bytes * table.n_rows + COLUMN_BYTES)
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns of {table.n_rows:,} rows: a search on candidates takes "
             f"{needed / 2**30:,.1f} GB for the columns alone, and {free / 2**30:,.1f} GB are free: leave out "
             f"columns or rows"
         )
+    most = (free - needed) / 2
+    if table.is_discrete:
+        return _discrete_problem(screen, table, formula, workers, prior, rules, start, most)
     statistics = ColumnCovariance(table)
     scorer = WideScorer(formula, statistics, check_workers(workers), prior=prior)
     least, rule = _threshold(screen, formula, statistics, prior)
-    most = (free - needed) / 2
 
     def tell(alike: Ints) -> None:
         warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
 
     return Problem(scorer, rules, start(rules), screening=Screening(statistics, least, rule, most, tell))
+
+
+def _discrete_problem(
+    screen: str | float,
+    table: Table,
+    formula: Any,
+    workers: int | None,
+    prior: FamilyPrior | None,
+    rules: Rules,
+    start: Callable[[Rules], ParentSets | str],
+    most: float,
+) -> Problem:
+    """The same for a discrete table: an arc is weighed by the score itself, and charged by its states."""
+    scorer: Any = bind(formula, table, workers, prior=prior)
+    least: float | None
+    if isinstance(screen, float | int):
+        least, rule = float(screen), f"an arc gains {screen:g} nats or more by itself"
+    else:
+        least, rule = None, "an arc raises the score by itself"
+    pairs = CountPairs(scorer, least)
+    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
 
 
 def _threshold(

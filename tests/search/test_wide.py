@@ -27,7 +27,7 @@ from bayescout.search.frame.run import drive
 from bayescout.search.frame.wide_rules import compile_wide
 from bayescout.statistics import screening
 from bayescout.statistics.columns import ColumnCovariance
-from bayescout.statistics.screening import Screening, screened
+from bayescout.statistics.screening import ColumnPairs, Screening, screened
 from tests.reference.kernels import uncompiled
 from tests.scores.drawn_data import continuous_table
 
@@ -121,7 +121,7 @@ def test_the_pairs_kept_are_those_above_the_threshold(monkeypatch):
         expected = {(i, j) for i, j in np.argwhere(gains >= least).tolist() if i != j}
         for block in (7, 64):
             monkeypatch.setattr(screening, "BLOCK", block)
-            made = screened(statistics, least, "a test")
+            made = screened(ColumnPairs(statistics, least), least, "a test")
             owners = np.repeat(np.arange(40), np.diff(made.starts))
             assert set(zip(owners.tolist(), made.ends.tolist(), strict=True)) == expected
 
@@ -134,8 +134,8 @@ def test_an_engine_may_round_as_it_likes():
         exact = unit[one] @ unit[two].T
         return exact + rng.uniform(-4e-6, 4e-6, exact.shape).astype(np.float32)
 
-    one = screened(statistics, 2.0, "a test")
-    two = screened(statistics, 2.0, "a test", products=coarse)
+    one = screened(ColumnPairs(statistics, 2.0), 2.0, "a test")
+    two = screened(ColumnPairs(statistics, 2.0, coarse), 2.0, "a test")
     assert (one.starts == two.starts).all()
     assert (one.ends == two.ends).all()
 
