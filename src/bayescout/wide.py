@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from bayescout.scores import FamilyPrior, Formula, StructurePrior, bind
 from bayescout.scores.likelihood import LogLikelihood, Penalised
 from bayescout.scores.pair_gains import CountPairs
 from bayescout.scores.prior import OwnPrior
-from bayescout.scores.threads import check_workers
+from bayescout.scores.threads import check_workers, worked_on
 from bayescout.scores.wide_scorer import WideScorer, charge_of
 from bayescout.search import Knowledge, Problem, Rules, Search
 from bayescout.search.auto import Auto
@@ -29,7 +30,9 @@ from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import warn_collinear
-from bayescout.statistics.screening import Screening
+from bayescout.statistics.gpu import sieve_on_gpu
+from bayescout.statistics.screening import ColumnPairs, Screening
+from bayescout.statistics.sieve import CpuSieve, Sieve
 from bayescout.wording import setting
 
 AUTO, ARC, NONE = "auto", "arc", "none"
@@ -43,6 +46,12 @@ PAIR_BYTES = 40
 
 COLUMN_BYTES = 600
 """Bytes, about, that a search on candidates holds for each variable, besides its column."""
+
+GPU = "gpu"
+"""The engine that screens pairs on a GPU."""
+
+GPU_COLUMNS = 10_000
+"""With so many columns a GPU is used where there is one: starting it takes a second or two."""
 
 ScreenLike = str | float | None
 
@@ -74,11 +83,17 @@ def is_screened(
     start: Any,
 ) -> bool:
     """Return True if the search is to work on screened pairs; raise if that was asked for and cannot be."""
-    if screen == NONE or (screen == AUTO and table.n_columns <= MOST_DENSE):
+    on_gpu = isinstance(engine, str) and engine == GPU
+    if screen == NONE or (screen == AUTO and table.n_columns <= MOST_DENSE and not on_gpu):
+        if on_gpu:
+            raise SettingError(
+                f"{setting('engine', GPU)} screens pairs, and {setting('screen', NONE)} looks at all"
+            )
         return False
-    obstacle = _obstacle(table, formula, method, prior, knowledge, engine, start)
-    if obstacle and screen != AUTO:
-        raise SettingError(f"pairs cannot be screened: {obstacle}; {setting('screen', NONE)} looks at all")
+    obstacle = _obstacle(table, formula, method, prior, knowledge, None if on_gpu else engine, start)
+    if obstacle and (screen != AUTO or on_gpu):
+        advice = "leave out the engine" if on_gpu else f"{setting('screen', NONE)} looks at all"
+        raise SettingError(f"pairs cannot be screened: {obstacle}; {advice}")
     return not obstacle
 
 
@@ -107,7 +122,7 @@ def _obstacle(
     searching: Any = method
     if not isinstance(searching, Auto | Ges):
         return "the search must be auto or ges"
-    if engine is not None:
+    if engine not in (None, "memory"):
         return "the statistics come from another engine"
     if not isinstance(prior, StructurePrior):
         return "the structure prior is one of your own"
@@ -124,6 +139,7 @@ def wide_problem(
     prior: FamilyPrior | None,
     rules: Rules,
     start: Callable[[Rules], ParentSets | str],
+    engine: Any = None,
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
     free = free_bytes()
@@ -137,7 +153,7 @@ def wide_problem(
         )
     most = (free - needed) / 2
     if table.is_discrete:
-        return _discrete_problem(screen, table, formula, workers, prior, rules, start, most)
+        return _discrete_problem(screen, table, formula, workers, prior, rules, start, most, engine)
     statistics = ColumnCovariance(table)
     scorer = WideScorer(formula, statistics, check_workers(workers), prior=prior)
     least, rule = _threshold(screen, formula, statistics, prior)
@@ -145,7 +161,8 @@ def wide_problem(
     def tell(alike: Ints) -> None:
         warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
 
-    return Problem(scorer, rules, start(rules), screening=Screening(statistics, least, rule, most, tell))
+    pairs = ColumnPairs(statistics, least, _sieve(engine, table.n_columns, check_workers(workers)))
+    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most, tell))
 
 
 def _discrete_problem(
@@ -157,6 +174,7 @@ def _discrete_problem(
     rules: Rules,
     start: Callable[[Rules], ParentSets | str],
     most: float,
+    engine: Any,
 ) -> Problem:
     """The same for a discrete table: an arc is weighed by the score itself, and charged by its states."""
     scorer: Any = bind(formula, table, workers, prior=prior)
@@ -165,8 +183,18 @@ def _discrete_problem(
         least, rule = float(screen), f"an arc gains {screen:g} nats or more by itself"
     else:
         least, rule = None, "an arc raises the score by itself"
-    pairs = CountPairs(scorer, least)
+    pairs = CountPairs(scorer, least, _sieve(engine, table.n_columns, scorer.workers))
     return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
+
+
+def _sieve(engine: Any, n_columns: int, workers: int) -> Sieve:
+    """What sorts out pairs: a GPU if it was asked for, or if there is one and it is worth starting it."""
+    on_cpu = CpuSieve(partial(worked_on, workers))
+    if engine is None and n_columns < GPU_COLUMNS:
+        return on_cpu
+    if engine in (None, GPU):
+        return sieve_on_gpu(on_cpu, required=engine == GPU)
+    return on_cpu
 
 
 def _threshold(

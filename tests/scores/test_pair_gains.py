@@ -7,6 +7,7 @@ import pytest
 
 from bayescout.scores import bind, family_prior, formula_named, pair_gains
 from bayescout.scores.pair_gains import CountPairs
+from bayescout.statistics import sieve
 from bayescout.statistics.screening import screened
 from tests.reference.kernels import uncompiled
 from tests.scores.drawn_data import table_of
@@ -69,7 +70,7 @@ def test_pairs_are_those_of_which_an_arc_raises_the_score(kind, score, monkeypat
         scorer = bind(score, table, 1, prior=family_prior(prior, table.names))
         expected = by_definition(scorer, None)
         for tile in (3, 64):
-            monkeypatch.setattr(pair_gains, "TILE", tile)
+            monkeypatch.setattr(sieve, "BLOCK", tile)
             monkeypatch.setattr(pair_gains, "EXACT_CELLS", 8 * tile)
             assert pairs_of(screened(CountPairs(scorer), None, "a test")) == expected
     assert score in ("loglik", "aic") or 0 < len(expected) < len(table.names) ** 2 / 2

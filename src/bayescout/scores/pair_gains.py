@@ -1,17 +1,16 @@
 """Which pairs of discrete columns have an arc that gains by itself, under the score.
 
-Every pair is counted and weighed with rounded terms, in tiles on threads, which sorts out those that are
-surely below their bar. What is left is scored as searches score it, and these numbers decide: so the pairs do
-not depend on tiles, threads or what counted.
+A sieve counts every pair and weighs it with rounded terms, which sorts out those that are surely below their
+bar. What is left is scored as searches score it, and these numbers decide: so the pairs do not depend on the
+sieve.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,16 +18,11 @@ from bayescout.arrays import Bools, Floats, Ints
 from bayescout.kernels.limits import LIKELIHOOD
 from bayescout.scores.formula import Terms
 from bayescout.scores.table_scorer import TableScorer
-from bayescout.scores.threads import worked
+from bayescout.scores.threads import worked_on
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.families import FamilyTables
 from bayescout.statistics.screening import NONE_ALIKE
-
-TILE = 2048
-"""Columns per side of a tile at most."""
-
-TILE_WORK = 1 << 27
-"""Words and cells that a tile goes through, about: a tenth of a second."""
+from bayescout.statistics.sieve import CpuSieve, Sieve, Tile
 
 MOST_TERMS = 1 << 24
 """The most terms of cells that are tabulated; with more rows every pair is scored."""
@@ -40,21 +34,6 @@ ROUNDING = 1e-10
 """More than a sum of terms can be off, as a share of the largest one."""
 
 
-class Tile(NamedTuple):
-    """Two runs of positions in the order of the columns, and what their pairs must come to.
-
-    terms  (total + 1,) float64   the term of a cell by its count
-    bars   (2, 2, p) float64      as in `kernels.pairs`
-    """
-
-    terms: Floats
-    bars: Floats
-    begin: int
-    end: int
-    first: int
-    last: int
-
-
 class CountPairs:
     """The pairs of a discrete table, for a `Screening`.
 
@@ -63,9 +42,10 @@ class CountPairs:
             structure prior in it. A number: if it gains so much log-likelihood, in nats
     """
 
-    def __init__(self, scorer: TableScorer, least: float | None = None) -> None:
+    def __init__(self, scorer: TableScorer, least: float | None = None, sieve: Sieve | None = None) -> None:
         assert isinstance(scorer.statistics, Counts)
         self.scorer, self.least, self.statistics = scorer, least, scorer.statistics
+        self.sieve = sieve or CpuSieve(partial(worked_on, scorer.workers))
 
     @property
     def n_variables(self) -> int:
@@ -78,7 +58,7 @@ class CountPairs:
 
     def coarse(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
         """Pairs that may remain, piece by piece: the lower variable and the higher."""
-        from bayescout.kernels.pairs import Rows, pairs_above
+        from bayescout.kernels.pairs import Rows
 
         view, terms = self.statistics.kernel_view(), self._terms
         if view is None or terms is None or self.statistics.total >= MOST_TERMS:
@@ -87,18 +67,9 @@ class CountPairs:
         single = self._single
         order = self._telling(terms)
         rows = Rows(*view[:4], single.counts, single.starts[:-1], order)
-
-        def work(tile: Tile) -> Ints:
-            found = np.empty((4096, 2), dtype=np.int64)
-            many = pairs_above(rows, *tile, found)
-            if many > len(found):
-                found = np.empty((many, 2), dtype=np.int64)
-                pairs_above(rows, *tile, found)
-            return np.sort(order[found[:many]], axis=1)
-
-        for tiles in self._tiles(order, terms):
-            for pairs in worked(work, tiles, self.scorer.workers, between):
-                yield pairs[:, 0], pairs[:, 1]
+        for found in self.sieve.counted(rows, self._runs(order, terms), between):
+            pairs = np.sort(order[found], axis=1)
+            yield pairs[:, 0], pairs[:, 1]
 
     def _every(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
         """All pairs, where there is no table of terms."""
@@ -131,19 +102,14 @@ class CountPairs:
         order = np.argsort(cards, kind="stable")
         return order[able[order]]
 
-    def _tiles(self, order: Ints, terms: Terms) -> Iterator[list[Tile]]:
-        """Tiles of columns of one number of states and of another, band by band."""
-        cards, words = self.statistics.cards[order], self.statistics.n_rows / 64
+    def _runs(self, order: Ints, terms: Terms) -> Iterator[Tile]:
+        """The pairs of columns with one number of states and columns with another, or the same."""
+        cards = self.statistics.cards[order]
         edges = [*np.flatnonzero(np.diff(cards, prepend=-1)).tolist(), len(order)]
         for i, (begin, end) in enumerate(pairwise(edges)):
             for first, last in pairwise(edges[i:]):
-                r, s = int(cards[begin]), int(cards[first])
-                weighed = self._weighed(r, s, terms)
-                side = int(math.sqrt(TILE_WORK / (r * s + (r - 1) * (s - 1) * words)))
-                side = min(TILE, max(16, side))
-                for a in range(begin, end, side):
-                    across = range(max(first, a), last, side)
-                    yield [Tile(*weighed, a, min(end, a + side), b, min(last, b + side)) for b in across]
+                weighed = self._weighed(int(cards[begin]), int(cards[first]), terms)
+                yield Tile(*weighed, begin, end, first, last)
 
     def _weighed(self, r: int, s: int, terms: Terms) -> tuple[Floats, Floats]:
         """The terms and bars of pairs of a column with r states and one with s; others have no meaning."""

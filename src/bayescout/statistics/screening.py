@@ -1,8 +1,7 @@
 """Pairs of columns worth looking at in a wide table: those whose arc would gain enough by itself.
 
-Products of blocks of columns in float32 sort out the pairs that are far below the threshold. The others are
-computed again in float64, each as a sum in one fixed order, and these numbers decide: so the pairs do not
-depend on blocks, threads or the machine that made the products.
+A sieve sorts out the pairs that are far below the threshold. The others are computed again in float64, each
+as a sum in one fixed order, and these numbers decide: so the pairs do not depend on the sieve.
 """
 
 from __future__ import annotations
@@ -19,21 +18,13 @@ from bayescout.arrays import Bools, Floats, Ints
 from bayescout.errors import TooLargeError
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import RESIDUAL_FLOOR
+from bayescout.statistics.sieve import CpuSieve, Sieve
 from bayescout.wording import setting
-
-BLOCK = 2048
-"""Columns per side of a block of products."""
 
 ENTRY_BYTES = 48
 """Bytes, about, that a search holds for each of the two ends of a pair."""
 
 NONE_ALIKE = np.empty((0, 2), dtype=np.int64)
-
-ROUNDING = 2.0**-24
-"""The rounding of float32."""
-
-Products = Callable[[NDArray[np.float32], slice, slice], NDArray[np.float32]]
-"""The products of the columns of two slices; the rows of the array are columns scaled to length 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +101,7 @@ class Pairs(Protocol):
 class Screening:
     """The candidates of a problem, found when they are first asked for.
 
-    pairs  or the columns of a table of numbers: then `least` is what an arc must gain
+    pairs  or the columns of a table of numbers, of which an arc must gain `least`
     """
 
     def __init__(
@@ -186,13 +177,10 @@ def _every_pair(p: int) -> Neighbourhood:
 
 
 class ColumnPairs:
-    """The pairs of columns of numbers whose arc gains at least so much log-likelihood, in nats.
+    """The pairs of columns of numbers whose arc gains at least so much log-likelihood, in nats."""
 
-    products  what multiplies; None is NumPy
-    """
-
-    def __init__(self, statistics: ColumnCovariance, least: float, products: Products | None = None) -> None:
-        self.statistics, self.products = statistics, products or _by_numpy
+    def __init__(self, statistics: ColumnCovariance, least: float, sieve: Sieve | None = None) -> None:
+        self.statistics, self.sieve = statistics, sieve or CpuSieve()
         self.limit = -math.expm1(-2 * least / statistics.total)  # of the squared correlation
         self.first = np.full(statistics.n_variables, statistics.n_variables)
         """The first column that determines each."""
@@ -202,7 +190,7 @@ class ColumnPairs:
         return self.statistics.n_variables
 
     def coarse(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
-        return _coarse(self.statistics, math.sqrt(self.limit), self.products, between)
+        return self.sieve.correlated(self.statistics.unit, math.sqrt(self.limit), between)
 
     def remaining(self, lefts: Ints, rights: Ints) -> Bools:
         exact = _exact(self.statistics, lefts, rights)
@@ -214,37 +202,6 @@ class ColumnPairs:
     def alike(self) -> Ints:
         later = np.flatnonzero(self.first < self.n_variables)
         return np.stack([later, self.first[later]], axis=1)
-
-
-def _coarse(
-    statistics: ColumnCovariance, threshold: float, products: Products, between: Callable[[], None]
-) -> Iterator[tuple[Ints, Ints]]:
-    """Pairs that may be above the threshold, block by block: the lower variable and the higher.
-
-    The error of a product of vectors of length 1 is at most the number of terms times the rounding.
-    """
-    p, rows = statistics.columns.shape
-    unit = (statistics.columns / statistics.roots[:, None]).astype(np.float32)
-    least = np.float32(max(0.0, threshold - (rows + 8) * ROUNDING))
-    above = np.empty((BLOCK, BLOCK), dtype=bool)
-    for i in range(0, p, BLOCK):
-        for j in range(i, p, BLOCK):
-            between()
-            found = products(unit, slice(i, min(p, i + BLOCK)), slice(j, min(p, j + BLOCK)))
-            np.abs(found, out=found)
-            mask = above[: found.shape[0], : found.shape[1]]
-            np.greater_equal(found, least, out=mask)
-            some, others = np.nonzero(mask)
-            some, others = some + i, others + j
-            if i == j:
-                upper = some < others
-                some, others = some[upper], others[upper]
-            yield some, others
-
-
-def _by_numpy(unit: NDArray[np.float32], one: slice, two: slice) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = unit[one] @ unit[two].T
-    return found
 
 
 def _exact(statistics: ColumnCovariance, lefts: Ints, rights: Ints) -> Floats:
