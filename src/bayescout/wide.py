@@ -161,7 +161,9 @@ def wide_problem(
     def tell(alike: Ints) -> None:
         warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
 
-    pairs = ColumnPairs(statistics, least, _sieve(engine, table.n_columns, check_workers(workers)))
+    threads = check_workers(workers)
+    sieve = _sieve(engine, table.n_columns, threads)
+    pairs = ColumnPairs(statistics, least, sieve, partial(worked_on, threads))
     return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most, tell))
 
 

@@ -210,13 +210,13 @@ class CupyKernels:
             "bayescout_above",
         )
         self._two_states = cupy.ElementwiseKernel(
-            "T both, int64 a, int64 b, int64 n, raw float64 terms, float64 forth, float64 forth_more, "
+            "T both, int64 a, int64 b, int64 rows, raw float64 terms, float64 forth, float64 forth_more, "
             "float64 back, float64 back_more, uint64 room",
             "raw uint64 where, raw uint64 count",
             f"""
             long long c = (long long)(float)both;
-            double total = (terms[c] + terms[a - c]) + (terms[b - c] + terms[n + c - a - b]);
-            if (total >= forth + forth_more || total >= back + back_more) {put}""",
+            double sum = (terms[c] + terms[a - c]) + (terms[b - c] + terms[rows + c - a - b]);
+            if (sum >= forth + forth_more || sum >= back + back_more) {put}""",
             "bayescout_two_states",
         )
 

@@ -18,11 +18,14 @@ from bayescout.arrays import Bools, Floats, Ints
 from bayescout.errors import TooLargeError
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import RESIDUAL_FLOOR
-from bayescout.statistics.sieve import CpuSieve, Sieve
+from bayescout.statistics.sieve import CpuSieve, Sieve, Spread, in_turn
 from bayescout.wording import setting
 
 ENTRY_BYTES = 48
 """Bytes, about, that a search holds for each of the two ends of a pair."""
+
+EXACT_PAIRS = 4096
+"""Pairs that are computed exactly at a time, on each thread."""
 
 NONE_ALIKE = np.empty((0, 2), dtype=np.int64)
 
@@ -177,10 +180,19 @@ def _every_pair(p: int) -> Neighbourhood:
 
 
 class ColumnPairs:
-    """The pairs of columns of numbers whose arc gains at least so much log-likelihood, in nats."""
+    """The pairs of columns of numbers whose arc gains at least so much log-likelihood, in nats.
 
-    def __init__(self, statistics: ColumnCovariance, least: float, sieve: Sieve | None = None) -> None:
-        self.statistics, self.sieve = statistics, sieve or CpuSieve()
+    spread  computes correlations on several threads; None is on one
+    """
+
+    def __init__(
+        self,
+        statistics: ColumnCovariance,
+        least: float,
+        sieve: Sieve | None = None,
+        spread: Spread = in_turn,
+    ) -> None:
+        self.statistics, self.sieve, self.spread = statistics, sieve or CpuSieve(), spread
         self.limit = -math.expm1(-2 * least / statistics.total)  # of the squared correlation
         self.first = np.full(statistics.n_variables, statistics.n_variables)
         """The first column that determines each."""
@@ -193,7 +205,12 @@ class ColumnPairs:
         return self.sieve.correlated(self.statistics.unit, math.sqrt(self.limit), between)
 
     def remaining(self, lefts: Ints, rights: Ints) -> Bools:
-        exact = _exact(self.statistics, lefts, rights)
+        starts = range(0, len(lefts), EXACT_PAIRS)
+        slices = [slice(begin, begin + EXACT_PAIRS) for begin in starts]
+        found = self.spread(
+            lambda some: _exact(self.statistics, lefts[some], rights[some]), slices, lambda: None
+        )
+        exact = np.concatenate([np.empty(0), *found])
         same = 1 - np.square(exact) <= RESIDUAL_FLOOR
         np.minimum.at(self.first, rights[same], lefts[same])
         kept: Bools = np.square(exact) >= self.limit
