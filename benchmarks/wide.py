@@ -200,13 +200,16 @@ def measured(chosen: argparse.Namespace, p: int) -> dict[str, Any]:
         other = screened(again.pairs, again.least, again.rule)
         same = np.array_equal(other.starts, candidates.starts) and np.array_equal(other.ends, candidates.ends)
         found["the same candidates as on the CPU"] = same
+    found["parts"] = watch.parts
+    found["GB"] = _most_memory()
     if not chosen.screen_only:
+        if chosen.one == p:
+            print(json.dumps(found), flush=True)  # in case the search takes longer than there is time
         with watch.timing("search"):
             outcome = drive(Auto(), problem, generator(0), Limits())
         with watch.timing("result"):
             found |= accuracy(outcome.best[1], table.names, parents, place)
-    found["parts"] = watch.parts
-    found["GB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        found["GB"] = _most_memory()
     return found
 
 
@@ -223,6 +226,10 @@ def accuracy(learned: Any, names: Any, parents: list[list[int]], place: Any) -> 
     true = keys([(a, b) for b, some in enumerate(parents) for a in some], place)
     both = len(np.intersect1d(own, true))
     return {"precision": both / max(1, len(own)), "recall": both / max(1, len(true))}
+
+
+def _most_memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def _device_bytes(sieve: Any) -> float:
@@ -246,8 +253,8 @@ def told(found: dict[str, Any], last: dict[str, Any] | None) -> str:
     numbers = [f"{found['candidates']:.1f}", *shown, f"{found['GB']:.1f}", f"{found['device GB']:.1f}", slope]
     line = f"{found['columns']:>9,}{''.join(f'{cell:>16}' for cell in cells)}"
     line += "".join(f"{cell:>10}" for cell in numbers)
-    note = "the same candidates as on the CPU"
-    return line + (f"   {note}: {found[note]}" if note in found else "")
+    same = "the same candidates as on the CPU"
+    return line + (f"   {same}: {found[same]}" if same in found else "") + f"   {found['note']}".rstrip()
 
 
 def _sum(parts: dict[str, list[float]]) -> tuple[float, float]:
@@ -300,14 +307,17 @@ def main() -> None:
 def _in_process(p: int, limit: float | None) -> dict[str, Any] | str:
     """What a process of its own measures, or why there is nothing."""
     command = [sys.executable, __file__, *sys.argv[1:], "--one", str(p)]
+    note = ""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, timeout=limit, check=True)
-    except subprocess.TimeoutExpired:
-        return f"took more than {limit:g} s"
+        said = subprocess.run(command, stdout=subprocess.PIPE, timeout=limit, check=True).stdout
+    except subprocess.TimeoutExpired as error:
+        said, note = error.stdout or b"", f"took more than {limit:g} s"
     except subprocess.CalledProcessError as error:
-        return f"ended with status {error.returncode}"
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+        said, note = error.stdout, f"ended with status {error.returncode}"
+    if not said.strip():
+        return note
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    return found | {"note": note}
 
 
 if __name__ == "__main__":
