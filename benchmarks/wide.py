@@ -1,24 +1,33 @@
-"""Learn wide tables of random sparse linear networks: seconds by part, memory, precision, recall and slope.
+"""Learn wide tables of random sparse networks: seconds by part, memory, precision, recall and growth.
 
     python benchmarks/wide.py                             1,000 to 10,000 columns of average degree 2
     python benchmarks/wide.py --columns 50000 --degree 4 --rows 300 --scale-free
+    python benchmarks/wide.py --columns 10000 100000 --states 2 --engine gpu --compare 10000
 
-Processor seconds stand beside elapsed ones: on a busy machine only the former mean anything. "slope" is the
-exponent of the growth of the search's processor seconds from one size to the next.
+Each size is a process of its own. Parts: make the data; put the columns in order; centre or count them; copy
+them to the GPU; sort out pairs; compute those that are left exactly; search; make a result. Processor seconds
+stand in brackets: on a busy machine only they mean anything. "slope" is the exponent of the growth of all
+parts but making the data, from one size to the next.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import resource
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from bayescout.checks import generator
 from bayescout.data import Table
+from bayescout.kernels.patience import patience
 from bayescout.scores import Bic, family_prior
 from bayescout.search import Knowledge
 from bayescout.search.auto import Auto
@@ -26,7 +35,34 @@ from bayescout.search.frame.canonical import canonical_table
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
 from bayescout.search.frame.wide_rules import compile_wide
+from bayescout.statistics.gpu import DeviceSieve
+from bayescout.statistics.screening import screened
 from bayescout.wide import wide_problem
+
+PARTS = ("make", "order", "centre", "copy", "sort out", "exact", "search", "result")
+
+
+class Watch:
+    """Elapsed and processor seconds of each part."""
+
+    def __init__(self) -> None:
+        self.parts = {part: [0.0, 0.0] for part in PARTS}
+
+    @contextmanager
+    def timing(self, part: str, less: str | None = None) -> Iterator[None]:
+        """Add a block to a part; `less` is one that is timed inside it."""
+        inner = [0.0, 0.0] if less is None else [*self.parts[less]]
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            spent = (time.perf_counter() - wall, time.process_time() - cpu)
+            for i in range(2):
+                more = 0.0 if less is None else self.parts[less][i] - inner[i]
+                self.parts[part][i] += spent[i] - more
+
+
+# ---- networks
 
 
 def network(p: int, degree: int, scale_free: bool, rng: Any) -> list[list[int]]:
@@ -39,64 +75,191 @@ def network(p: int, degree: int, scale_free: bool, rng: Any) -> list[list[int]]:
             parents[v] = sorted(drawn)
             ends += [*drawn, *[v] * len(drawn)]
         return parents
-    arcs: set[tuple[int, int]] = set()
-    while len(arcs) < p * degree // 2:
-        pairs = rng.integers(0, p, (p, 2))
-        arcs |= {(min(a, b), max(a, b)) for a, b in pairs.tolist() if a != b}
-    for a, b in sorted(arcs)[:: max(1, len(arcs) // (p * degree // 2))][: p * degree // 2]:
-        parents[b].append(a)
+    keys = np.empty(0, dtype=np.int64)
+    while len(keys) < p * degree // 2:
+        pairs = np.sort(rng.integers(0, p, (p * degree // 2 + 16, 2)), axis=1)
+        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+        keys = np.unique(np.concatenate([keys, pairs[:, 0] * p + pairs[:, 1]]))
+    for key in rng.permutation(keys)[: p * degree // 2].tolist():
+        parents[key % p].append(key // p)
     return parents
 
 
-def sample(parents: list[list[int]], rows: int, rng: Any) -> tuple[Table, set[tuple[int, int]]]:
-    """A table of the network, its columns shuffled, and the adjacencies in it."""
+def numbers(parents: list[list[int]], place: Any, rows: int, rng: Any) -> Table:
+    """A table of a linear network with coefficients from .5 to 1 of either sign, and scaled columns."""
     p = len(parents)
     values = np.empty((p, rows))
     for v, own in enumerate(parents):
-        values[v] = rng.standard_normal(rows)
+        column = rng.standard_normal(rows)
         if own:
             weights = rng.uniform(0.5, 1.0, len(own)) * rng.choice([-1, 1], len(own))
-            values[v] += weights @ values[own]
-            values[v] /= values[v].std()
-    place = rng.permutation(p)
-    shuffled = np.empty_like(values)
-    shuffled[place] = values
-    names = tuple(f"v{i}" for i in range(p))
-    true = {tuple(sorted((int(place[a]), int(place[b])))) for b, own in enumerate(parents) for a in own}
-    return Table(names, (None,) * p, np.empty((0, rows), np.uint8), shuffled), true  # type: ignore[return-value]
+            column += weights @ values[place[own]]
+            column /= column.std()
+        values[place[v]] = column
+    return Table(_names(p), (None,) * p, np.empty((0, rows), np.uint8), values)
 
 
-def measured(p: int, rows: int, degree: int, scale_free: bool, seed: int) -> dict[str, Any]:
+def states(parents: list[list[int]], place: Any, rows: int, cards: int, rng: Any) -> Table:
+    """A table of states: four cells in five follow one of the parents, drawn anew in each row."""
+    p = len(parents)
+    codes = np.empty((p, rows), dtype=np.uint8)
+    for v, own in enumerate(parents):
+        column = rng.integers(0, cards, rows, dtype=np.uint8)
+        if own:
+            follows = rng.random(rows) < 0.8
+            drawn = codes[place[np.array(own)[rng.integers(0, len(own), rows)]], np.arange(rows)]
+            shift = rng.integers(0, cards, dtype=np.uint8)
+            column = np.where(follows, (drawn + shift) % cards, column)
+        codes[place[v]] = column
+    return Table(_names(p), (tuple(range(cards)),) * p, codes, np.empty((0, rows)))
+
+
+def _names(p: int) -> tuple[str, ...]:
+    return tuple(f"v{i}" for i in range(p))
+
+
+# ---- one size
+
+
+class Timed:
+    """The pairs of a screening, with what they do timed."""
+
+    def __init__(self, pairs: Any, watch: Watch) -> None:
+        self.pairs, self.watch = pairs, watch
+        device = getattr(pairs.sieve, "device", None)
+        if device is not None:
+            _time_copies(device, watch)
+
+    @property
+    def n_variables(self) -> int:
+        return int(self.pairs.n_variables)
+
+    def coarse(self, between: Any) -> Iterator[Any]:
+        pieces = iter(self.pairs.coarse(between))
+        while True:
+            with self.watch.timing("sort out", less="copy"):
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            yield piece
+
+    def remaining(self, lefts: Any, rights: Any) -> Any:
+        with self.watch.timing("exact"):
+            return self.pairs.remaining(lefts, rights)
+
+    def alike(self) -> Any:
+        return self.pairs.alike()
+
+
+def _time_copies(device: DeviceSieve, watch: Watch) -> None:
+    make = device._block
+
+    def timed(*arguments: Any) -> Any:
+        with watch.timing("copy"):
+            made = make(*arguments)
+            if hasattr(device.xp, "cuda"):
+                device.xp.cuda.Device().synchronize()
+            return made
+
+    device._block = timed  # type: ignore[method-assign]
+
+
+def measured(chosen: argparse.Namespace, p: int) -> dict[str, Any]:
     """One run of what `learn` does with such a table, in parts."""
-    rng = np.random.default_rng(seed)
-    table, true = sample(network(p, degree, scale_free, rng), rows, rng)
-    marks = [(time.perf_counter(), time.process_time())]
+    watch = Watch()
+    rng = np.random.default_rng(chosen.seed)
+    with watch.timing("make"):
+        parents = network(p, chosen.degree, chosen.scale_free, rng)
+        place = rng.permutation(p)
+        if chosen.states:
+            table = states(parents, place, chosen.rows, chosen.states, rng)
+        else:
+            table = numbers(parents, place, chosen.rows, rng)
+    with watch.timing("order"):
+        table = canonical_table(table)
+    with watch.timing("centre"):
+        prior = family_prior("sparse", table.names)
+        rules = compile_wide(Knowledge(), table.names)
 
-    def mark() -> None:
-        marks.append((time.perf_counter(), time.process_time()))
+        def problem_on(engine: str) -> Any:
+            return wide_problem(
+                "arc", table, Bic(), chosen.workers, prior, rules, lambda _: "empty", engine=engine
+            )
 
-    ordered = canonical_table(table)
-    mark()
-    prior = family_prior("sparse", ordered.names)
-    rules = compile_wide(Knowledge(), ordered.names)
-    problem = wide_problem("arc", ordered, Bic(), None, prior, rules, lambda _: "empty")
-    mark()
-    assert problem.screening is not None
-    candidates = problem.screening.neighbourhood()
-    mark()
-    outcome = drive(Auto(), problem, generator(0), Limits())
-    mark()
-    back = [int(str(name)[1:]) for name in ordered.names]
-    own = {tuple(sorted((back[a], back[b]))) for b, parents in enumerate(outcome.best[1]) for a in parents}
-    parts = dict(zip(("order", "centre", "screen", "search"), np.diff(marks, axis=0).tolist(), strict=True))
-    return {
+        problem = problem_on(chosen.engine)
+    screening = problem.screening
+    screening.pairs = Timed(screening.pairs, watch)
+    candidates = screening.neighbourhood()
+    found: dict[str, Any] = {
         "columns": p,
         "candidates": 2 * candidates.n_pairs / p,
-        "parts": parts,
-        "precision": len(own & true) / max(1, len(own)),
-        "recall": len(own & true) / max(1, len(true)),
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "device GB": _device_bytes(screening.pairs.pairs.sieve) / 1e9,
     }
+    if p in chosen.compare:
+        again = problem_on("memory").screening
+        other = screened(again.pairs, again.least, again.rule)
+        same = np.array_equal(other.starts, candidates.starts) and np.array_equal(other.ends, candidates.ends)
+        found["the same candidates as on the CPU"] = same
+    found["parts"] = watch.parts
+    found["GB"] = _most_memory()
+    if not chosen.screen_only:
+        if chosen.one == p:
+            print(json.dumps(found), flush=True)  # in case the search takes longer than there is time
+        with watch.timing("search"):
+            outcome = drive(Auto(), problem, generator(0), Limits())
+        with watch.timing("result"):
+            found |= accuracy(outcome.best[1], table.names, parents, place)
+        found["GB"] = _most_memory()
+    return found
+
+
+def accuracy(learned: Any, names: Any, parents: list[list[int]], place: Any) -> dict[str, float]:
+    """Precision and recall of adjacencies."""
+    p = len(parents)
+    back = np.array([int(str(name)[1:]) for name in names])
+
+    def keys(pairs: list[tuple[int, int]], where: Any) -> Any:
+        ends = np.sort(where[np.array(pairs, dtype=np.int64).reshape(-1, 2)], axis=1)
+        return ends[:, 0] * p + ends[:, 1]
+
+    own = keys([(a, b) for b, some in enumerate(learned) for a in some], back)
+    true = keys([(a, b) for b, some in enumerate(parents) for a in some], place)
+    both = len(np.intersect1d(own, true))
+    return {"precision": both / max(1, len(own)), "recall": both / max(1, len(true))}
+
+
+def _most_memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def _device_bytes(sieve: Any) -> float:
+    xp = getattr(getattr(sieve, "device", None), "xp", None)
+    return float(xp.get_default_memory_pool().total_bytes()) if hasattr(xp, "cuda") else 0.0
+
+
+# ---- all sizes
+
+
+def told(found: dict[str, Any], last: dict[str, Any] | None) -> str:
+    parts = found["parts"]
+    work = _sum(parts)
+    cells = [f"{parts[part][0]:.2f} ({parts[part][1]:.2f})" for part in PARTS]
+    cells.append(f"{work[0]:.2f} ({work[1]:.2f})")
+    slope = ""
+    if last is not None and last["columns"] != found["columns"]:
+        growth = work[0] / _sum(last["parts"])[0]
+        slope = f"{math.log(growth) / math.log(found['columns'] / last['columns']):.2f}"
+    shown = [f"{found[key]:.4f}" if key in found else "-" for key in ("precision", "recall")]
+    numbers = [f"{found['candidates']:.1f}", *shown, f"{found['GB']:.1f}", f"{found['device GB']:.1f}", slope]
+    line = f"{found['columns']:>9,}{''.join(f'{cell:>16}' for cell in cells)}"
+    line += "".join(f"{cell:>10}" for cell in numbers)
+    same = "the same candidates as on the CPU"
+    return line + (f"   {same}: {found[same]}" if same in found else "") + f"   {found['note']}".rstrip()
+
+
+def _sum(parts: dict[str, list[float]]) -> tuple[float, float]:
+    rest = [parts[part] for part in PARTS if part != "make"]
+    return sum(wall for wall, _ in rest), sum(cpu for _, cpu in rest)
 
 
 def main() -> None:
@@ -106,32 +269,55 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[1000, 3000, 10_000])
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--degree", type=int, default=2)
+    parser.add_argument("--states", type=int, default=0, help="of each column; 0 for numbers")
     parser.add_argument("--scale-free", action="store_true")
+    parser.add_argument("--engine", default="memory", help="memory or gpu")
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--screen-only", action="store_true", help="do not search")
+    parser.add_argument("--compare", type=int, nargs="*", default=[], help="sizes screened on the CPU too")
+    parser.add_argument("--limit", type=float, help="seconds for each size")
+    parser.add_argument("--json", help="a file to which a line is added for each size")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    measured(600, 100, 2, False, 0)  # compiles
-    print(
-        f"{chosen.rows:,} rows, average degree {chosen.degree}{', scale-free' if chosen.scale_free else ''}"
-    )
-    print("elapsed (processor) seconds; candidates per variable; GB at most so far")
-    print(f"{'columns':>9}{'order':>15}{'centre':>15}{'screen':>15}{'search':>15}{'all':>15}", end="")
-    print(f"{'cand.':>8}{'precision':>11}{'recall':>8}{'GB':>6}{'slope':>7}")
+    if chosen.one:
+        with patience.lost():  # compiles or loads
+            measured(argparse.Namespace(**vars(chosen) | {"compare": []}), 600)
+        print(json.dumps(measured(chosen, chosen.one)))
+        return
+    kind = f"{chosen.states} states" if chosen.states else "numbers"
+    shape = ", scale-free" if chosen.scale_free else ""
+    print(f"{kind}, {chosen.rows:,} rows, average degree {chosen.degree}{shape}, engine {chosen.engine}")
+    heads = "".join(f"{head:>16}" for head in (*PARTS, "but make"))
+    ends = "".join(f"{head:>10}" for head in ("cand.", "precision", "recall", "GB", "device", "slope"))
+    print(f"{'columns':>9}{heads}{ends}", flush=True)
     last: dict[str, Any] | None = None
     for p in chosen.columns:
-        found = measured(p, chosen.rows, chosen.degree, chosen.scale_free, chosen.seed)
-        parts = found["parts"]
-        total = np.sum(list(parts.values()), axis=0)
-        times = "".join(f"{f'{wall:.2f} ({cpu:.2f})':>15}" for wall, cpu in (*parts.values(), total))
-        slope = ""
-        if last is not None and p != last["columns"]:
-            growth = parts["search"][1] / last["parts"]["search"][1]
-            slope = f"{math.log(growth) / math.log(p / last['columns']):.2f}"
-        print(
-            f"{p:>9,}{times}{found['candidates']:>8.1f}{found['precision']:>11.4f}{found['recall']:>8.4f}"
-            f"{found['memory']:>6.1f}{slope:>7}",
-            flush=True,
-        )
-        last = found
+        found = _in_process(p, chosen.limit)
+        if isinstance(found, str):
+            print(f"{p:>9,}  {found}", flush=True)
+        else:
+            print(told(found, last), flush=True)
+            last = found
+            if chosen.json:
+                with open(chosen.json, "a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(vars(chosen) | found) + "\n")
+
+
+def _in_process(p: int, limit: float | None) -> dict[str, Any] | str:
+    """What a process of its own measures, or why there is nothing."""
+    command = [sys.executable, __file__, *sys.argv[1:], "--one", str(p)]
+    note = ""
+    try:
+        said = subprocess.run(command, stdout=subprocess.PIPE, timeout=limit, check=True).stdout
+    except subprocess.TimeoutExpired as error:
+        said, note = error.stdout or b"", f"took more than {limit:g} s"
+    except subprocess.CalledProcessError as error:
+        said, note = error.stdout, f"ended with status {error.returncode}"
+    if not said.strip():
+        return note
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    return found | {"note": note}
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ class Task:
         def problem_of(formula: Any) -> Problem:
             if narrow:
                 begin_at = partial(_start, start, table)
-                return wide_problem(screen, table, formula, workers, weighed, rules, begin_at)
+                return wide_problem(screen, table, formula, workers, weighed, rules, begin_at, engine)
             scorer = bind(formula, scored, workers, engine, weighed)
             legal = rules if scorer.legal is None else _rules(knowledge, table, listed, scorer)
             begun = _start(start, table, legal)

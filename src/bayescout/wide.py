@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from bayescout.data import memory
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
-from bayescout.scores import FamilyPrior, Formula, StructurePrior
+from bayescout.scores import FamilyPrior, Formula, StructurePrior, bind
 from bayescout.scores.likelihood import LogLikelihood, Penalised
+from bayescout.scores.pair_gains import CountPairs
 from bayescout.scores.prior import OwnPrior
-from bayescout.scores.threads import check_workers
+from bayescout.scores.threads import check_workers, worked_on
 from bayescout.scores.wide_scorer import WideScorer, charge_of
 from bayescout.search import Knowledge, Problem, Rules, Search
 from bayescout.search.auto import Auto
@@ -28,7 +30,9 @@ from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import warn_collinear
-from bayescout.statistics.screening import Screening
+from bayescout.statistics.gpu import sieve_on_gpu
+from bayescout.statistics.screening import ColumnPairs, Screening
+from bayescout.statistics.sieve import CpuSieve, Sieve
 from bayescout.wording import setting
 
 AUTO, ARC, NONE = "auto", "arc", "none"
@@ -42,6 +46,12 @@ PAIR_BYTES = 40
 
 COLUMN_BYTES = 600
 """Bytes, about, that a search on candidates holds for each variable, besides its column."""
+
+GPU = "gpu"
+"""The engine that screens pairs on a GPU."""
+
+GPU_COLUMNS = 10_000
+"""With so many columns a GPU is used where there is one: starting it takes a second or two."""
 
 ScreenLike = str | float | None
 
@@ -73,11 +83,17 @@ def is_screened(
     start: Any,
 ) -> bool:
     """Return True if the search is to work on screened pairs; raise if that was asked for and cannot be."""
-    if screen == NONE or (screen == AUTO and table.n_columns <= MOST_DENSE):
+    on_gpu = isinstance(engine, str) and engine == GPU
+    if screen == NONE or (screen == AUTO and table.n_columns <= MOST_DENSE and not on_gpu):
+        if on_gpu:
+            raise SettingError(
+                f"{setting('engine', GPU)} screens pairs, and {setting('screen', NONE)} looks at all"
+            )
         return False
-    obstacle = _obstacle(table, formula, method, prior, knowledge, engine, start)
-    if obstacle and screen != AUTO:
-        raise SettingError(f"pairs cannot be screened: {obstacle}; {setting('screen', NONE)} looks at all")
+    obstacle = _obstacle(table, formula, method, prior, knowledge, None if on_gpu else engine, start)
+    if obstacle and (screen != AUTO or on_gpu):
+        advice = "leave out the engine" if on_gpu else f"{setting('screen', NONE)} looks at all"
+        raise SettingError(f"pairs cannot be screened: {obstacle}; {advice}")
     return not obstacle
 
 
@@ -106,7 +122,7 @@ def _obstacle(
     searching: Any = method
     if not isinstance(searching, Auto | Ges):
         return "the search must be auto or ges"
-    if engine is not None:
+    if engine not in (None, "memory"):
         return "the statistics come from another engine"
     if not isinstance(prior, StructurePrior):
         return "the structure prior is one of your own"
@@ -123,25 +139,64 @@ def wide_problem(
     prior: FamilyPrior | None,
     rules: Rules,
     start: Callable[[Rules], ParentSets | str],
+    engine: Any = None,
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
     free = free_bytes()
-    needed = table.n_columns * (12 * table.n_rows + COLUMN_BYTES)
+    row_bytes = 12 if table.is_continuous else 2 * table.codes.itemsize
+    needed = table.n_columns * (row_bytes * table.n_rows + COLUMN_BYTES)
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns of {table.n_rows:,} rows: a search on candidates takes "
             f"{needed / 2**30:,.1f} GB for the columns alone, and {free / 2**30:,.1f} GB are free: leave out "
             f"columns or rows"
         )
+    most = (free - needed) / 2
+    if table.is_discrete:
+        return _discrete_problem(screen, table, formula, workers, prior, rules, start, most, engine)
     statistics = ColumnCovariance(table)
     scorer = WideScorer(formula, statistics, check_workers(workers), prior=prior)
     least, rule = _threshold(screen, formula, statistics, prior)
-    most = (free - needed) / 2
 
     def tell(alike: Ints) -> None:
         warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
 
-    return Problem(scorer, rules, start(rules), screening=Screening(statistics, least, rule, most, tell))
+    threads = check_workers(workers)
+    sieve = _sieve(engine, table.n_columns, threads)
+    pairs = ColumnPairs(statistics, least, sieve, partial(worked_on, threads))
+    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most, tell))
+
+
+def _discrete_problem(
+    screen: str | float,
+    table: Table,
+    formula: Any,
+    workers: int | None,
+    prior: FamilyPrior | None,
+    rules: Rules,
+    start: Callable[[Rules], ParentSets | str],
+    most: float,
+    engine: Any,
+) -> Problem:
+    """The same for a discrete table: an arc is weighed by the score itself, and charged by its states."""
+    scorer: Any = bind(formula, table, workers, prior=prior)
+    least: float | None
+    if isinstance(screen, float | int):
+        least, rule = float(screen), f"an arc gains {screen:g} nats or more by itself"
+    else:
+        least, rule = None, "an arc raises the score by itself"
+    pairs = CountPairs(scorer, least, _sieve(engine, table.n_columns, scorer.workers))
+    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
+
+
+def _sieve(engine: Any, n_columns: int, workers: int) -> Sieve:
+    """What sorts out pairs: a GPU if it was asked for, or if there is one and it is worth starting it."""
+    on_cpu = CpuSieve(partial(worked_on, workers))
+    if engine is None and n_columns < GPU_COLUMNS:
+        return on_cpu
+    if engine in (None, GPU):
+        return sieve_on_gpu(on_cpu, required=engine == GPU)
+    return on_cpu
 
 
 def _threshold(

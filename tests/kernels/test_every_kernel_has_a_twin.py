@@ -25,6 +25,7 @@ TWINS = {
     "neighbours": "kernels/test_scoring_kernels.py::test_rows_of_gains_are_differences_of_scores",
     "optimal": "kernels/test_parent_set_kernels.py::test_totals_and_orders",
     "orders": "kernels/test_parent_set_kernels.py::test_the_first_set_within_others",
+    "pairs": "scores/test_pair_gains.py::test_pairs_are_those_of_which_an_arc_raises_the_score",
     "plain": "kernels/test_patience.py::test_twins_of_counting_write_the_same",
     "popcount": "kernels/test_counting_kernels.py::test_bits_scatter_and_weights_count",
     "population": "search/test_population.py::test_repair_only_deletes_and_makes_legal",

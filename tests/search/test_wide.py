@@ -25,9 +25,10 @@ from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
 from bayescout.search.frame.wide_rules import compile_wide
-from bayescout.statistics import screening
+from bayescout.statistics import sieve
 from bayescout.statistics.columns import ColumnCovariance
-from bayescout.statistics.screening import Screening, screened
+from bayescout.statistics.screening import ColumnPairs, Screening, screened
+from bayescout.statistics.sieve import CpuSieve
 from tests.reference.kernels import uncompiled
 from tests.scores.drawn_data import continuous_table
 
@@ -120,22 +121,27 @@ def test_the_pairs_kept_are_those_above_the_threshold(monkeypatch):
     for least in (0.5, 3.0, 30.0):
         expected = {(i, j) for i, j in np.argwhere(gains >= least).tolist() if i != j}
         for block in (7, 64):
-            monkeypatch.setattr(screening, "BLOCK", block)
-            made = screened(statistics, least, "a test")
+            monkeypatch.setattr(sieve, "BLOCK", block)
+            made = screened(ColumnPairs(statistics, least), least, "a test")
             owners = np.repeat(np.arange(40), np.diff(made.starts))
             assert set(zip(owners.tolist(), made.ends.tolist(), strict=True)) == expected
 
 
-def test_an_engine_may_round_as_it_likes():
+def test_a_sieve_may_round_as_it_likes():
     statistics = ColumnCovariance(continuous_table(sem(30, 80, 4, 1)[0]))
     rng = np.random.default_rng(0)
 
-    def coarse(unit, one, two):
-        exact = unit[one] @ unit[two].T
-        return exact + rng.uniform(-4e-6, 4e-6, exact.shape).astype(np.float32)
+    class Rounding(CpuSieve):
+        """One that is off by as much as it may be, and gives some pairs twice."""
 
-    one = screened(statistics, 2.0, "a test")
-    two = screened(statistics, 2.0, "a test", products=coarse)
+        def correlated(self, unit, threshold, between):
+            exact = unit(0, 30) @ unit(0, 30).T
+            found = exact + rng.uniform(-4e-6, 4e-6, exact.shape)
+            for _ in range(2):
+                yield sieve.ordered(*np.nonzero(abs(found) >= threshold - sieve.slack(80)), 0, 0)
+
+    one = screened(ColumnPairs(statistics, 2.0), 2.0, "a test")
+    two = screened(ColumnPairs(statistics, 2.0, Rounding()), 2.0, "a test")
     assert (one.starts == two.starts).all()
     assert (one.ends == two.ends).all()
 

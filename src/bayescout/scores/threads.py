@@ -62,6 +62,13 @@ def worked(
     return found
 
 
+def worked_on(
+    workers: int, work: Callable[[Item], Made], items: Sequence[Item], between: Callable[[], None]
+) -> list[Made]:
+    """`worked`, with the number of threads first."""
+    return worked(work, items, workers, between)
+
+
 if hasattr(os, "register_at_fork"):
     # A forked process inherits the pool but not its threads, and would wait for them for ever.
     os.register_at_fork(after_in_child=pool_of.cache_clear)

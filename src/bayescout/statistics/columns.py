@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.data.table import Table
@@ -53,6 +54,11 @@ class ColumnCovariance:
     @property
     def n_variables(self) -> int:
         return len(self.log_scales)
+
+    @property
+    def unit(self) -> UnitColumns:
+        """The columns scaled to length 1, in float32, made when asked for."""
+        return UnitColumns(self.columns, self.roots)
 
     @cached_property
     def arrays(self) -> Any:
@@ -101,6 +107,16 @@ class ColumnCovariance:
 
     def too_large(self, child: int, parents: Sequence[int], distinct: int) -> TooLargeError:
         raise NotImplementedError  # no regression is too large
+
+
+class UnitColumns:
+    """Columns scaled to length 1, in float32: some of them, when asked for."""
+
+    def __init__(self, columns: Floats, roots: Floats) -> None:
+        self.columns, self.roots, self.shape = columns, roots, columns.shape
+
+    def __call__(self, begin: int, end: int) -> NDArray[np.float32]:
+        return (self.columns[begin:end] / self.roots[begin:end, None]).astype(np.float32)
 
 
 def _centred(table: Table) -> tuple[Floats, Floats, Ints]:
