@@ -9,6 +9,7 @@ import pytest
 import bayescout.kernels
 
 TWINS = {
+    "appraising": "kernels/test_sparse_kernels.py::test_changes_are_differences_of_scores",
     "averaging": "kernels/test_averaging_kernels.py::test_logs_of_sums_over_parents",
     "candidates": "kernels/test_scoring_kernels.py::test_grown_families_are_scored",
     "classes": "search/test_ges.py::test_completing_and_extending_on_bits",
@@ -23,6 +24,7 @@ TWINS = {
     "links": "kernels/test_sparse_kernels.py::test_labels_are_those_of_the_class",
     "moves": "kernels/test_move_kernels.py::test_the_best_move_is_the_best_of_all",
     "neighbours": "kernels/test_scoring_kernels.py::test_rows_of_gains_are_differences_of_scores",
+    "operators": "kernels/test_sparse_kernels.py::test_cliques_come_in_the_order_on_bits",
     "optimal": "kernels/test_parent_set_kernels.py::test_totals_and_orders",
     "orders": "kernels/test_parent_set_kernels.py::test_the_first_set_within_others",
     "pairs": "scores/test_pair_gains.py::test_pairs_are_those_of_which_an_arc_raises_the_score",

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.kernels import columns as column_kernels
 from bayescout.kernels import links as link_kernels
-from bayescout.kernels import sparse as sparse_kernels
+from bayescout.kernels import operators as operator_kernels
+from bayescout.kernels.appraising import appraise
+from bayescout.scores import Bic, family_prior
+from bayescout.scores.wide_scorer import WideScorer
 from bayescout.search.bitsets import bits, mask_of
 from bayescout.search.classes.patterns import class_of, cliques_within, extension_of, semi_directed_path
-from bayescout.search.classes.sparse import _arcs, _parent_sets, _work, class_pairs
+from bayescout.search.classes.sparse import _flat, _labelled, _marked, _sets, class_pairs
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import Covariance
 from tests.graph.drawn_graphs import parent_sets
@@ -24,18 +27,17 @@ from tests.scores.drawn_data import continuous_table
 pytestmark = pytest.mark.slow  # compiling these kernels takes most of a minute
 
 
-def links_of(parents):
-    """A labelled graph with room for every arc, and scratch."""
+def graph_of(parents):
+    """A labelled graph with room for every arc."""
     n = len(parents)
-    starts = np.arange(n + 1) * max(1, n - 1)
-    m = int(starts[-1])
-    links = link_kernels.Links(
-        starts, np.zeros(n, np.int64), np.empty(m, np.int32), np.empty(m, np.int8), np.zeros(m, np.int64)
-    )
-    work = _work(n, 100)
-    link_kernels.link_all(links, *_arcs(parents))
-    link_kernels.label_all(links, work)
-    return links, work
+    sizes, above = _flat(parents)
+    return _labelled(np.arange(n + 1) * max(1, n - 1), above, np.repeat(np.arange(n), sizes), 100)
+
+
+def sets_of(graph, marks):
+    """The neighbours of each node that are marked."""
+    flat = _marked(graph, marks)
+    return tuple(_sets(flat, np.arange(len(flat[0]))))
 
 
 # ---- columns
@@ -85,31 +87,31 @@ def test_labels_are_those_of_the_class(parents):
 
 @given(parent_sets(max_nodes=7))
 def test_the_lowest_member_is_that_on_bits(parents):
-    links, _ = links_of(parents)
-    ways = np.zeros(len(links.ends), np.int8)
-    link_kernels.ways_of(links, ways)
+    graph = graph_of(parents)
+    ways = graph.ways()
     parent_of, left = np.zeros(len(ways), np.int8), np.empty(len(parents), np.int8)
-    assert link_kernels.extend_sparse(links, ways, left, parent_of) == len(parents)
-    assert _parent_sets(links, parent_of) == extension_of(class_of(parents)).parent_sets()
+    placed = link_kernels.extend_sparse(graph.nodes, graph.slots, ways, left, parent_of)
+    assert placed == len(parents)
+    assert sets_of(graph, parent_of) == extension_of(class_of(parents)).parent_sets()
 
 
 @given(parent_sets(max_nodes=7))
 def test_cliques_come_in_the_order_on_bits(parents):
-    links, _ = links_of(parents)
+    graph = graph_of(parents)
     adjacent = class_of(parents).adjacent()
     members = np.arange(len(parents))
     above, added = np.empty(200, np.int64), np.empty(200, np.int64)
-    count = sparse_kernels.cliques_of(links, members, len(parents), above, added)
-    out = np.empty(len(parents) + 1, np.int64)
-    found = [
-        mask_of(out[: sparse_kernels._clique(above, added, i, members, out)].tolist()) for i in range(count)
-    ]
+    k = len(parents)
+    count = operator_kernels.cliques_of(graph.nodes, graph.slots, members, k, above, added)
+    found = [0]
+    for i in range(1, count):
+        found.append(found[above[i]] | 1 << int(added[i]))
     assert found == cliques_within((1 << len(parents)) - 1, adjacent)
 
 
 @given(parent_sets(min_nodes=2, max_nodes=7), st.data())
 def test_paths_are_found_where_there_are_some(parents, data):
-    links, work = links_of(parents)
+    graph = graph_of(parents)
     n = len(parents)
     source, target = data.draw(st.permutations(range(n)))[:2]
     others = [v for v in range(n) if v not in (source, target)]
@@ -117,24 +119,49 @@ def test_paths_are_found_where_there_are_some(parents, data):
     pattern = class_of(parents)
     for direct in (True, False):
         wall = np.array(blocked, dtype=np.int64)
-        count = link_kernels.find_path(links, work, source, target, wall, len(blocked), direct)
+        count = link_kernels.find_path(*graph[:4], source, target, wall, len(blocked), direct)
         expected = semi_directed_path(pattern, source, target, mask_of(blocked), 1 if direct else 2)
         assert (count > 0) == (expected != 0)
-        path = work.other[:count].tolist()
+        path = graph.rows[1, :count].tolist()
         assert not set(path) & set(blocked)
         if path:
             assert {source, target} <= set(path)
+            assert len(set(path)) == count
 
 
 @given(parent_sets(min_nodes=2, max_nodes=7), st.data())
 def test_another_member_of_the_class_is_chosen(parents, data):
-    links, work = links_of(parents)
+    graph = graph_of(parents)
+    graph.nodes[:, link_kernels.LIMIT] = 99
     pattern = class_of(parents)
     y = data.draw(st.integers(0, len(parents) - 1))
+    graph.told[link_kernels.FREE] = data.draw(st.booleans())
     clique = data.draw(st.sampled_from(cliques_within(pattern.undirected[y], pattern.adjacent())))
     first = np.array([*bits(clique), y], dtype=np.int64)
-    rules = sparse_kernels.Rules(True, links.starts, links.ends, links.kinds, np.full(len(parents), 99))
-    assert link_kernels.turn(links, work, rules, first, len(first)) > 0
-    member = _parent_sets(links, (links.kinds & 1) ^ 1)
+    ends = np.array([v for u in range(len(parents)) for v in range(len(parents)) if v != u] or [0], np.int32)
+    every = np.ones(len(ends), np.int8)
+    assert link_kernels.turn(*graph[:4], ends, every, first, len(first)) > 0
+    member = sets_of(graph, (graph.bits & 1) ^ 1)
     assert class_of(member) == pattern
     assert set(member[y]) == set(bits(pattern.parents[y] | clique))
+
+
+# ---- changes of families
+
+
+def test_changes_are_differences_of_scores():
+    rng = np.random.default_rng(0)
+    table = continuous_table(rng.normal(size=(6, 60)) + rng.normal(size=(1, 60)))
+    scorer = WideScorer(Bic(), ColumnCovariance(table), 1, family_prior("sparse", table.names))
+    columns, terms = scorer.wide_arrays()
+    for whole in (0, 1):
+        asked = np.array([2, 2, 3, whole, 0, 4, 1, 3, 5, 5, 0, 2, whole, 0, 4, 1, 0, 0, whole])
+        changes = np.empty(5)
+        appraise(columns, terms, asked, len(asked), changes)
+        wider = scorer.many([(2, (0, 1, 4)), (2, (0, 3, 4)), (2, (0, 4, 5)), (5, (0,)), (5, (4,))])
+        before = scorer.many([(2, (0, 4)), (5, ())])[[0, 0, 0, 1, 1]]
+        assert changes == pytest.approx(wider - before, abs=1e-6)
+    saturated = WideScorer(Bic(), ColumnCovariance(continuous_table(table.values[:, :4])), 1)
+    appraise(*saturated.wide_arrays(), asked, len(asked), changes)
+    assert changes.tolist()[:3] == [-np.inf] * 3
+    assert np.isfinite(changes[3:]).all()

@@ -3,459 +3,422 @@
 Each node has a list of its neighbours, in a room as large as the number of its candidates. The member is a
 DAG; an arc is firm if it has the same direction in all DAGs of the class. What an operator changes is found
 from there: the labels of the arcs into a node depend on those into its parents alone.
-"""
 
-from collections import namedtuple
+Kernels take the arrays that they need and no tuples of arrays, and constants are int64 as all else is, not
+numbers of Python, which numba takes for types of their own: so they compile in a fraction of the time.
+
+nodes  (p, 16) int64   a record of each node, by the columns below
+slots  (m, 3) int64    the neighbours of each node, rising: END, KIND, STAMP
+rows   (4, p) int64    lists of nodes, most of them scratch
+told   (16,) int64     clocks and counters
+log    (k, 3) int64    pairs, and how they were joined before the step
+"""
 
 import numpy as np
 
-from bayescout.kernels.patience import inner, part, patient
+from bayescout.kernels.patience import inner, patient
 
-OUT, FIRM = 1, 2
-"""Bits of `kinds`: the arc leaves this node; all members of the class have it in this direction."""
+START, DEGREE, LIMIT, MARK, FRONT, BACK, CAME, GOES = np.arange(8)
+RANK, SEEN, AFTER, BEFORE, ROOM, CHUNK, STALE, WATCHED = np.arange(8, 16)
+"""The record of a node.
 
-APART, EITHER, AWAY, TOWARDS = 0, 1, 2, 3
+START, ROOM, DEGREE        where its room begins, the size of that, and the number of its neighbours
+LIMIT                      the most parents it may have
+MARK, FRONT, BACK          clocks: it is in hand if they show the time
+CAME, GOES                 the nodes before and after it on a path
+RANK, SEEN, AFTER, BEFORE  its place in an order, and the bucket it waits in
+CHUNK, STALE, WATCHED      its first chunk of operators, how much of them is to be found again, and the first
+                           watch on it (see `kernels.sparse`)
+"""
+
+END, KIND, STAMP = np.arange(3)
+"""A neighbour: the node, bits of how it is joined, and the last step that noted this before it changed."""
+
+OUT, FIRM = np.array([1, 2])
+"""Bits of KIND: the arc leaves this node; all members of the class have it in this direction."""
+
+APART, EITHER, AWAY, TOWARDS = np.arange(4)
 """How two nodes are joined in the class: not, by an edge, by an arc from the first, to the first."""
 
-Links = namedtuple("Links", "starts degrees ends kinds stamps")
-"""A DAG and its class.
+QUEUE, OTHER, WAITING, HEADS = np.arange(4)
+"""The rows: two for queues and paths, the nodes whose operators are to be found, and heads of buckets."""
 
-starts   (p + 1,) int64   where the room of each node begins
-degrees  (p,) int64       the number of its neighbours
-ends     (m,) int32       the neighbours of each node, rising
-kinds    (m,) int8        bits OUT and FIRM of each
-stamps   (m,) int64       the last step that noted how the two were joined before it
-"""
-
-Work = namedtuple("Work", "marks fronts backs came_from goes_to places queue other clock log found")
-"""Scratch: (p,) int64 each, marks, fronts and backs of clocks; and
-
-clock  (2,) int64      counts the uses of marks and stamps
-log    (k, 3) int64    pairs and how they were joined before the step
-found  (4,) int64      numbers of entries: log, changed nodes, members, path
-"""
+CLOCK, STEP, LOGGED, FREE = np.arange(4)
+"""The first of `told`: clocks of marks and stamps, entries in the log, and 1 if there is no knowledge."""
 
 
 @inner
-def seek(links, a, b):
+def seek(nodes, slots, a, b):
     """The place of b among the neighbours of a; -1 if it is none."""
-    low = links.starts[a]
-    high = low + links.degrees[a]
-    last = high
+    low = nodes[a, START]
+    last = low + nodes[a, DEGREE]
+    high = last
     while low < high:
         middle = (low + high) >> 1
-        if links.ends[middle] < b:
+        if slots[middle, END] < b:
             low = middle + 1
         else:
             high = middle
-    return low if low < last and links.ends[low] == b else -1
+    if low < last and slots[low, END] == b:
+        return low
+    return -1
 
 
 @inner
-def adjacent(links, a, b):
-    if links.degrees[a] > links.degrees[b]:
-        return seek(links, b, a) >= 0
-    return seek(links, a, b) >= 0
+def adjacent(nodes, slots, a, b):
+    if nodes[a, DEGREE] > nodes[b, DEGREE]:
+        a, b = b, a
+    return seek(nodes, slots, a, b) >= 0
 
 
 @inner
-def is_parent(links, a, b):
+def is_parent(nodes, slots, a, b):
     """Return True if the member has the arc a -> b."""
-    at = seek(links, b, a)
-    return at >= 0 and not links.kinds[at] & OUT
+    at = seek(nodes, slots, b, a)
+    return at >= 0 and slots[at, KIND] & OUT == 0
 
 
 @inner
-def joined(links, a, b):
-    """How two nodes are joined in the class."""
-    at = seek(links, a, b)
-    if at < 0:
-        return APART
-    if not links.kinds[at] & FIRM:
+def way_at(slots, at):
+    """How a node is joined in the class to the neighbour in this place."""
+    if slots[at, KIND] & FIRM == 0:
         return EITHER
-    return AWAY if links.kinds[at] & OUT else TOWARDS
+    return TOWARDS - (slots[at, KIND] & OUT)
 
 
 @inner
-def _insert(links, a, b, kind):
-    first = links.starts[a]
-    at = first + links.degrees[a]
-    while at > first and links.ends[at - 1] > b:
-        links.ends[at], links.kinds[at] = links.ends[at - 1], links.kinds[at - 1]
+def joined(nodes, slots, a, b):
+    """How two nodes are joined in the class."""
+    at = seek(nodes, slots, a, b)
+    return APART if at < 0 else way_at(slots, at)
+
+
+@inner
+def _insert(nodes, slots, a, b, kind):
+    first = nodes[a, START]
+    at = first + nodes[a, DEGREE]
+    while at > first and slots[at - 1, END] > b:
+        slots[at, END], slots[at, KIND] = slots[at - 1, END], slots[at - 1, KIND]
+        slots[at, STAMP] = slots[at - 1, STAMP]
         at -= 1
-    links.ends[at], links.kinds[at] = b, kind
-    links.degrees[a] += 1
+    slots[at, END], slots[at, KIND], slots[at, STAMP] = b, kind, 0
+    nodes[a, DEGREE] += 1
 
 
 @inner
-def _remove(links, a, b):
-    at = seek(links, a, b)
-    links.degrees[a] -= 1
-    last = links.starts[a] + links.degrees[a]
+def _remove(nodes, slots, a, b):
+    at = seek(nodes, slots, a, b)
+    nodes[a, DEGREE] -= 1
+    last = nodes[a, START] + nodes[a, DEGREE]
     while at < last:
-        links.ends[at], links.kinds[at] = links.ends[at + 1], links.kinds[at + 1]
+        slots[at, END], slots[at, KIND] = slots[at + 1, END], slots[at + 1, KIND]
+        slots[at, STAMP] = slots[at + 1, STAMP]
         at += 1
 
 
 @inner
-def link(links, parent, child):
-    """Add an arc that is not firm."""
-    _insert(links, parent, child, OUT)
-    _insert(links, child, parent, 0)
-
-
-@inner
-def unlink(links, a, b):
-    _remove(links, a, b)
-    _remove(links, b, a)
-
-
-@inner
-def _direct(links, parent, child, firm):
-    """Set direction and label of an arc."""
-    links.kinds[seek(links, parent, child)] = OUT | firm
-    links.kinds[seek(links, child, parent)] = firm
-
-
-@inner
-def _note(links, work, a, b):
+def _note(nodes, slots, told, log, a, b):
     """Note how two nodes are joined, once per step, before it changes."""
     low, high = min(a, b), max(a, b)
-    at = seek(links, low, high)
-    if at >= 0:
-        if links.stamps[at] == work.clock[1]:
-            return
-        links.stamps[at] = work.clock[1]
-    entry = work.found[0]
-    if entry < work.log.shape[0]:
-        work.log[entry, 0], work.log[entry, 1], work.log[entry, 2] = low, high, joined(links, low, high)
-    work.found[0] = entry + 1
+    at = seek(nodes, slots, low, high)
+    if slots[at, STAMP] == told[STEP]:
+        return
+    slots[at, STAMP] = told[STEP]
+    entry = told[LOGGED]
+    told[LOGGED] = entry + 1
+    if entry < log.shape[0]:
+        log[entry, 0], log[entry, 1], log[entry, 2] = low, high, way_at(slots, at)
 
 
-@part
-def last_parent(links, y):
-    """The parent of y that all its other parents are parents of; -1 if there is none, or no parent."""
-    first, last = links.starts[y], links.starts[y] + links.degrees[y]
-    best = np.int64(-1)
-    for at in range(first, last):
-        if links.kinds[at] & OUT:
-            continue
-        other = np.int64(links.ends[at])
-        if best < 0 or is_parent(links, best, other):
-            best = other
-        elif not is_parent(links, other, best):
-            best = np.int64(-1)  # neither of the two
-    for at in range(first, last):
-        other = np.int64(links.ends[at])
-        if best >= 0 and not links.kinds[at] & OUT and other != best and not is_parent(links, other, best):
-            return -1
-    return best
-
-
-@part
-def relabel(links, work, y):
+@inner
+def relabel(nodes, slots, told, log, y):
     """Find which arcs into y are firm, given those into its parents; returns True if any label changed.
 
     As Chickering's (1995) labelling, which looks at the last parent in an order of the DAG: if the others
     are not all parents of that one, there is a v-structure or what forces it, and all arcs into y are firm.
     """
-    first, last = links.starts[y], links.starts[y] + links.degrees[y]
-    top = last_parent(links, y)
-    every = top < 0
-    if not every:
-        for at in range(links.starts[top], links.starts[top] + links.degrees[top]):
-            if links.kinds[at] == FIRM and not is_parent(links, np.int64(links.ends[at]), y):
-                every = True
-                break
+    first, last = nodes[y, START], nodes[y, START] + nodes[y, DEGREE]
+    top, count = np.int64(-1), 0
+    for at in range(first, last):
+        if slots[at, KIND] & OUT:
+            continue
+        count += 1
+        if top < 0 or is_parent(nodes, slots, top, slots[at, END]):
+            top = slots[at, END]
+    if count == 0:
+        return False
+    every, others = False, 0
+    begin = nodes[top, START]
+    for at in range(begin, begin + nodes[top, DEGREE]):
+        if slots[at, KIND] & OUT:
+            continue
+        if is_parent(nodes, slots, slots[at, END], y):
+            others += 1
+        elif slots[at, KIND] & FIRM:
+            every = True
+    every = every or others != count - 1
     changed = False
     for at in range(first, last):
-        if links.kinds[at] & OUT:
+        if slots[at, KIND] & OUT:
             continue
-        parent = np.int64(links.ends[at])
-        firm = every
+        parent = slots[at, END]
+        firm = FIRM if every else 0
         if not every and parent != top:
-            firm = links.kinds[seek(links, top, parent)] == FIRM
-        if firm != bool(links.kinds[at] & FIRM):
-            _note(links, work, y, parent)
-            _direct(links, parent, y, FIRM if firm else 0)
+            firm = slots[seek(nodes, slots, top, parent), KIND]
+        if firm != slots[at, KIND]:
+            _note(nodes, slots, told, log, y, parent)
+            slots[at, KIND] = firm
+            slots[seek(nodes, slots, parent, y), KIND] = OUT | firm
             changed = True
     return changed
 
 
 @inner
-def _await(work, node, tail):
-    """Put a node into the queue, once."""
-    if work.marks[node] != work.clock[0]:
-        work.marks[node] = work.clock[0]
-        work.queue[tail % work.queue.shape[0]] = node
-        return tail + 1
-    return tail
-
-
-@inner
-def _await_children(links, work, node, tail):
-    for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-        if links.kinds[at] & OUT:
-            tail = _await(work, np.int64(links.ends[at]), tail)
-    return tail
-
-
-@inner
-def spread(links, work, tail):
-    """Relabel the nodes waiting in the queue, and all below them that this changes."""
-    head = 0
+def spread(nodes, slots, rows, told, log, tail):
+    """Relabel the nodes waiting in the queue, which are marked, and all below them that this changes."""
+    head, size = 0, nodes.shape[0]
     while head < tail:
-        node = work.queue[head % work.queue.shape[0]]
+        node = rows[QUEUE, head % size]
         head += 1
-        work.marks[node] = 0
-        if relabel(links, work, node):
-            tail = _await_children(links, work, node, tail)
+        nodes[node, MARK] = 0
+        if relabel(nodes, slots, told, log, node):
+            for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+                child = slots[at, END]
+                if slots[at, KIND] & OUT and nodes[child, MARK] != told[CLOCK]:
+                    nodes[child, MARK] = told[CLOCK]
+                    rows[QUEUE, tail % size] = child
+                    tail += 1
 
 
-@patient(2.0, lambda links, work: 2e-4 * links.ends.shape[0])
-def label_all(links, work):
-    """Label all arcs of a DAG: those of the class that it is in."""
-    work.clock[0] += 1
-    tail = 0
-    for node in range(links.degrees.shape[0]):
-        tail = _await(work, node, tail)
-    spread(links, work, tail)
-
-
-@part
-def ancestors_within(links, work, firsts, k):
-    """Gather the first k nodes and their ancestors by arcs that are not firm.
-
-    They are written to work.other; returns their number. `places` holds the place of each, valid where
-    `marks` is the clock.
-    """
-    work.clock[0] += 1
-    count = 0
-    for i in range(k):
-        if work.marks[firsts[i]] != work.clock[0]:
-            work.marks[firsts[i]] = work.clock[0]
-            work.places[firsts[i]] = count
-            work.other[count] = firsts[i]
-            count += 1
-    head = 0
-    while head < count:
-        node = work.other[head]
-        head += 1
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            if links.kinds[at] == 0:
-                parent = np.int64(links.ends[at])
-                if work.marks[parent] != work.clock[0]:
-                    work.marks[parent] = work.clock[0]
-                    work.places[parent] = count
-                    work.other[count] = parent
-                    count += 1
-    return count
+@patient(2.0, lambda nodes, slots, *_: 2e-4 * slots.shape[0])
+def label_all(nodes, slots, rows, told, log, parents, children):
+    """Make a labelled DAG of all these arcs; parents, children (k,) int64."""
+    for i in range(parents.shape[0]):
+        _insert(nodes, slots, parents[i], children[i], OUT)
+        _insert(nodes, slots, children[i], parents[i], np.int64(0))
+    told[CLOCK] += 1
+    for node in range(nodes.shape[0]):
+        rows[QUEUE, node] = node
+        nodes[node, MARK] = told[CLOCK]
+    spread(nodes, slots, rows, told, log, nodes.shape[0])
 
 
 @inner
-def _may_come(links, work, rules, ranks, node):
-    """Return True if the node may be a parent of all its gathered neighbours that have no rank yet."""
-    for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-        other = np.int64(links.ends[at])
-        if links.kinds[at] & FIRM or work.marks[other] != work.clock[0]:
-            continue
-        if ranks[work.places[other]] < 0 and not allowed(rules, node, other):
-            return False
-    return True
-
-
-@inner
-def allowed(rules, parent, child):
-    """Return True if the rules allow an arc between candidates."""
-    if rules.free:
-        return True
-    low, high = rules.starts[child], rules.starts[child + 1]
-    last = high
-    while low < high:
-        middle = (low + high) >> 1
-        if rules.ends[middle] < parent:
-            low = middle + 1
-        else:
-            high = middle
-    return low < last and rules.ends[low] == parent and rules.enters[low] != 0
-
-
-@inner
-def turn(links, work, rules, firsts, k):
-    """Choose the member of the class in which the first k nodes come first in their order, if there is one.
-
-    They and their ancestors by arcs that are not firm are put in an order of maximum cardinality search,
-    which makes no v-structure; all other arcs stay. Returns the number of nodes that were ordered, which
-    are in work.other; 0, and nothing changed, if no order was found that keeps the rules.
-    """
-    count = ancestors_within(links, work, firsts, k)
-    ranks, seen = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    heads = np.full(count + 1, -1, dtype=np.int64)
-    after, before = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    for i in range(count - 1, -1, -1):
-        after[i], before[i] = heads[0], -1
-        if heads[0] >= 0:
-            before[heads[0]] = i
-        heads[0] = i
-    top = 0
-    for rank in range(count):
-        while heads[top] < 0:
-            top -= 1
-        if rank < k:
-            chosen = work.places[firsts[rank]]
-            if seen[chosen] != top:
-                return 0
-        else:
-            chosen = heads[top]
-            while (
-                chosen >= 0
-                and not rules.free
-                and not _may_come(links, work, rules, ranks, work.other[chosen])
-            ):
-                chosen = after[chosen]
-        if chosen < 0 or (
-            rank < k and not rules.free and not _may_come(links, work, rules, ranks, work.other[chosen])
-        ):
-            return 0
-        _leave(heads, after, before, seen[chosen], chosen)
-        ranks[chosen] = rank
-        node = work.other[chosen]
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            other = np.int64(links.ends[at])
-            if links.kinds[at] & FIRM or work.marks[other] != work.clock[0]:
-                continue
-            place = work.places[other]
-            if ranks[place] < 0:
-                _leave(heads, after, before, seen[place], place)
-                seen[place] += 1
-                after[place], before[place] = heads[seen[place]], -1
-                if heads[seen[place]] >= 0:
-                    before[heads[seen[place]]] = place
-                heads[seen[place]] = place
-                top = max(top, seen[place])
-    if not rules.free and not _within_limits(links, work, rules, seen, count):
-        return 0
-    for i in range(count):
-        node = work.other[i]
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            other = np.int64(links.ends[at])
-            if links.kinds[at] & FIRM or work.marks[other] != work.clock[0]:
-                continue
-            links.kinds[at] = OUT if ranks[i] < ranks[work.places[other]] else 0
-    return count
-
-
-@part
-def _within_limits(links, work, rules, seen, count):
-    for i in range(count):
-        node = work.other[i]
-        own = seen[i]
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            if links.kinds[at] == FIRM:
-                own += 1
-        if own > rules.limits[node]:
-            return False
-    return True
-
-
-@inner
-def _leave(heads, after, before, bucket, place):
-    if before[place] >= 0:
-        after[before[place]] = after[place]
-    else:
-        heads[bucket] = after[place]
-    if after[place] >= 0:
-        before[after[place]] = before[place]
-
-
-@inner
-def refresh(links, work, x, y):
+def refresh(nodes, slots, rows, told, log, x, y):
     """Relabel after the arc between x and y has changed.
 
     Another member of the same class has the same labels, so `turn` alone changes none.
     """
-    work.clock[0] += 1
-    tail = _await(work, y, 0)
-    tail = _await(work, x, tail)
-    tail = _await_children(links, work, y, tail)
-    tail = _await_children(links, work, x, tail)
-    spread(links, work, tail)
+    told[CLOCK] += 1
+    rows[QUEUE, 0], rows[QUEUE, 1] = y, x
+    nodes[y, MARK], nodes[x, MARK] = told[CLOCK], told[CLOCK]
+    tail = np.int64(2)
+    for i in range(2):
+        node = rows[QUEUE, i]
+        for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+            child = slots[at, END]
+            if slots[at, KIND] & OUT and nodes[child, MARK] != told[CLOCK]:
+                nodes[child, MARK] = told[CLOCK]
+                rows[QUEUE, tail] = child
+                tail += 1
+    spread(nodes, slots, rows, told, log, tail)
 
 
 @inner
-def find_path(links, work, source, target, blocked, k, direct):
-    """Find a path from source to target along arcs and edges that avoids the first k blocked nodes.
-
-    Descendants of the source and ancestors of the target are grown in turn, until they meet or one is
-    complete. If not `direct`, the step from source straight to target does not count. The path is written to
-    work.other; returns the number of its nodes, 0 if there is none.
-    """
-    work.clock[0] += 1
-    now = work.clock[0]
-    for i in range(k):
-        work.fronts[blocked[i]], work.backs[blocked[i]] = now, now
-        work.came_from[blocked[i]], work.goes_to[blocked[i]] = -2, -2
-    work.fronts[source], work.backs[target] = now, now
-    work.came_from[source], work.goes_to[target] = -1, -1
-    work.queue[0], work.other[0] = source, target
-    one, one_end, two, two_end = 0, 1, 0, 1
-    while one < one_end and two < two_end:
-        node = work.queue[one]
-        one += 1
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            if links.kinds[at] == FIRM:
-                continue
-            other = np.int64(links.ends[at])
-            if work.fronts[other] == now or (not direct and node == source and other == target):
-                continue
-            work.fronts[other], work.came_from[other] = now, node
-            if work.backs[other] == now:
-                return _path(work, other)
-            work.queue[one_end] = other
-            one_end += 1
-        node = work.other[two]
-        two += 1
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            if links.kinds[at] == (OUT | FIRM):
-                continue
-            other = np.int64(links.ends[at])
-            if work.backs[other] == now or (not direct and node == target and other == source):
-                continue
-            work.backs[other], work.goes_to[other] = now, node
-            if work.fronts[other] == now:
-                return _path(work, other)
-            work.other[two_end] = other
-            two_end += 1
+def entry_of(nodes, enters, ends, parent, child):
+    """0 if an arc between candidates is forbidden, 2 if it is required, else 1."""
+    low, high = nodes[child, START], nodes[child, START] + nodes[child, ROOM]
+    last = high
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] < parent:
+            low = middle + 1
+        else:
+            high = middle
+    if low < last and ends[low] == parent:
+        return np.int64(enters[low])
     return 0
 
 
 @inner
-def _path(work, middle):
-    count = 0
-    node = middle
-    while node >= 0:
-        work.other[count] = node
-        count += 1
-        node = work.came_from[node]
-    node = work.goes_to[middle]
-    while node >= 0:
-        work.other[count] = node
-        count += 1
-        node = work.goes_to[node]
+def _leave(nodes, rows, node):
+    """Take a node out of its bucket."""
+    after, before = nodes[node, AFTER], nodes[node, BEFORE]
+    if before >= 0:
+        nodes[before, AFTER] = after
+    else:
+        rows[HEADS, nodes[node, SEEN]] = after
+    if after >= 0:
+        nodes[after, BEFORE] = before
+
+
+@inner
+def _join(nodes, rows, node):
+    """Put a node at the head of its bucket."""
+    head = rows[HEADS, nodes[node, SEEN]]
+    nodes[node, AFTER], nodes[node, BEFORE] = head, -1
+    if head >= 0:
+        nodes[head, BEFORE] = node
+    rows[HEADS, nodes[node, SEEN]] = node
+
+
+@inner
+def _may_come(nodes, slots, told, ends, enters, node):
+    """Return True if the node may be a parent of all its gathered neighbours that have no rank yet."""
+    for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+        other = slots[at, END]
+        if slots[at, KIND] & FIRM or nodes[other, MARK] != told[CLOCK] or nodes[other, RANK] >= 0:
+            continue
+        if entry_of(nodes, enters, ends, node, other) == 0:
+            return False
+    return True
+
+
+@inner
+def gather(nodes, slots, rows, told, firsts, k):
+    """Gather the first k nodes and their ancestors by arcs that are not firm, in rows[OTHER], marked.
+
+    With knowledge, all nodes joined to them by edges of the class: then what is found does not depend on the
+    member in hand. Returns their number.
+    """
+    told[CLOCK] += 1
+    count, head = 0, 0
+    for i in range(k):
+        if nodes[firsts[i], MARK] != told[CLOCK]:
+            nodes[firsts[i], MARK] = told[CLOCK]
+            rows[OTHER, count] = firsts[i]
+            count += 1
+    while head < count:
+        node = rows[OTHER, head]
+        head += 1
+        for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+            near = slots[at, KIND] == 0 or (told[FREE] == 0 and slots[at, KIND] & FIRM == 0)
+            if near and nodes[slots[at, END], MARK] != told[CLOCK]:
+                nodes[slots[at, END], MARK] = told[CLOCK]
+                rows[OTHER, count] = slots[at, END]
+                count += 1
     return count
 
 
-@patient(0.2, lambda links, *_: 2e-6 * links.ends.shape[0])
-def ways_of(links, out):
-    """How each node is joined to each of its neighbours in the class; out (m,) int8."""
-    for node in range(links.degrees.shape[0]):
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            bits = links.kinds[at]
-            out[at] = EITHER if not bits & FIRM else (AWAY if bits & OUT else TOWARDS)
+@inner
+def turn(nodes, slots, rows, told, ends, enters, firsts, k):
+    """Choose the member of the class in which the first k nodes come first in their order, if there is one.
+
+    They and their ancestors by arcs that are not firm are put in an order of maximum cardinality search,
+    which makes no v-structure; all other arcs stay. The nodes that were ordered are in rows[OTHER]. Returns
+    their number; less one and negative, and nothing changed, if no order was found that keeps the rules.
+    """
+    count = gather(nodes, slots, rows, told, firsts, k)
+    for i in range(count):
+        rows[HEADS, i] = -1
+    for i in range(count - 1, -1, -1):
+        nodes[rows[OTHER, i], RANK], nodes[rows[OTHER, i], SEEN] = -1, 0
+        _join(nodes, rows, rows[OTHER, i])
+    top = 0
+    for rank in range(count):
+        while rows[HEADS, top] < 0:
+            top -= 1
+        if rank < k:
+            chosen = firsts[rank]
+            if nodes[chosen, SEEN] != top:
+                return -count - 1
+        else:
+            chosen = rows[HEADS, top]
+        while told[FREE] == 0 and not _may_come(nodes, slots, told, ends, enters, chosen):
+            chosen = nodes[chosen, AFTER]
+            if rank < k or chosen < 0:
+                return -count - 1
+        _leave(nodes, rows, chosen)
+        nodes[chosen, RANK] = rank
+        for at in range(nodes[chosen, START], nodes[chosen, START] + nodes[chosen, DEGREE]):
+            other = slots[at, END]
+            if slots[at, KIND] & FIRM or nodes[other, MARK] != told[CLOCK] or nodes[other, RANK] >= 0:
+                continue
+            _leave(nodes, rows, other)
+            nodes[other, SEEN] += 1
+            _join(nodes, rows, other)
+            top = max(top, nodes[other, SEEN])
+    for i in range(0 if told[FREE] else count):
+        node = rows[OTHER, i]
+        own = nodes[node, SEEN]
+        for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+            if slots[at, KIND] == FIRM:
+                own += 1
+        if own > nodes[node, LIMIT]:
+            return -count - 1
+    for i in range(count):
+        node = rows[OTHER, i]
+        for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+            other = slots[at, END]
+            if slots[at, KIND] & FIRM == 0 and nodes[other, MARK] == told[CLOCK]:
+                slots[at, KIND] = OUT if nodes[node, RANK] < nodes[other, RANK] else 0
+    return count
 
 
-@patient(2.0, lambda links, *_: 2e-5 * (links.ends.shape[0] + links.degrees.shape[0]))
-def extend_sparse(links, ways, left, parents_of):
+@inner
+def find_path(nodes, slots, rows, told, source, target, blocked, k, direct):
+    """Find a path from source to target along arcs and edges that avoids the first k blocked nodes.
+
+    Descendants of the source and ancestors of the target are grown in turn, until they meet or one is
+    complete. If not `direct`, the step from source straight to target does not count. The path is written to
+    rows[OTHER]; returns the number of its nodes, 0 if there is none.
+    """
+    told[CLOCK] += 1
+    now = told[CLOCK]
+    for i in range(k):
+        nodes[blocked[i], FRONT], nodes[blocked[i], BACK] = now, now
+        nodes[blocked[i], CAME], nodes[blocked[i], GOES] = -2, -2
+    nodes[source, FRONT], nodes[source, CAME] = now, -1
+    nodes[target, BACK], nodes[target, GOES] = now, -1
+    rows[QUEUE, 0], rows[OTHER, 0] = source, target
+    one, one_end, two, two_end, middle = 0, 1, 0, 1, -1
+    while one < one_end and two < two_end and middle < 0:
+        node = rows[QUEUE, one]
+        one += 1
+        for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+            other = slots[at, END]
+            if slots[at, KIND] == FIRM or nodes[other, FRONT] == now:
+                continue
+            if not direct and node == source and other == target:
+                continue
+            nodes[other, FRONT], nodes[other, CAME] = now, node
+            if nodes[other, BACK] == now:
+                middle = other
+                break
+            rows[QUEUE, one_end] = other
+            one_end += 1
+        if middle >= 0:
+            break
+        node = rows[OTHER, two]
+        two += 1
+        for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+            other = slots[at, END]
+            if slots[at, KIND] == OUT | FIRM or nodes[other, BACK] == now:
+                continue
+            if not direct and node == target and other == source:
+                continue
+            nodes[other, BACK], nodes[other, GOES] = now, node
+            if nodes[other, FRONT] == now:
+                middle = other
+                break
+            rows[OTHER, two_end] = other
+            two_end += 1
+    count = 0
+    node = middle
+    while node >= 0:
+        rows[OTHER, count] = node
+        count += 1
+        node = nodes[node, CAME]
+    node = middle
+    while node >= 0 and nodes[node, GOES] >= 0:
+        node = nodes[node, GOES]
+        rows[OTHER, count] = node
+        count += 1
+    return count
+
+
+@patient(2.0, lambda nodes, slots, ways, *_: 2e-5 * (slots.shape[0] + nodes.shape[0]))
+def extend_sparse(nodes, slots, ways, left, parents_of):
     """A DAG of a partially directed graph: repeatedly remove the lowest node that can be a sink.
 
     As `classes.extend` (Dor & Tarsi 1992), on lists.
@@ -466,72 +429,57 @@ def extend_sparse(links, ways, left, parents_of):
     Returns the number of nodes placed.
     """
     p = left.shape[0]
-    left[:], parents_of[:] = 1, 0
-    heap, waiting = np.arange(p), np.ones(p, dtype=np.int8)
+    heap, waiting = np.empty(p, dtype=np.int64), np.empty(p, dtype=np.int64)
+    for node in range(p):
+        left[node], heap[node], waiting[node] = 1, node, 1
+    for at in range(parents_of.shape[0]):
+        parents_of[at] = 0
     size, placed = p, 0
     while size > 0:
         node = heap[0]
         size -= 1
         waiting[node] = 0
-        _sift_down(heap, size, heap[size])
-        if not _may_be_sink(links, ways, left, node):
+        at, last = 0, heap[size]
+        while 2 * at + 1 < size:
+            below = 2 * at + 1
+            if below + 1 < size and heap[below + 1] < heap[below]:
+                below += 1
+            if heap[below] > last:
+                break
+            heap[at] = heap[below]
+            at = below
+        heap[at] = last
+        if not _may_be_sink(nodes, slots, ways, left, node):
             continue
         left[node] = 0
         placed += 1
-        for at in range(links.starts[node], links.starts[node] + links.degrees[node]):
-            other = np.int64(links.ends[at])
+        for near in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
+            other = slots[near, END]
             if left[other]:
-                parents_of[at] = 1
+                parents_of[near] = 1
                 if not waiting[other]:
                     waiting[other] = 1
-                    _sift_up(heap, size, other)
+                    at = size
                     size += 1
+                    while at > 0 and heap[(at - 1) >> 1] > other:
+                        heap[at] = heap[(at - 1) >> 1]
+                        at = (at - 1) >> 1
+                    heap[at] = other
     return placed
 
 
 @inner
-def _sift_down(heap, size, node):
-    at = 0
-    while True:
-        below = 2 * at + 1
-        if below >= size:
-            break
-        if below + 1 < size and heap[below + 1] < heap[below]:
-            below += 1
-        if heap[below] > node:
-            break
-        heap[at] = heap[below]
-        at = below
-    heap[at] = node
-
-
-@part
-def _sift_up(heap, at, node):
-    while at > 0 and heap[(at - 1) >> 1] > node:
-        heap[at] = heap[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    heap[at] = node
-
-
-@part
-def _may_be_sink(links, ways, left, node):
-    first, last = links.starts[node], links.starts[node] + links.degrees[node]
+def _may_be_sink(nodes, slots, ways, left, node):
+    first, last = nodes[node, START], nodes[node, START] + nodes[node, DEGREE]
     for at in range(first, last):
-        if left[links.ends[at]] and ways[at] == AWAY:
+        if left[slots[at, END]] and ways[at] == AWAY:
             return False
     for at in range(first, last):
-        one = np.int64(links.ends[at])
+        one = slots[at, END]
         if not left[one] or ways[at] != EITHER:
             continue
         for near in range(first, last):
-            two = np.int64(links.ends[near])
-            if left[two] and two != one and not adjacent(links, one, two):
+            two = slots[near, END]
+            if left[two] and two != one and not adjacent(nodes, slots, one, two):
                 return False
     return True
-
-
-@patient(0.4, lambda links, parents, children: 1e-5 * parents.shape[0])
-def link_all(links, parents, children):
-    """Add many arcs; parents, children (k,) int64."""
-    for i in range(parents.shape[0]):
-        link(links, parents[i], children[i])

@@ -189,12 +189,9 @@ class Scorer:
             "this search tests the data behind the score, and a score of your own has none; use bic or bdeu"
         )
 
-    def wide_arrays(self, least: float) -> tuple[Any, Any]:
-        """`Columns` and `Terms` of `kernels`, for compiled searches on candidates.
-
-        least  the least gain that counts
-        """
-        raise SettingError("a search on candidates needs the columns of a continuous table")
+    def wide_arrays(self) -> tuple[Any, Any]:
+        """`Columns` and `Terms` of `kernels`, for compiled searches on candidates; None if it asks `many`."""
+        return None, None
 
     @property
     def is_discrete(self) -> bool:

@@ -39,8 +39,8 @@ class WideScorer(TableScorer):
         found: Floats = self.formula.evaluate(self._columns.many(families))
         return found if self.prior is None else found + self.prior.many(families)
 
-    def wide_arrays(self, least: float) -> tuple[Any, Any]:
-        from bayescout.kernels.sparse import Terms
+    def wide_arrays(self) -> tuple[Any, Any]:
+        from bayescout.kernels.appraising import Terms
 
         columns, prior = self._columns, self.prior
         charge = charge_of(self.formula, columns.total, columns.n_variables)
@@ -48,7 +48,7 @@ class WideScorer(TableScorer):
             raise SettingError(f"a search on candidates needs bic, ebic, aic or loglik, not {self.name}")
         sizes = np.zeros(min(self.n_variables + 1, SIZES)) if prior is None else prior.by_size[:SIZES]
         sizes = np.append(sizes, sizes[-1:]).astype(np.float64)
-        terms = Terms(columns.total / 2, charge, RESIDUAL_FLOOR, columns.rows, least, sizes)
+        terms = Terms(columns.total / 2, charge, RESIDUAL_FLOOR, columns.rows, sizes)
         return columns.arrays, terms
 
 

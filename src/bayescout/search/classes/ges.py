@@ -185,7 +185,7 @@ def require_equivalent(problem: Problem) -> None:
 
 def _sparse_state(walk: SparseWalk, before: GesState, phase: int, changed: bool, taken: int) -> GesState:
     state = GesState(
-        walk.graph,
+        walk.parents,
         walk.score,
         operations=before.operations + taken,
         undirected=walk.undirected,

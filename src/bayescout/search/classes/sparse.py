@@ -6,22 +6,69 @@ that are candidates of each other are joined. See docs/decisions/wide-tables.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayescout.arrays import Bools, Floats, Ints
+from bayescout.arrays import Bools, Family, Floats, Ints
 from bayescout.search.frame.problem import MIN_GAIN, Edges, Pairs, ParentSets, Problem
 from bayescout.search.frame.wide_rules import WideRules
 from bayescout.statistics.screening import Neighbourhood
 
-OPERATORS, WATCHES, LOG, LAST = 1 << 16, 1 << 16, 1 << 16, 1 << 12
-"""First sizes of stores that grow, and sizes of two that do not."""
+OPERATORS, WATCHES, LISTED, CHUNKS = 1 << 16, 1 << 16, 1 << 16, 1 << 12
+"""First sizes of stores that grow."""
+
+LOG, LAST = 1 << 16, 1 << 12
+"""Sizes of two that do not."""
 
 PIECE = 2000
 """Operators taken between two looks at the clock."""
+
+
+class Graph(NamedTuple):
+    """A graph in the form of `kernels.links`."""
+
+    nodes: Ints
+    slots: Ints
+    rows: Ints
+    told: Ints
+    log: Ints
+
+    @property
+    def bits(self) -> Ints:
+        """How each node is joined to each of its neighbours."""
+        return self.slots[:, 1]
+
+    def filled(self) -> Bools:
+        """The places that hold neighbours."""
+        room, degrees = self.nodes[:, 12], self.nodes[:, 1]
+        place = np.arange(len(self.slots)) - np.repeat(self.nodes[:, 0], room)
+        found: Bools = place < np.repeat(degrees, room)
+        return found
+
+    def ways(self) -> NDArray[np.int8]:
+        """How each node is joined to each neighbour in the class: 1 an edge, 2 an arc to it, 3 from it."""
+        bits = self.bits
+        found: NDArray[np.int8] = np.where(bits & 2, 3 - (bits & 1), 1).astype(np.int8)
+        return found
+
+
+class Store(NamedTuple):
+    """The operators of a phase, in the form of `kernels.operators` and `kernels.sparse`."""
+
+    chunks: Ints
+    heap: Ints
+    gains: Floats
+    ops: NDArray[np.int32]
+    watches: Ints
+    asked: Ints
+    wanted: Ints
+    jobs: Ints
+    changes: Floats
+    last: Ints
 
 
 class SparseWalk:
@@ -34,13 +81,14 @@ class SparseWalk:
     def __init__(self, problem: Problem, graph: ParentSets, phase: int, joined: Pairs = ()) -> None:
         assert problem.screening is not None
         self.problem = problem
-        self.columns, self.terms = problem.scorer.wide_arrays(MIN_GAIN)
-        self.graph = graph
-        self.locals = self._local_scores(graph, range(problem.n))
+        self.columns, self.terms = problem.scorer.wide_arrays()
+        self.parents = graph
+        self.flat = _flat(graph)
+        self.locals = self._local_scores(range(problem.n))
         self.joined = joined
         pairs = np.array(joined, dtype=np.int64).reshape(-1, 2)
         known = problem.screening.neighbourhood(problem.check)
-        self._lay_out(known.with_pairs(pairs[:, 0], pairs[:, 1]) if joined else known, graph)
+        self._lay_out(known.with_pairs(pairs[:, 0], pairs[:, 1]) if joined else known)
         self.enter(phase)
 
     @property
@@ -50,199 +98,269 @@ class SparseWalk:
     @property
     def undirected(self) -> int:
         """The number of edges without direction in the class."""
-        return int((self._ways() == 1).sum()) // 2
+        return int((self.graph.filled() & (self.graph.bits & 2 == 0)).sum()) // 2
 
     # ---- setting up
 
-    def _lay_out(self, neighbourhood: Neighbourhood, graph: ParentSets) -> None:
-        """Make the sparse form of a graph, with room for the arcs between candidates and its own."""
-        from bayescout.kernels import links as kernels
-        from bayescout.kernels.sparse import Rules
-
-        p, rules = self.problem.n, self.problem.rules
+    def _lay_out(self, neighbourhood: Neighbourhood) -> None:
+        """Make the sparse form of the graph in hand, with room for arcs between candidates and its own."""
+        rules = self.problem.rules
         assert isinstance(rules, WideRules)
-        parents, children = _arcs(graph)
+        sizes, parents = self.flat
+        children = np.repeat(np.arange(len(sizes)), sizes)
         self.candidates = neighbourhood.with_pairs(parents, children) if len(parents) else neighbourhood
-        starts, ends = self.candidates.starts, self.candidates.ends
-        enters = rules.entering(starts, ends)
-        self.rules = Rules(rules.is_free, starts, ends, enters, rules.max_parents)
-        m = len(ends)
-        self.links = kernels.Links(
-            starts, np.zeros(p, np.int64), np.empty(m, np.int32), np.empty(m, np.int8), np.zeros(m, np.int64)
-        )
-        self.work = _work(p, LOG)
-        kernels.link_all(self.links, parents, children)
-        kernels.label_all(self.links, self.work)
+        self.enters = rules.entering(self.candidates.starts, self.candidates.ends)
+        self.graph = _labelled(self.candidates.starts, parents, children, LOG)
+        self.graph.nodes[:, 2] = rules.max_parents
+        self.graph.told[3] = rules.is_free
 
     def enter(self, phase: int) -> None:
         """Begin a phase: no operator of it is known yet."""
-        from bayescout.kernels.sparse import Store
-
         p = self.problem.n
         self.phase = phase
-        arrays = [
-            *(np.zeros(p, np.int64) for _ in range(4)),
-            *_operators(OPERATORS),
-            np.full(p, -1, np.int64),
-            *_watches(WATCHES),
-            np.zeros(p, np.int64),
-            np.full(p, -1, np.int64),
-            np.arange(p - 1, -1, -1, dtype=np.int64),
-            np.ones(p, np.int8),
-            np.zeros(8, np.int64),
+        self.store = Store(
+            np.empty((CHUNKS, 10), np.int64),
+            np.empty(CHUNKS, np.int64),
+            np.empty(OPERATORS),
+            np.empty((OPERATORS, 2), np.int32),
+            np.empty((WATCHES, 5), np.int64),
+            np.empty(4 * LISTED, np.int64),
+            np.empty((LISTED, 3), np.int64),
+            np.empty((LISTED, 3), np.int64),
+            np.empty(4 * LISTED),
             np.zeros(LAST, np.int64),
-        ]
-        self.store = Store(*arrays)
-        self.store.counters[3] = p
+        )
+        nodes, told = self.graph.nodes, self.graph.told
+        nodes[:, 13], nodes[:, 14], nodes[:, 15] = -1, 2, -1
+        told[4:] = 0
+        told[10], told[12] = -1, p
+        self.graph.rows[2] = np.arange(p - 1, -1, -1)
 
     # ---- steps
 
     def take(self, most: int) -> int:
         """Take the best operators of the phase, at most so many; returns their number, 0 if none gains."""
-        from bayescout.kernels.sparse import DONE, MORE_OPERATORS, MORE_WATCHES, walk
+        from bayescout.kernels import sparse as kernels
 
-        before = int(self.store.counters[4])
-        while (taken := int(self.store.counters[4]) - before) < most:
+        told = self.graph.told
+        before = int(told[kernels.STEPS])
+        while (taken := int(told[kernels.STEPS]) - before) < most:
             self.problem.check()
-            steps = min(PIECE, most - taken)
-            why = walk(
-                self.links, self.columns, self.terms, self.rules, self.work, self.store, self.phase, steps
-            )
-            if why == DONE:
+            why = kernels.walk(
+                *self.graph, self.candidates.ends, self.enters, *self.store, self.columns, self.terms,
+                MIN_GAIN, self.phase, min(PIECE, most - taken),
+            )  # fmt: skip
+            if why == kernels.DONE:
                 break
-            if why == MORE_OPERATORS:
-                self._grow(4, _operators(2 * len(self.store.gains)))
-            elif why == MORE_WATCHES:
-                self._grow(9, _watches(2 * len(self.store.nexts)))
-        taken = int(self.store.counters[4]) - before
+            if why == kernels.ASK:
+                self._find_changes()
+            elif why == kernels.MORE_LISTS:
+                self._grow("chunks", "heap", "asked", "wanted", "jobs", "changes")
+            elif why == kernels.MORE_OPERATORS:
+                self._pack_operators()
+            elif why == kernels.MORE_WATCHES:
+                self._pack_watches()
+        taken = int(told[kernels.STEPS]) - before
         if taken:
             self._read()
         return taken
 
-    def _grow(self, first: int, larger: Sequence[Any]) -> None:
-        """Replace the arrays of the store from the one at `first` on by larger ones with the same content."""
-        fields = list(self.store)
-        for at, array in enumerate(larger, first):
-            array[: len(fields[at])] = fields[at]
-            fields[at] = array
-        self.store = type(self.store)(*fields)
+    def _find_changes(self) -> None:
+        """Ask the scorer for the changes of the families that are listed."""
+        told = self.graph.told
+        families: list[Family] = []
+        bases: list[int] = []
+        wider: list[int] = []
+        for child, base, added in _groups(self.store.asked[: int(told[4])].tolist()):
+            bases += [len(families)] * len(added)
+            wider += range(len(families) + 1, len(families) + 1 + len(added))
+            families.append((child, base))
+            families += [(child, tuple(sorted((*base, x)))) for x in added]
+        values = self.problem.scorer.many(families)
+        before, after = values[bases], values[wider]
+        with np.errstate(invalid="ignore"):
+            self.store.changes[: len(after)] = np.where(before == -np.inf, -np.inf, after - before)
+
+    # ---- stores that grow
+
+    def _grow(self, *names: str) -> None:
+        """Make some arrays of the store twice as long."""
+        longer = {name: _longer(getattr(self.store, name)) for name in names}
+        self.store = self.store._replace(**longer)
+
+    def _pack_operators(self) -> None:
+        """Close the gaps between operators that are stored, and make room for as many again."""
+        told, store = self.graph.told, self.store
+        chunks = store.chunks[: int(told[8])]
+        places = _places(chunks[:, 5], chunks[:, 6])
+        room = max(OPERATORS, 2 * (len(places) + int(told[5])))
+        gains, ops = np.empty(room), np.empty((room, 2), np.int32)
+        gains[: len(places)], ops[: len(places)] = store.gains[places], store.ops[places]
+        chunks[:, 5] = np.cumsum(chunks[:, 6]) - chunks[:, 6]
+        told[14] = len(places)
+        self.store = store._replace(gains=gains, ops=ops)
+
+    def _pack_watches(self) -> None:
+        """Keep the watches of operators that still sleep, and make room for as many again."""
+        told, store, nodes = self.graph.told, self.store, self.graph.nodes
+        kept = store.watches[: int(told[15])]
+        kept = kept[kept[:, 2] >= 0]
+        chunks = store.chunks[kept[:, 2]]
+        kept = kept[chunks[:, 8] == kept[:, 4]]
+        kept = kept[store.ops[store.chunks[kept[:, 2], 5] + kept[:, 3], 1] == 1]
+        kept = kept[np.argsort(kept[:, 1], kind="stable")]
+        k, room = len(kept), len(store.watches)
+        watches = np.empty((2 * room if 2 * k > room or k == told[15] else room, 5), np.int64)
+        watches[:k] = kept
+        begins = np.flatnonzero(np.diff(kept[:, 1], prepend=-1))
+        watches[:k, 0] = np.arange(1, k + 1)
+        watches[np.append(begins[1:], k) - 1, 0] = -1
+        nodes[:, 15] = -1
+        nodes[kept[begins, 1], 15] = begins
+        told[15] = k
+        self.store = store._replace(watches=watches)
+
+    # ---- the graph
 
     def _read(self) -> None:
         """Take the member that `ges` would have after the last operator, and the scores that changed."""
         from bayescout.kernels.links import extend_sparse
-
-        ways = self._ways()
-        p, m = self.problem.n, len(ways)
-        self._before_completion(ways)
-        parent_of, left = np.zeros(m, np.int8), np.empty(p, np.int8)
-        placed = extend_sparse(self.links, ways, left, parent_of)
-        free = self.rules.free
-        graph = _parent_sets(self.links, parent_of if placed == p and free else self._member())
-        changed = [v for v, (one, two) in enumerate(zip(self.graph, graph, strict=True)) if one != two]
-        self.locals = self.locals.copy()
-        self.locals[changed] = self._local_scores(graph, changed)
-        self.graph = graph
-
-    def _member(self) -> Any:
-        """1 where the neighbour is a parent of the node in the member in hand."""
-        return (self.links.kinds & 1) ^ 1
-
-    def _ways(self) -> Any:
-        from bayescout.kernels.links import ways_of
-
-        ways = np.zeros(len(self.links.ends), np.int8)
-        ways_of(self.links, ways)
-        return ways
-
-    def _before_completion(self, ways: Any) -> None:
-        """Change the class into the pattern that the last operator made of the class before it."""
         from bayescout.kernels.sparse import undo_completion
 
-        undo_completion(self.links, self.work, self.store, ways)
+        graph = self.graph
+        ways = graph.ways()
+        undo_completion(graph.nodes, graph.slots, graph.told, graph.log, self.store.last, ways)
+        p, m = self.problem.n, len(ways)
+        parent_of, left = np.zeros(m, np.int8), np.empty(p, np.int8)
+        placed = extend_sparse(graph.nodes, graph.slots, ways, left, parent_of)
+        if placed < p or not self._becomes(parent_of):
+            self._becomes((graph.bits & 1) ^ 1, surely=True)
 
-    def _local_scores(self, graph: ParentSets, nodes: Sequence[int]) -> Floats:
+    def _becomes(self, marks: Any, surely: bool = False) -> bool:
+        """Go to the member whose parents are marked among the neighbours, if it keeps the rules."""
+        flat = _marked(self.graph, marks)
+        changed = _changed(self.flat, flat)
+        parents = list(self.parents)
+        for node, own in zip(changed.tolist(), _sets(flat, changed), strict=True):
+            parents[node] = own
+        rules = self.problem.rules
+        if not (surely or self.graph.told[3]) and rules.broken_by(parents) is not None:
+            return False
+        self.parents, self.flat = tuple(parents), flat
+        self.locals = self.locals.copy()
+        self.locals[changed] = self._local_scores(changed.tolist())
+        return True
+
+    def _local_scores(self, nodes: Sequence[int]) -> Floats:
         """The score of each of these families."""
-        return self.problem.scorer.fleeting([(v, graph[v]) for v in nodes])
+        return self.problem.scorer.fleeting([(v, self.parents[v]) for v in nodes])
 
     def widen(self) -> None:
         """Make parents of one child candidates of each other; the candidates now include all arcs."""
-        pairs = _coparents(self.graph)
+        pairs = _coparents(self.flat)
         wider = self.candidates.with_pairs(pairs[:, 0], pairs[:, 1])
         if wider.n_pairs > self.candidates.n_pairs:
             self.joined = (*self.joined, *map(tuple, pairs.tolist()))
-            self._lay_out(wider, self.graph)
+            self._lay_out(wider)
 
 
 def class_pairs(parents: ParentSets) -> Edges:
     """The directed and the undirected pairs of the class of a graph, in time about linear in its arcs."""
-    from bayescout.kernels import links as kernels
-
     n = len(parents)
-    above, below = _arcs(parents)
+    sizes, above = _flat(parents)
+    below = np.repeat(np.arange(n), sizes)
     degrees = np.bincount(np.concatenate((above, below)), minlength=n)
-    starts = np.concatenate(([0], np.cumsum(degrees))).astype(np.int64)
-    m = int(starts[-1])
-    links = kernels.Links(
-        starts, np.zeros(n, np.int64), np.empty(m, np.int32), np.empty(m, np.int8), np.zeros(m, np.int64)
-    )
-    work = _work(n, 1)
-    kernels.link_all(links, above, below)
-    kernels.label_all(links, work)
-    ways = np.empty(m, np.int8)
-    kernels.ways_of(links, ways)
+    graph = _labelled(np.concatenate(([0], np.cumsum(degrees))), above, below, 1)
+    ways, ends = graph.ways(), graph.slots[:, 0]
     owners = np.repeat(np.arange(n), degrees)
-    directed, either = ways == kernels.AWAY, (ways == kernels.EITHER) & (owners < links.ends)
+    directed, either = ways == 2, (ways == 1) & (owners < ends)
     first, second = (
-        tuple(zip(owners[some].tolist(), links.ends[some].tolist(), strict=True))
-        for some in (directed, either)
+        tuple(zip(owners[some].tolist(), ends[some].tolist(), strict=True)) for some in (directed, either)
     )
     return first, second
 
 
-def _work(n: int, log: int) -> Any:
-    """Scratch for graphs of n nodes."""
-    from bayescout.kernels.links import Work
-
-    arrays: list[Any] = [np.zeros(n, dtype=np.int64) for _ in range(8)]
-    arrays += [np.ones(2, np.int64), np.empty((log, 3), np.int64), np.zeros(4, np.int64)]
-    return Work(*arrays)
+# ---- arrays
 
 
-def _operators(size: int) -> list[Any]:
-    return [np.empty(size), np.empty(size, np.int32), np.empty(size, np.int32), np.zeros(size, np.int8)]
+def _labelled(starts: Ints, parents: Ints, children: Ints, log: int) -> Graph:
+    """The sparse form of a graph, with a room from each start to the next."""
+    from bayescout.kernels.links import label_all
+
+    n, m = len(starts) - 1, int(starts[-1])
+    nodes = np.zeros((n, 16), np.int64)
+    nodes[:, 0], nodes[:, 12] = starts[:-1], np.diff(starts)
+    slots, rows = np.zeros((m, 3), np.int64), np.zeros((4, n), np.int64)
+    graph = Graph(nodes, slots, rows, np.zeros(20, np.int64), np.empty((log, 3), np.int64))
+    label_all(*graph, parents, children)
+    return graph
 
 
-def _watches(size: int) -> list[Any]:
-    return [np.full(size, -2, np.int64), *(np.empty(size, np.int64) for _ in range(3))]
+def _longer(array: Any) -> Any:
+    """An array twice as long that begins with the same."""
+    longer = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
-def _arcs(parents: ParentSets) -> tuple[Ints, Ints]:
-    """The parents and the children of all arcs."""
+def _groups(asked: list[int]) -> Iterator[tuple[int, tuple[int, ...], list[int]]]:
+    """The groups of `asked`: child, parents, and what is added."""
+    at = 0
+    while at < len(asked):
+        child, k, count = asked[at : at + 3]
+        at += 4 + k + count
+        yield child, tuple(asked[at - k - count : at - count]), asked[at - count : at]
+
+
+def _places(begins: Ints, counts: Ints) -> Ints:
+    """All places from each beginning on, so many as counted, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    found: Ints = np.arange(total) + np.repeat(begins - ends + counts, counts)
+    return found
+
+
+Flat = tuple[Ints, Ints]
+"""Parent sets: their sizes, and all parents one after the other."""
+
+
+def _flat(parents: ParentSets) -> Flat:
     sizes = np.fromiter(map(len, parents), np.int64, len(parents))
-    children = np.repeat(np.arange(len(parents)), sizes)
-    return np.fromiter((v for own in parents for v in own), np.int64, int(sizes.sum())), children
+    return sizes, np.fromiter((v for own in parents for v in own), np.int64, int(sizes.sum()))
 
 
-def _coparents(parents: ParentSets) -> Ints:
-    """All pairs of parents of one child, (k, 2)."""
-    pairs = [(a, b) for own in parents for i, a in enumerate(own) for b in own[:i]]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+def _marked(graph: Graph, marks: NDArray[np.int8]) -> Flat:
+    """The parents of each node: those of its neighbours that are marked."""
+    chosen = graph.filled() & (marks == 1)
+    before = np.concatenate(([0], np.cumsum(chosen)))
+    starts = graph.nodes[:, 0]
+    return before[starts + graph.nodes[:, 12]] - before[starts], graph.slots[chosen, 0]
 
 
-def _parent_sets(links: Any, marked: Any) -> ParentSets:
-    """The parents of each node, where they are marked among its neighbours."""
-    there = np.zeros(len(links.ends), dtype=bool)
-    _within(links, there)
-    chosen = np.flatnonzero(there & (marked == 1))
-    owners = np.searchsorted(links.starts, chosen, side="right") - 1
-    counts = np.bincount(owners, minlength=len(links.degrees))
-    flat = links.ends[chosen].tolist()
-    bounds = np.concatenate(([0], np.cumsum(counts))).tolist()
-    return tuple([tuple(flat[a:b]) for a, b in pairwise(bounds)])
+def _changed(one: Flat, two: Flat) -> Ints:
+    """The nodes whose parents are not the same."""
+    same = one[0] == two[0]
+    sizes = np.where(same, one[0], 0)
+    first, second = (flat[_places(np.cumsum(own) - own, sizes)] for own, flat in (one, two))
+    differ = np.repeat(np.arange(len(sizes)), sizes)[first != second]
+    same[differ] = False
+    return np.flatnonzero(~same)
 
 
-def _within(links: Any, out: Bools) -> None:
-    """Mark the places that hold neighbours."""
-    room = np.diff(links.starts)
-    place = np.arange(len(out)) - np.repeat(links.starts[:-1], room)
-    out[:] = place < np.repeat(links.degrees, room)
+def _sets(flat: Flat, nodes: Ints) -> list[tuple[int, ...]]:
+    """The parents of some nodes."""
+    begins, sizes = (np.cumsum(flat[0]) - flat[0])[nodes], flat[0][nodes]
+    members = flat[1][_places(begins, sizes)].tolist()
+    bounds = np.concatenate(([0], np.cumsum(sizes))).tolist()
+    return [tuple(members[a:b]) for a, b in pairwise(bounds)]
+
+
+def _coparents(flat: Flat) -> Ints:
+    """All pairs of parents of one child, (k, 2): the higher and the lower."""
+    sizes, members = flat
+    begins = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    before = np.arange(len(members)) - begins
+    higher = np.repeat(np.arange(len(members)), before)
+    lower = _places(begins, before)
+    found: Ints = np.stack([members[higher], members[lower]], axis=1)
+    return found
