@@ -17,14 +17,14 @@ from bayescout.data import memory
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
-from bayescout.scores import FamilyPrior, Formula, StructurePrior
+from bayescout.scores import FamilyPrior, Formula, StructurePrior, bind
 from bayescout.scores.likelihood import LogLikelihood, Penalised
 from bayescout.scores.prior import OwnPrior
 from bayescout.scores.threads import check_workers
-from bayescout.scores.wide_scorer import WideScorer, charge_of
+from bayescout.scores.score_pairs import ScorePairs, ScoreScreening
+from bayescout.scores.scorer import Scorer
+from bayescout.scores.wide_scorer import WideScorer, charge_of, takes_columns
 from bayescout.search import Knowledge, Problem, Rules, Search
-from bayescout.search.auto import Auto
-from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import warn_collinear
@@ -75,6 +75,11 @@ def is_screened(
     """Return True if the search is to work on screened pairs; raise if that was asked for and cannot be."""
     if screen == NONE or (screen == AUTO and table.n_columns <= MOST_DENSE):
         return False
+    if isinstance(screen, float | int) and screen > 0 and not isinstance(formula, Formula):
+        raise SettingError(
+            f"a number for screen is in log-likelihood, which a score of your own does not have: "
+            f"{setting('screen', ARC)} asks the score itself"
+        )
     obstacle = _obstacle(table, formula, method, prior, knowledge, engine, start)
     if obstacle and screen != AUTO:
         raise SettingError(f"pairs cannot be screened: {obstacle}; {setting('screen', NONE)} looks at all")
@@ -91,6 +96,11 @@ def _obstacle(
     start: Any,
 ) -> str:
     """Why a search on screened pairs is not possible, in words; empty if it is."""
+    screens = getattr(method, "screens", "")
+    if not screens:
+        return "the search must be auto, ges, hill-climb or tabu"
+    if screens == "any score":
+        return ""
     if not table.is_continuous:
         return "that is for tables of continuous columns alone, so far"
     if isinstance(table, StoredTable):
@@ -103,9 +113,6 @@ def _obstacle(
         return "the score must be bic, ebic, aic, penalised or loglik"
     if formula.kind_for(table) != "continuous":
         return "the score must be bic, ebic, aic, penalised or loglik"
-    searching: Any = method
-    if not isinstance(searching, Auto | Ges):
-        return "the search must be auto or ges"
     if engine is not None:
         return "the statistics come from another engine"
     if not isinstance(prior, StructurePrior):
@@ -123,9 +130,14 @@ def wide_problem(
     prior: FamilyPrior | None,
     rules: Rules,
     start: Callable[[Rules], ParentSets | str],
+    engine: Any = None,
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
     free = free_bytes()
+    if engine is not None or not takes_columns(table, formula, prior):
+        scorer = bind(formula, table, workers, engine, prior)
+        legal = rules.within(scorer.legal, table.names)
+        return Problem(scorer, legal, start(legal), screening=_screening(screen, table, scorer, engine))
     needed = table.n_columns * (12 * table.n_rows + COLUMN_BYTES)
     if needed > free:
         raise TooLargeError(
@@ -142,6 +154,15 @@ def wide_problem(
         warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
 
     return Problem(scorer, rules, start(rules), screening=Screening(statistics, least, rule, most, tell))
+
+
+def _screening(screen: str | float, table: Table, scorer: Scorer, engine: Any) -> Screening:
+    """The screening by a score of any kind: it is asked itself, or for a number the log-likelihood is."""
+    if not isinstance(screen, float | int):
+        return ScoreScreening(ScorePairs(scorer), None, "an arc raises the score by itself", free_bytes() / 2)
+    rule = f"an arc gains {screen:g} nats or more by itself"
+    likelihood = scorer if screen == 0 else bind(LogLikelihood(), table, scorer.workers, engine)
+    return ScoreScreening(ScorePairs(likelihood, float(screen)), float(screen), rule, free_bytes() / 2)
 
 
 def _threshold(
