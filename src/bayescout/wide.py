@@ -19,16 +19,18 @@ from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.scores import FamilyPrior, Formula, StructurePrior, bind
 from bayescout.scores.likelihood import LogLikelihood, Penalised
+from bayescout.scores.pair_gains import CountPairs
 from bayescout.scores.prior import OwnPrior
-from bayescout.scores.threads import check_workers
-from bayescout.scores.score_pairs import ScorePairs, ScoreScreening
+from bayescout.scores.score_pairs import ScorePairs
 from bayescout.scores.scorer import Scorer
+from bayescout.scores.threads import check_workers
 from bayescout.scores.wide_scorer import WideScorer, charge_of, takes_columns
 from bayescout.search import Knowledge, Problem, Rules, Search
 from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
+from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import warn_collinear
-from bayescout.statistics.screening import Screening
+from bayescout.statistics.screening import Pairs, Screening
 from bayescout.wording import setting
 
 AUTO, ARC, NONE = "auto", "arc", "none"
@@ -134,35 +136,53 @@ def wide_problem(
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
     free = free_bytes()
-    if engine is not None or not takes_columns(table, formula, prior):
-        scorer = bind(formula, table, workers, engine, prior)
-        legal = rules.within(scorer.legal, table.names)
-        return Problem(scorer, legal, start(legal), screening=_screening(screen, table, scorer, engine))
-    needed = table.n_columns * (12 * table.n_rows + COLUMN_BYTES)
+    by_columns = engine is None and takes_columns(table, formula, prior)
+    row_bytes = 12 if table.is_continuous else 2 * table.codes.itemsize
+    needed = table.n_columns * (row_bytes * table.n_rows + COLUMN_BYTES)
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns of {table.n_rows:,} rows: a search on candidates takes "
             f"{needed / 2**30:,.1f} GB for the columns alone, and {free / 2**30:,.1f} GB are free: leave out "
             f"columns or rows"
         )
-    statistics = ColumnCovariance(table)
-    scorer = WideScorer(formula, statistics, check_workers(workers), prior=prior)
-    least, rule = _threshold(screen, formula, statistics, prior)
     most = (free - needed) / 2
+    if not by_columns:
+        scorer = bind(formula, table, workers, engine, prior)
+        return _scored_problem(screen, table, scorer, engine, rules, start, most)
+    statistics = ColumnCovariance(table)
+    wide = WideScorer(formula, statistics, check_workers(workers), prior=prior)
+    least, rule = _threshold(screen, formula, statistics, prior)
 
     def tell(alike: Ints) -> None:
         warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
 
-    return Problem(scorer, rules, start(rules), screening=Screening(statistics, least, rule, most, tell))
+    return Problem(wide, rules, start(rules), screening=Screening(statistics, least, rule, most, tell))
 
 
-def _screening(screen: str | float, table: Table, scorer: Scorer, engine: Any) -> Screening:
-    """The screening by a score of any kind: it is asked itself, or for a number the log-likelihood is."""
-    if not isinstance(screen, float | int):
-        return ScoreScreening(ScorePairs(scorer), None, "an arc raises the score by itself", free_bytes() / 2)
-    rule = f"an arc gains {screen:g} nats or more by itself"
-    likelihood = scorer if screen == 0 else bind(LogLikelihood(), table, scorer.workers, engine)
-    return ScoreScreening(ScorePairs(likelihood, float(screen)), float(screen), rule, free_bytes() / 2)
+def _scored_problem(
+    screen: str | float,
+    table: Table,
+    scorer: Scorer,
+    engine: Any,
+    rules: Rules,
+    start: Callable[[Rules], ParentSets | str],
+    most: float,
+) -> Problem:
+    """The same for any score: it is asked itself whether an arc gains, and so charges it by its states."""
+    rules = rules.within(scorer.legal, table.names)
+    least: float | None = None
+    rule = "an arc raises the score by itself"
+    if isinstance(screen, float | int):
+        least, rule = float(screen), f"an arc gains {screen:g} nats or more by itself"
+    pairs: Pairs
+    if table.interventions is None and isinstance(getattr(scorer, "statistics", None), Counts):
+        counted: Any = scorer
+        pairs = CountPairs(counted, least)
+    elif least:
+        pairs = ScorePairs(bind(LogLikelihood(), table, scorer.workers, engine), least)
+    else:
+        pairs = ScorePairs(scorer)
+    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
 
 
 def _threshold(
@@ -184,9 +204,9 @@ def require_dense_room(table: Table) -> None:
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
-            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: tables of continuous columns "
-            f"without missing cells are searched on screened pairs, with bic and {setting('search', 'auto')} "
-            f"or ges; else leave out columns"
+            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: hill-climb and tabu search on "
+            f"screened pairs, and so do {setting('search', 'auto')} and ges on continuous columns without "
+            f"missing cells, with bic; else leave out columns"
         )
 
 

@@ -1,10 +1,10 @@
 """Single-arc moves between candidates: the best legal one, and what a move changes.
 
-Everything is kept per entry: a variable and one of its candidates, in lists as `statistics.Neighbourhood` has
-them. The entry (child, parent) stands for adding the arc parent -> child, or, once it is there, for removing or
-reversing it. A tournament over all entries knows the best at any time; entries are in the order child, parent,
-so of equals the first one wins as in `moves.best_move`. A move that would close a cycle is found out when its
-turn comes, and sleeps until a variable on the path that forbids it loses a parent.
+Everything is kept per entry: a variable and one of its candidates, in lists as `screening.Neighbourhood` has
+them. The entry (child, parent) stands for adding the arc parent -> child, or, once it is there, for removing
+or reversing it. A tournament over all entries knows the best at any time; entries are in the order child,
+parent, so of equals the first one wins as in `moves.best_move`. A move that would close a cycle is found out
+when its turn comes, and sleeps until a variable on the path that forbids it loses a parent.
 """
 
 from collections import namedtuple
@@ -221,7 +221,7 @@ def best_entry(climb, banned, out):
     """The best legal move; the first of equals, in the order addition, removal, reversal, child, parent.
 
     banned  (k,) int64   entries whose moves are passed over
-    out     (2,) int64   overwritten: kind and entry; kind is MORE_WATCHES if the store of watches is too small
+    out     (2,) int64   overwritten: kind and entry; the kind is MORE_WATCHES if their store is too small
     Returns the gain, -inf if there is no legal move.
     """
     out[0], out[1] = -1, -1
@@ -313,10 +313,10 @@ def legal_reversals(climb, out):
     """
     out[:] = False
     for entry in range(climb.ends.shape[0]):
-        if climb.joined[entry] and climb.gains[entry] > -np.inf:
-            if climb.gains[climb.mirrors[entry]] > -np.inf:
-                middle, _, _ = _closes(climb, entry, REVERSE)
-                out[entry] = middle < 0
+        able = climb.joined[entry] and climb.gains[entry] > -np.inf
+        if able and climb.gains[climb.mirrors[entry]] > -np.inf:
+            middle, _, _ = _closes(climb, entry, REVERSE)
+            out[entry] = middle < 0
 
 
 @patient(0.2, lambda starts, ends, *_: 2e-6 * ends.shape[0])

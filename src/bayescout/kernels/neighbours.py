@@ -72,11 +72,11 @@ def fill_entries(data, entries, graph, children):
     """Gains of additions to and removals from the parents of some children, among their candidates.
 
     data      as above
-    entries   (starts (n + 1,) int64, ends (m,) int32, allowed (m,) bool, required (m,) bool, limits (n,) int64):
-               where the entries of each child begin, the candidate of each, rising, whether the arc from it
-               may be and must be there; and the most parents of each child
-    graph     (joined (m,) bool, gains (m,) float64, locals (n,) float64): whether the arc of the entry is there;
-               its gain, of removing it if it is there and else of adding it; both overwritten for the children
+    entries   (starts (n + 1,) int64, ends (m,) int32, allowed (m,) bool, required (m,) bool,
+               limits (n,) int64), as in `scores.entry_gains.Entries`
+    graph     (joined (m,) bool, gains (m,) float64, locals (n,) float64): whether the arc of each entry is
+               there; the gain of removing it if it is and else of adding it; the score of each child. The
+               two are overwritten for the children
     children  (k,) int64
     Returns the number of neighbours scored.
     """

@@ -16,9 +16,6 @@ from bayescout.arrays import Bools, Floats, Ints, Parents
 from bayescout.scores.gain_rows import FILL_ROWS, ROW_BYTES, gained
 from bayescout.scores.scorer import Scorer
 
-BATCH_FAMILIES = 1 << 16
-"""Families that are scored together where that is possible."""
-
 
 @dataclass(frozen=True, eq=False)
 class Entries:
@@ -47,7 +44,8 @@ class EntryGains:
     """Arcs between candidates, and the gain of adding or removing each; updated in place.
 
     joined  (m,) bool      the arc is in the graph
-    values  (m,) float64   the gain of removing it if it is there, else of adding it; -inf where that may not be
+    values  (m,) float64   the gain of removing it if it is there, else of adding it; -inf where that is not
+                           allowed
     locals  (n,) float64   the score of each family
     """
 

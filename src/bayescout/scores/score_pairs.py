@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from bayescout.arrays import Bools, Ints
 from bayescout.scores.scorer import Scorer
-from bayescout.statistics.screening import Neighbourhood, Screened, Screening
+from bayescout.statistics.screening import NONE_ALIKE
 
 
 class ScorePairs:
     """The pairs of variables under any score, for a `Screening`: each child is scored with each parent.
 
-    least  None: a pair remains if an arc between the two, one way or the other, raises the score. A number: if
-           it raises it by so much or more
+    least  None: a pair remains if an arc between the two, one way or the other, raises the score. A number:
+           if it raises it by so much or more
     """
 
     def __init__(self, scorer: Scorer, least: float | None = None) -> None:
@@ -48,31 +47,4 @@ class ScorePairs:
         return np.ones(len(lefts), dtype=bool)
 
     def alike(self) -> Ints:
-        return np.empty((0, 2), dtype=np.int64)
-
-
-class ScoreScreening(Screening):
-    """The screening of such pairs."""
-
-    def __init__(self, pairs: ScorePairs, least: float | None, rule: str, most_bytes: float) -> None:
-        unused: Any = None
-        super().__init__(unused, least, rule, most_bytes)  # type: ignore[arg-type]
-        self.pairs = pairs
-
-    def neighbourhood(self, between: Callable[[], None] = lambda: None) -> Neighbourhood:
-        if self.found is None:
-            n = self.pairs.n_variables
-            empty = Neighbourhood(np.zeros(n + 1, np.int64), np.empty(0, np.int32), self.pairs.alike())
-            if self.least == 0:
-                one, two = np.triu_indices(n, 1)
-                self.found = empty.with_pairs(one, two)
-            else:
-                found = [(np.empty(0, np.int64),) * 2, *self.pairs.coarse(between)]
-                lefts, rights = (np.concatenate(some) for some in zip(*found, strict=True))
-                self.found = empty.with_pairs(lefts, rights)
-        return self.found
-
-    def told(self, joined: int = 0) -> Screened:
-        p = self.pairs.n_variables
-        kept = 0 if self.found is None else self.found.n_pairs
-        return Screened(self.rule, self.least, kept, p * (p - 1) // 2, joined)  # type: ignore[arg-type]
+        return NONE_ALIKE

@@ -74,6 +74,18 @@ class Counts(DiscreteStatistics):
         ]
         return self._joined(parts)
 
+    def pairs(self, children: Ints, parents: Ints) -> FamilyTables:
+        """The tables of many children with one parent each, in their order."""
+        cells = self.cards[children] * self.cards[parents]
+        if (cells > self.dense_limit).any():
+            return self.many(
+                [(int(child), (int(parent),)) for child, parent in zip(children, parents, strict=True)]
+            )
+        members = np.stack([parents, children], axis=1).astype(np.int64).ravel()
+        return self._dense_of(
+            members, np.arange(len(children) + 1) * 2, np.cumsum([0, *cells]), self.cards[children]
+        )
+
     def extensions(self, child: int, parents: Parents, candidates: Ints) -> FamilyTables:
         """The table of (child, parents + candidate) for each candidate, counted together."""
         base = self.cells(child, parents)
@@ -137,11 +149,14 @@ class Counts(DiscreteStatistics):
             members += [*parents, child]
             ends.append(len(members))
             stops.append(stops[-1] + self.cells(child, parents))
-        starts = np.array(stops)
-        out = np.empty(stops[-1], dtype=self._weights.dtype)
-        data = (self._codes, self._weights, self._bitmaps, self._layout)
-        self._kernels.count_families(*data, np.array(members), np.array(ends), starts, out)
         states = np.array([self._sizes[child] for child, _ in families])
+        return self._dense_of(np.array(members), np.array(ends), np.array(stops), states)
+
+    def _dense_of(self, members: Ints, ends: Ints, starts: Ints, states: Ints) -> FamilyTables:
+        """The tables of families in one array, [parents..., child] one after the other."""
+        out = np.empty(int(starts[-1]), dtype=self._weights.dtype)
+        data = (self._codes, self._weights, self._bitmaps, self._layout)
+        self._kernels.count_families(*data, members, ends, starts, out)
         configurations = (starts[1:] - starts[:-1]) / states
         return self.batch_of(out, starts, states, configurations)
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.arrays import Floats, Ints
+from bayescout.arrays import Bools, Floats, Ints
 from bayescout.errors import TooLargeError
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import RESIDUAL_FLOOR
@@ -25,6 +26,8 @@ BLOCK = 2048
 
 ENTRY_BYTES = 48
 """Bytes, about, that a search holds for each of the two ends of a pair."""
+
+NONE_ALIKE = np.empty((0, 2), dtype=np.int64)
 
 ROUNDING = 2.0**-24
 """The rounding of float32."""
@@ -68,47 +71,73 @@ class Screened:
     """What a search left unexamined: it joined only pairs that remained after screening.
 
     rule    what a pair must do to remain, in words
-    least   the same as a number: the log-likelihood, in nats, that its arc gains by itself
+    least   the same as a number: the log-likelihood, in nats, that its arc gains by itself; None if that
+            depends on the pair
     kept    the number of pairs that remained, `pairs` that of all
-    joined  the number of pairs that came back during the search, as parents of a common child
+    joined  the number of pairs that came back during the search, since they matter given others
     """
 
     rule: str
-    least: float
+    least: float | None
     kept: int
     pairs: int
     joined: int = 0
 
     def __str__(self) -> str:
-        more = f", and {self.joined:,} more as parents of a common child" if self.joined else ""
+        more = f", and {self.joined:,} more that matter given others" if self.joined else ""
         return f"{self.kept:,} of {self.pairs:,} pairs were looked at, those of which {self.rule}{more}"
 
 
+class Pairs(Protocol):
+    """What can be screened: the pairs of variables of one table, under one rule."""
+
+    @property
+    def n_variables(self) -> int: ...
+
+    def coarse(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
+        """All pairs that may remain, and few others, piece by piece: the lower variable and the higher.
+
+        `between` is called between two pieces of work, and may raise.
+        """
+
+    def remaining(self, lefts: Ints, rights: Ints) -> Bools:
+        """Which of these pairs remain."""
+
+    def alike(self) -> Ints:
+        """(k, 2): the variables found to be functions of an earlier one, and the first such."""
+
+
 class Screening:
-    """The candidates of a problem, found when they are first asked for."""
+    """The candidates of a problem, found when they are first asked for.
+
+    pairs  or the columns of a table of numbers: then `least` is what an arc must gain
+    """
 
     def __init__(
         self,
-        statistics: ColumnCovariance,
-        least: float,
+        pairs: Pairs | ColumnCovariance,
+        least: float | None,
         rule: str,
         most_bytes: float = math.inf,
         tell: Callable[[Ints], None] = lambda alike: None,
     ) -> None:
-        self.statistics, self.least, self.rule, self.most_bytes = statistics, least, rule, most_bytes
-        self.tell = tell
+        if isinstance(pairs, ColumnCovariance):
+            assert least is not None
+            pairs = ColumnPairs(pairs, least)
+        self.pairs: Pairs = pairs
+        self.least, self.rule, self.most_bytes, self.tell = least, rule, most_bytes, tell
         self.found: Neighbourhood | None = None
 
     def neighbourhood(self, between: Callable[[], None] = lambda: None) -> Neighbourhood:
         """The candidates; `between` is called between two pieces of the work and may end it."""
         if self.found is None:
-            self.found = screened(self.statistics, self.least, self.rule, between, self.most_bytes)
+            self.found = screened(self.pairs, self.least, self.rule, between, self.most_bytes)
             self.tell(self.found.alike)
         return self.found
 
     def told(self, joined: int = 0) -> Screened:
         """What was screened, for a result; nothing is kept if it was not finished."""
-        p = self.statistics.n_variables
+        p = self.pairs.n_variables
         kept = 0 if self.found is None else self.found.n_pairs
         return Screened(self.rule, self.least, kept, p * (p - 1) // 2, joined)
 
@@ -123,41 +152,68 @@ def _lists(n: int, lefts: Ints, rights: Ints) -> tuple[Ints, NDArray[np.int32]]:
 
 
 def screened(
-    statistics: ColumnCovariance,
-    least: float,
+    pairs: Pairs,
+    least: float | None,
     rule: str,
     between: Callable[[], None] = lambda: None,
     most_bytes: float = math.inf,
-    products: Products | None = None,
 ) -> Neighbourhood:
-    """The pairs of variables whose arc gains at least so much log-likelihood, in nats, by itself.
+    """The candidates of each variable: of the pairs that remain, or of all if nothing is asked of them.
 
-    between     called between two blocks; may raise
+    least       what the pairs ask of an arc, in nats, if it is one number; zero keeps all
+    between     called between two pieces of work; may raise
     most_bytes  refuse if the candidates would take more
-    products    what multiplies; None is NumPy
     """
-    p = statistics.n_variables
-    if least <= 0:
+    p = pairs.n_variables
+    if least is not None and least <= 0:
         _require_room(p * (p - 1) // 2, most_bytes, rule)
-        every = np.arange(p, dtype=np.int32)
-        ends = np.concatenate([np.delete(every, v) for v in range(p)]) if p else every
-        starts = np.arange(p + 1, dtype=np.int64) * max(0, p - 1)
-        return Neighbourhood(starts, ends, np.empty((0, 2), dtype=np.int64))
-    limit = -math.expm1(-2 * least / statistics.total)  # of the squared correlation
+        return _every_pair(p)
     lefts, rights, kept = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
-    first = np.full(p, p)  # the first column that determines each
-    for some, others in _coarse(statistics, math.sqrt(limit), products or _by_numpy, between):
-        exact = _exact(statistics, some, others)
-        chosen = np.square(exact) >= limit
+    for some, others in pairs.coarse(between):
+        chosen = pairs.remaining(some, others)
         lefts.append(some[chosen])
         rights.append(others[chosen])
         kept += int(chosen.sum())
-        same = 1 - np.square(exact) <= RESIDUAL_FLOOR
-        np.minimum.at(first, others[same], some[same])
         _require_room(kept, most_bytes, rule)
-    later = np.flatnonzero(first < p)
-    alike = np.stack([later, first[later]], axis=1)
-    return Neighbourhood(*_lists(p, np.concatenate(lefts), np.concatenate(rights)), alike)
+    return Neighbourhood(*_lists(p, np.concatenate(lefts), np.concatenate(rights)), pairs.alike())
+
+
+def _every_pair(p: int) -> Neighbourhood:
+    every = np.arange(p, dtype=np.int32)
+    ends = np.concatenate([np.delete(every, v) for v in range(p)]) if p else every
+    starts = np.arange(p + 1, dtype=np.int64) * max(0, p - 1)
+    return Neighbourhood(starts, ends, NONE_ALIKE)
+
+
+class ColumnPairs:
+    """The pairs of columns of numbers whose arc gains at least so much log-likelihood, in nats.
+
+    products  what multiplies; None is NumPy
+    """
+
+    def __init__(self, statistics: ColumnCovariance, least: float, products: Products | None = None) -> None:
+        self.statistics, self.products = statistics, products or _by_numpy
+        self.limit = -math.expm1(-2 * least / statistics.total)  # of the squared correlation
+        self.first = np.full(statistics.n_variables, statistics.n_variables)
+        """The first column that determines each."""
+
+    @property
+    def n_variables(self) -> int:
+        return self.statistics.n_variables
+
+    def coarse(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
+        return _coarse(self.statistics, math.sqrt(self.limit), self.products, between)
+
+    def remaining(self, lefts: Ints, rights: Ints) -> Bools:
+        exact = _exact(self.statistics, lefts, rights)
+        same = 1 - np.square(exact) <= RESIDUAL_FLOOR
+        np.minimum.at(self.first, rights[same], lefts[same])
+        kept: Bools = np.square(exact) >= self.limit
+        return kept
+
+    def alike(self) -> Ints:
+        later = np.flatnonzero(self.first < self.n_variables)
+        return np.stack([later, self.first[later]], axis=1)
 
 
 def _coarse(

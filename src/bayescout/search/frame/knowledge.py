@@ -272,8 +272,8 @@ class Rules:
         self.refuse_illegal(np.argwhere(self.required & ~legal).tolist(), names)
         return replace(self, allowed=self.allowed & legal)
 
-    def refuse_illegal(self, lacking: Sequence[Sequence[int]], names: Sequence[Label]) -> None:
-        """Raise if required arcs, (parent, child), are such that the score's model cannot have them."""
+    def refuse_illegal(self, lacking: Sequence[list[int]], names: Sequence[Label]) -> None:
+        """Raise if required arcs, [parent, child], are such that the score's model cannot have them."""
         if lacking:
             parent, child = (names[i] for i in min(lacking))
             raise KnowledgeError(

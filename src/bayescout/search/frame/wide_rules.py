@@ -42,7 +42,7 @@ class WideRules(Rules):
             return self
         self.refuse_illegal(
             [
-                (parent, child)
+                [parent, child]
                 for child, own in enumerate(self.sets)
                 for parent in own
                 if not legal[parent, child]

@@ -1,7 +1,7 @@
 """The neighbourhood of a graph under single-arc moves between candidates, for wide tables.
 
-The same moves, gains and ties as `moves`, in memory proportional to the candidates. With all pairs of variables
-as candidates it is the same to the bit. See docs/decisions/wide-tables.md.
+The same moves, gains and ties as `moves`, in memory proportional to the candidates. With all pairs as
+candidates it is the same to the bit. See docs/decisions/wide-tables.md.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from bayescout.arrays import Bools, Floats, Ints, Parents
+from bayescout.arrays import Bools, Ints, Parents
+from bayescout.kernels.moves import ADD, REMOVE, REVERSE
 from bayescout.scores.entry_gains import Entries, EntryGains, EntryRows
 from bayescout.search.frame.problem import MIN_GAIN, Generator, Pairs, ParentSets, Problem
-from bayescout.search.graphs.moves import ADD, REMOVE, REVERSE, Move
+from bayescout.search.graphs.moves import Move
 from bayescout.statistics.screening import Neighbourhood
 
 LEAST_WATCHES = 1 << 10
@@ -48,7 +49,10 @@ class CandidateMoves:
         known = problem.screening.neighbourhood(problem.check)
         outside = _outside(known.with_pairs(*_columns(joined)) if joined else known, _arcs(parents))
         self.joined = (*joined, *_ordered(outside))
+        every = np.arange(problem.n)
         self._lay_out(known.with_pairs(*_columns(self.joined)) if self.joined else known)
+        self._rows.fill(every, self.parents, self.gains, remember)
+        self._settle(every)
 
     @property
     def graph(self) -> ParentSets:
@@ -72,7 +76,7 @@ class CandidateMoves:
     # ---- setting up
 
     def _lay_out(self, candidates: Neighbourhood) -> None:
-        """Make the lists for these candidates; gains that were known already are kept."""
+        """Make the lists for these candidates; gains are to be filled."""
         from bayescout.kernels import climbing as kernels
 
         n, m, rules = self.problem.n, len(candidates.ends), self.problem.rules
@@ -80,31 +84,39 @@ class CandidateMoves:
         owners, mirrors = np.empty(m, np.int32), np.empty(m, np.int32)
         kernels.find_mirrors(starts, ends, owners, mirrors)
         allowed, required = (np.asarray(held[ends, owners], bool) for held in (rules.allowed, rules.required))
-        self.entries = Entries(starts, ends, allowed, required, np.asarray(rules.max_parents))
-        keys = owners.astype(np.int64) * n + ends
-        gains = EntryGains(np.zeros(m, bool), np.full(m, -np.inf), np.zeros(n))
-        above, below = _arcs(self.parents)
-        gains.joined[np.searchsorted(keys, below * n + above)] = True
-        fresh = np.arange(n)
-        if hasattr(self, "_keys"):
-            kept = np.searchsorted(keys, self._keys)
-            gains.values[kept], gains.locals[:] = self.gains.values, self.gains.locals
-            fresh = np.flatnonzero(np.diff(starts) > np.diff(self._starts))
-        self._keys, self._starts, self.gains = keys, starts, gains
         self.candidates = candidates
-        self.climb = kernels.Climb(
-            starts, ends, owners, mirrors, gains.joined, gains.values,
-            np.full(m, -np.inf), np.zeros(m, np.int8), np.zeros(m, np.int8),
-            np.full(max(2, 1 << max(0, m - 1).bit_length()), -1, np.int32),
-            *_lists(starts, gains.joined, owners, mirrors),
-            np.full(n, -1, np.int64), *_watches(max(LEAST_WATCHES, n)),
-            np.zeros((2, n), np.int64), np.zeros((2, n), np.int32), np.zeros((2, n), np.int32),
-            np.array([0, 0, -1, 0]),
-        )  # fmt: skip
+        self.entries = Entries(starts, ends, allowed, required, np.asarray(rules.max_parents))
+        self.gains = EntryGains(np.zeros(m, bool), np.full(m, -np.inf), np.zeros(n))
         self._rows = EntryRows(self.problem.scorer, self.entries)
-        self._rows.fill(fresh, self.parents, gains, self.remember)
-        kernels.settle(self.climb, np.arange(n))
+        self._keys: Ints = owners.astype(np.int64) * n + ends
+        above, below = _arcs(self.parents)
+        self.gains.joined[np.searchsorted(self._keys, below * n + above)] = True
+        arrays: list[Any] = [
+            *(starts, ends, owners, mirrors, self.gains.joined, self.gains.values),
+            *(np.full(m, -np.inf), np.zeros(m, np.int8), np.zeros(m, np.int8)),
+            np.full(max(2, 1 << max(0, m - 1).bit_length()), -1, np.int32),
+            *_lists(starts, self.gains.joined, owners, mirrors),
+            *(np.full(n, -1, np.int64), *_watches(max(LEAST_WATCHES, n)), np.zeros((2, n), np.int64)),
+            *(np.zeros((2, n), np.int32), np.zeros((2, n), np.int32), np.array([0, 0, -1, 0])),
+        ]
+        self.climb = kernels.Climb(*arrays)
         self._chosen = np.empty(2, dtype=np.int64)
+
+    def _lay_out_wider(self, candidates: Neighbourhood) -> None:
+        """The same with further candidates; only gains of children that have some are filled."""
+        keys, gains, starts = self._keys, self.gains, self.entries.starts
+        self._lay_out(candidates)
+        self.gains.values[np.searchsorted(self._keys, keys)] = gains.values
+        self.gains.locals[:] = gains.locals
+        wider = np.flatnonzero(np.diff(self.entries.starts) > np.diff(starts))
+        self._rows.fill(wider, self.parents, self.gains, self.remember)
+        self._settle(np.arange(self.problem.n))
+
+    def _settle(self, children: Ints) -> None:
+        """Take over the new gains of some children."""
+        from bayescout.kernels.climbing import settle
+
+        settle(self.climb, children)
 
     # ---- choosing
 
@@ -154,7 +166,7 @@ class CandidateMoves:
 
     def apply(self, move: Move) -> None:
         """Make the move and update gains."""
-        from bayescout.kernels.climbing import make_move, settle
+        from bayescout.kernels.climbing import make_move
 
         kind, child, parent, _ = move
         make_move(self.climb, kind, self._entry(child, parent))
@@ -166,7 +178,7 @@ class CandidateMoves:
         if kind == REVERSE:
             self._set(parent, tuple(sorted((*self.parents[parent], child))))
             changed.append(parent)
-        settle(self.climb, np.array(changed))
+        self._settle(np.array(changed))
 
     def _set(self, child: int, own: Parents) -> None:
         self.parents[child] = own
@@ -174,7 +186,7 @@ class CandidateMoves:
 
     def moved_to(self, parents: ParentSets) -> CandidateMoves:
         """The neighbourhood of another graph between the same candidates."""
-        from bayescout.kernels.climbing import make_move, settle
+        from bayescout.kernels.climbing import make_move
 
         changed = [c for c, (a, b) in enumerate(zip(self.parents, parents, strict=True)) if a != b]
         for kind in (REMOVE, ADD):
@@ -187,7 +199,7 @@ class CandidateMoves:
         for child in changed:
             self._set(child, tuple(sorted(parents[child])))
         if changed:
-            settle(self.climb, np.array(changed))
+            self._settle(np.array(changed))
         return self
 
     def perturb(self, moves: int, rng: Generator) -> None:
@@ -223,7 +235,7 @@ class CandidateMoves:
         if not len(found):
             return False
         self.joined = (*self.joined, *_ordered(found))
-        self._lay_out(self.candidates.with_pairs(*_columns(self.joined)))
+        self._lay_out_wider(self.candidates.with_pairs(*_columns(self.joined)))
         return True
 
     def _overlooked(self) -> Ints:

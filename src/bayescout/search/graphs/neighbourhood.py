@@ -1,4 +1,4 @@
-"""What climbing searches see of a neighbourhood: that of all pairs, or that of the candidates of a wide table."""
+"""The neighbourhood that climbing searches see: of all pairs, or of the candidates of a wide table."""
 
 from __future__ import annotations
 
