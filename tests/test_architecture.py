@@ -171,6 +171,8 @@ FROM_STATISTICS = {
 }  # fmt: skip
 """Values that searches get from the scorer, hand on or keep."""
 
+FROM_SCORES = {f"bayescout.scores.{name}" for name in ("scorer", "gain_rows", "entry_gains")}
+
 SEARCH_MODULES = [name for name in modules() if part(name) == "search"]
 
 
@@ -183,7 +185,7 @@ def test_a_search_touches_nothing_below_the_scorer(name):
             names = {alias.name for alias in node.names}
             assert names <= FROM_STATISTICS.get(node.module, set()), node.module
         if isinstance(node, ast.ImportFrom) and node.module.startswith("bayescout.scores"):
-            assert node.module in ("bayescout.scores.scorer", "bayescout.scores.gain_rows"), node.module
+            assert node.module in FROM_SCORES, node.module
         if isinstance(node, ast.Attribute):
             assert node.attr not in ("statistics", "_cache"), f"{name}: .{node.attr}"
         if isinstance(node, ast.Name):

@@ -16,7 +16,7 @@ from bayescout.result import Result
 from bayescout.result_settings import Settings
 from bayescout.scores import Scorer, bind, family_prior
 from bayescout.scores.network_score import total
-from bayescout.scores.wide_scorer import WideScorer
+from bayescout.scores.wide_scorer import WideScorer, takes_columns
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.statistics.alignment import refuse_missing_nodes
 from bayescout.statistics.columns import ColumnCovariance
@@ -50,7 +50,7 @@ def with_data(result: Result, data: Any) -> Result:
 def evidence_of(table: Table, settings: Settings, wide: bool = False) -> tuple[Table, Table | None, Scorer]:
     """The table as it is scored under these settings, the same with missing cells drawn, and the scorer.
 
-    That of a `wide` table, whose search looked at screened pairs, has no beliefs.
+    A `wide` table is one whose search looked at screened pairs.
     """
     table = table.select([table.names[i] for i in canonical_order(table)])
     drawn = None
@@ -58,10 +58,11 @@ def evidence_of(table: Table, settings: Settings, wide: bool = False) -> tuple[T
         rules = settings.knowledge.compile(table.names)
         drawn = completed(table, rules, settings.seed).table
     scored = table if drawn is None else drawn
-    prior = family_prior(settings.made_prior(), table.names, None if wide else settings.knowledge)
-    if wide:
-        return table, drawn, WideScorer(settings.made_score(), ColumnCovariance(scored), prior=prior)
-    return table, drawn, bind(settings.made_score(), scored, prior=prior)
+    prior = family_prior(settings.made_prior(), table.names, settings.knowledge)
+    formula = settings.made_score()
+    if wide and takes_columns(scored, formula, prior):
+        return table, drawn, WideScorer(formula, ColumnCovariance(scored), prior=prior)
+    return table, drawn, bind(formula, scored, prior=prior)
 
 
 def _as_read(result: Result, reading: DataReading, data: Any) -> Table:

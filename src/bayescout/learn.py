@@ -79,10 +79,11 @@ def learn(
                 Parquet or Arrow files (a folder, "rows/*.parquet"), a lazy frame, a DuckDB relation, an Arrow
                 dataset; what does not fit is kept on disk as codes. Default: half of what is free; no effect
                 on the answer
-    screen      the pairs of columns that a search looks at: "auto" (the default) screens continuous tables
-                of more than 500 columns, "none" looks at all, "arc" leaves out pairs whose arc gains less
-                by itself than it is charged, and a number those of which it gains fewer nats. What was left
-                out is in `Result.screened`; only auto and ges, with bic, ebic, aic or loglik, can do it
+    screen      the pairs of columns that a search looks at: "auto" (the default) screens tables of more than
+                500 columns where the search can, "none" looks at all, "arc" leaves out pairs whose arc gains
+                less by itself than it is charged, and a number those of which it gains fewer nats. What was
+                left out is in `Result.screened`. hill-climb and tabu can do it with any score and table;
+                auto and ges with bic, ebic, aic or loglik of continuous columns
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error

@@ -25,7 +25,7 @@ from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
 from bayescout.scores import Scorer, bind, family_prior
-from bayescout.scores.wide_scorer import WideScorer
+from bayescout.scores.wide_scorer import WideScorer, takes_columns
 from bayescout.search.classes.sparse import class_pairs
 from bayescout.search.frame.knowledge import Rules
 from bayescout.search.frame.outcome import Outcome, Step
@@ -217,7 +217,8 @@ class Result:
     @cached_property
     def _rules(self) -> Rules:
         """The knowledge and what the score's model rules out, in positions of the graph's nodes."""
-        if self.screened is not None:
+        one_kind = self.table is None or self.table.is_continuous or self.table.is_discrete
+        if self.screened is not None and one_kind and not (self.one_way or self.settings.knowledge.beliefs):
             return compile_wide(self.settings.knowledge, self.dag.nodes)
         rules = self.settings.knowledge.compile(self.dag.nodes)
         legal = np.ones((len(self.dag), len(self.dag)), dtype=bool)
@@ -325,11 +326,11 @@ class Result:
             return self.scores
         assert self.scored_table is not None
         settings, table = self.settings, self.scored_table
-        if self.screened is not None:
-            prior = family_prior(settings.made_prior(), table.names)
-            return WideScorer(settings.made_score(), ColumnCovariance(table), prior=prior)
-        prior = family_prior(settings.made_prior(), table.names, settings.knowledge)
-        return bind(settings.made_score(), table, prior=prior)
+        formula, prior = settings.made_score(), settings.made_prior()
+        weighed = family_prior(prior, table.names, settings.knowledge)
+        if self.screened is not None and takes_columns(table, formula, weighed):
+            return WideScorer(formula, ColumnCovariance(table), prior=weighed)
+        return bind(formula, table, prior=weighed)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the scorer, which is made again from the settings and the table."""

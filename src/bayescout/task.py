@@ -137,10 +137,11 @@ class Task:
         narrow = listed is None and is_screened(
             screen, table, chosen, method, prior, knowledge, engine, start
         )
-        if narrow:
+        if narrow and not (knowledge.beliefs or table.has_missing):
             rules: Rules = compile_wide(knowledge, table.names)
         else:
-            require_dense_room(table)
+            if not narrow:
+                require_dense_room(table)
             rules = _rules(knowledge, table, listed)  # checked before any work
         completion = None
         if isinstance(chosen, Formula) and chosen.kind_for(table) == "mixed":
@@ -150,13 +151,13 @@ class Task:
             until = None if resumable else _until(clock, max_time, 0.5)
             completion = completed(table, rules, seed, workers, until)
         scored = table if completion is None else completion.table
-        weighed = family_prior(prior, table.names, None if narrow else knowledge)
+        weighed = family_prior(prior, table.names, knowledge)
         cut_short = completion is not None and completion.interrupted
 
         def problem_of(formula: Any) -> Problem:
             if narrow:
                 begin_at = partial(_start, start, table)
-                return wide_problem(screen, table, formula, workers, weighed, rules, begin_at, engine)
+                return wide_problem(screen, scored, formula, workers, weighed, rules, begin_at, engine)
             scorer = bind(formula, scored, workers, engine, weighed)
             legal = rules if scorer.legal is None else _rules(knowledge, table, listed, scorer)
             begun = _start(start, table, legal)
@@ -204,8 +205,10 @@ class Task:
 
     def rules(self, knowledge: Knowledge) -> Rules:
         """Other knowledge as rules of this task's problem."""
-        if self.problem.screening is not None:
-            return compile_wide(knowledge, self.table.names)
+        if self.problem.screening is not None and not (knowledge.beliefs or self.table.has_missing):
+            return compile_wide(knowledge, self.table.names).within(
+                self.problem.scorer.legal, self.table.names
+            )
         return _rules(knowledge, self.table, self.listed, self.problem.scorer)
 
     def checkpoint(self, path: str | PathLike[str]) -> Checkpoint:

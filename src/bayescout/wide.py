@@ -22,16 +22,17 @@ from bayescout.scores import FamilyPrior, Formula, StructurePrior, bind
 from bayescout.scores.likelihood import LogLikelihood, Penalised
 from bayescout.scores.pair_gains import CountPairs
 from bayescout.scores.prior import OwnPrior
+from bayescout.scores.score_pairs import ScorePairs
+from bayescout.scores.scorer import Scorer
 from bayescout.scores.threads import check_workers, worked_on
-from bayescout.scores.wide_scorer import WideScorer, charge_of
+from bayescout.scores.wide_scorer import WideScorer, charge_of, takes_columns
 from bayescout.search import Knowledge, Problem, Rules, Search
-from bayescout.search.auto import Auto
-from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
+from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import warn_collinear
 from bayescout.statistics.gpu import sieve_on_gpu
-from bayescout.statistics.screening import ColumnPairs, Screening
+from bayescout.statistics.screening import ColumnPairs, Pairs, Screening
 from bayescout.statistics.sieve import CpuSieve, Sieve
 from bayescout.wording import setting
 
@@ -90,6 +91,11 @@ def is_screened(
                 f"{setting('engine', GPU)} screens pairs, and {setting('screen', NONE)} looks at all"
             )
         return False
+    if isinstance(screen, float | int) and screen > 0 and not isinstance(formula, Formula):
+        raise SettingError(
+            f"a number for screen is in log-likelihood, which a score of your own does not have: "
+            f"{setting('screen', ARC)} asks the score itself"
+        )
     obstacle = _obstacle(table, formula, method, prior, knowledge, None if on_gpu else engine, start)
     if obstacle and (screen != AUTO or on_gpu):
         advice = "leave out the engine" if on_gpu else f"{setting('screen', NONE)} looks at all"
@@ -107,6 +113,11 @@ def _obstacle(
     start: Any,
 ) -> str:
     """Why a search on screened pairs is not possible, in words; empty if it is."""
+    screens = getattr(method, "screens", "")
+    if not screens:
+        return "the search must be auto, ges, hill-climb or tabu"
+    if screens == "any score":
+        return ""
     if not table.is_continuous:
         return "that is for tables of continuous columns alone, so far"
     if isinstance(table, StoredTable):
@@ -119,9 +130,6 @@ def _obstacle(
         return "the score must be bic, ebic, aic, penalised or loglik"
     if formula.kind_for(table) != "continuous":
         return "the score must be bic, ebic, aic, penalised or loglik"
-    searching: Any = method
-    if not isinstance(searching, Auto | Ges):
-        return "the search must be auto or ges"
     if engine not in (None, "memory"):
         return "the statistics come from another engine"
     if not isinstance(prior, StructurePrior):
@@ -143,6 +151,7 @@ def wide_problem(
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
     free = free_bytes()
+    by_columns = engine in (None, "memory", GPU) and takes_columns(table, formula, prior)
     row_bytes = 12 if table.is_continuous else 2 * table.codes.itemsize
     needed = table.n_columns * (row_bytes * table.n_rows + COLUMN_BYTES)
     if needed > free:
@@ -152,10 +161,12 @@ def wide_problem(
             f"columns or rows"
         )
     most = (free - needed) / 2
-    if table.is_discrete:
-        return _discrete_problem(screen, table, formula, workers, prior, rules, start, most, engine)
+    counting = None if engine == GPU else engine
+    if not by_columns:
+        scorer = bind(formula, table, workers, counting, prior)
+        return _scored_problem(screen, table, scorer, engine, rules, start, most)
     statistics = ColumnCovariance(table)
-    scorer = WideScorer(formula, statistics, check_workers(workers), prior=prior)
+    wide = WideScorer(formula, statistics, check_workers(workers), prior=prior)
     least, rule = _threshold(screen, formula, statistics, prior)
 
     def tell(alike: Ints) -> None:
@@ -164,28 +175,37 @@ def wide_problem(
     threads = check_workers(workers)
     sieve = _sieve(engine, table.n_columns, threads)
     pairs = ColumnPairs(statistics, least, sieve, partial(worked_on, threads))
-    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most, tell))
+    return Problem(wide, rules, start(rules), screening=Screening(pairs, least, rule, most, tell))
 
 
-def _discrete_problem(
+def _scored_problem(
     screen: str | float,
     table: Table,
-    formula: Any,
-    workers: int | None,
-    prior: FamilyPrior | None,
+    scorer: Scorer,
+    engine: Any,
     rules: Rules,
     start: Callable[[Rules], ParentSets | str],
     most: float,
-    engine: Any,
 ) -> Problem:
-    """The same for a discrete table: an arc is weighed by the score itself, and charged by its states."""
-    scorer: Any = bind(formula, table, workers, prior=prior)
-    least: float | None
+    """The same for any score: it is asked itself whether an arc gains, and so charges it by its states."""
+    rules = rules.within(scorer.legal, table.names)
+    least: float | None = None
+    rule = "an arc raises the score by itself"
     if isinstance(screen, float | int):
         least, rule = float(screen), f"an arc gains {screen:g} nats or more by itself"
+    pairs: Pairs
+    if table.interventions is None and isinstance(getattr(scorer, "statistics", None), Counts):
+        counted: Any = scorer
+        pairs = CountPairs(counted, least, _sieve(engine, table.n_columns, scorer.workers))
+    elif engine == GPU:
+        raise SettingError(
+            f"{setting('engine', GPU)} sorts out pairs of categories counted in memory, and pairs of numbers "
+            f"under bic, ebic, aic, penalised or loglik; leave out the engine"
+        )
+    elif least:
+        pairs = ScorePairs(bind(LogLikelihood(), table, scorer.workers, engine), least)
     else:
-        least, rule = None, "an arc raises the score by itself"
-    pairs = CountPairs(scorer, least, _sieve(engine, table.n_columns, scorer.workers))
+        pairs = ScorePairs(scorer)
     return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
 
 
@@ -218,9 +238,9 @@ def require_dense_room(table: Table) -> None:
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
-            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: tables of continuous columns "
-            f"without missing cells are searched on screened pairs, with bic and {setting('search', 'auto')} "
-            f"or ges; else leave out columns"
+            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: hill-climb and tabu search on "
+            f"screened pairs, and so do {setting('search', 'auto')} and ges on continuous columns without "
+            f"missing cells, with bic; else leave out columns"
         )
 
 

@@ -13,6 +13,7 @@ TWINS = {
     "averaging": "kernels/test_averaging_kernels.py::test_logs_of_sums_over_parents",
     "candidates": "kernels/test_scoring_kernels.py::test_grown_families_are_scored",
     "classes": "search/test_ges.py::test_completing_and_extending_on_bits",
+    "climbing": "kernels/test_climbing_kernels.py::test_the_best_move_between_candidates_is_the_best_of_all",
     "columns": "kernels/test_sparse_kernels.py::test_regressions_from_columns",
     "content": "kernels/test_content_kernels.py::test_rows_and_columns_are_marked_alike",
     "counting": "kernels/test_counting_kernels.py::test_bits_scatter_and_weights_count",

@@ -61,6 +61,58 @@ def fill_rows(data, rules, graph, children):
     return scored
 
 
+def _filling_lists(data, entries, graph, children):
+    """The seconds of `fill_entries` uncompiled."""
+    some = entries[1].shape[0] / max(1, entries[0].shape[0] - 1)
+    return children.shape[0] * (4e-4 + (4e-9 if data[1].shape[0] == 0 else 3e-8) * some * data[0].shape[1])
+
+
+@patient(1.5, _filling_lists)
+def fill_entries(data, entries, graph, children):
+    """Gains of additions to and removals from the parents of some children, among their candidates.
+
+    data      as above
+    entries   (starts (n + 1,) int64, ends (m,) int32, allowed (m,) bool, required (m,) bool,
+               limits (n,) int64), as in `scores.entry_gains.Entries`
+    graph     (joined (m,) bool, gains (m,) float64, locals (n,) float64): whether the arc of each entry is
+               there; the gain of removing it if it is and else of adding it; the score of each child. The
+               two are overwritten for the children
+    children  (k,) int64
+    Returns the number of neighbours scored.
+    """
+    starts, ends, allowed, required, limits = entries
+    joined, gains, local_scores = graph
+    scored = 0
+    for child in children:
+        first, last = starts[child], starts[child + 1]
+        family = np.empty(last - first + 1, dtype=np.int64)
+        candidates = np.empty(last - first, dtype=np.int64)
+        k, c = 0, 0
+        for entry in range(first, last):
+            if joined[entry]:
+                family[k] = ends[entry]
+                k += 1
+        family[k] = child
+        for entry in range(first, last):
+            if k < limits[child] and allowed[entry] and not joined[entry]:
+                candidates[c] = ends[entry]
+                c += 1
+        scores = _neighbour_scores(data, family[: k + 1], candidates[:c])
+        local_scores[child] = scores[c]
+        one, two = 0, c + 1
+        for entry in range(first, last):
+            gains[entry] = -np.inf
+            if joined[entry]:
+                if not required[entry]:
+                    gains[entry] = scores[two] - scores[c]
+                two += 1
+            elif k < limits[child] and allowed[entry]:
+                gains[entry] = scores[one] - scores[c]
+                one += 1
+        scored += scores.shape[0]
+    return scored
+
+
 @part
 def _family(adjacent, child):
     """The family [parents..., child], with the parents in rising order."""

@@ -179,8 +179,8 @@ class GainRows:
             candidates = np.flatnonzero(rules.allowed[:, child] & ~gains.adjacent[:, child])
             if len(candidates):
                 after = scorer.extensions(child, own, candidates)
-                gains.added[child, candidates] = _gained(after, found[0])
-        lost = _gained(found[1:], found[0], still=1.0)
+                gains.added[child, candidates] = gained(after, found[0])
+        lost = gained(found[1:], found[0], still=1.0)
         for parent, gain in zip(own, lost.tolist(), strict=True):
             if parent in removable:
                 gains.removed[child, parent] = gain
@@ -193,7 +193,7 @@ class GainRows:
         self._memory[child, own] = (gains.added[child].copy(), gains.removed[child].copy(), *ends)
 
 
-def _gained(after: Floats, before: float, still: float = -np.inf) -> Floats:
+def gained(after: Floats, before: float, still: float = -np.inf) -> Floats:
     """The gain of each change, also from a family that cannot be scored (-inf).
 
     From such a family, any change to one that can be scored is an infinite gain; `still` is the gain if

@@ -141,6 +141,10 @@ class Scorer:
         """The score of (child, parents + candidate) for each candidate."""
         raise NotImplementedError
 
+    def extensions_once(self, child: int, parents: Parents, candidates: Ints) -> Floats:
+        """As `extensions`, but without remembering a row as long as there are variables."""
+        return self.extensions(child, parents, candidates)
+
     def fleeting(self, families: Sequence[Family]) -> Floats:
         """As `many`, but without remembering the scores if computing them again costs less."""
         return self.many(families)

@@ -67,6 +67,10 @@ class TableScorer(Scorer):
             row[missing] = self._extended(child, parents, missing)
         return row[candidates]
 
+    def extensions_once(self, child: int, parents: Parents, candidates: Ints) -> Floats:
+        self.asked += len(candidates)
+        return self._extended(child, tuple(sorted(parents)), candidates)
+
     def _extended(self, child: int, parents: Parents, candidates: Ints) -> Floats:
         if not len(candidates):
             return np.empty(0)

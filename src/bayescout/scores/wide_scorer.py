@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from bayescout.arrays import Family, Floats
+from bayescout.data.past.stored import StoredTable
+from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.scores.family_prior import FamilyPrior
 from bayescout.scores.likelihood import LogLikelihood, Penalised
@@ -50,6 +52,15 @@ class WideScorer(TableScorer):
         sizes = np.append(sizes, sizes[-1:]).astype(np.float64)
         terms = Terms(columns.total / 2, charge, RESIDUAL_FLOOR, columns.rows, sizes)
         return columns.arrays, terms
+
+
+def takes_columns(table: Table, formula: Any, prior: FamilyPrior | None) -> bool:
+    """Return True if a table is scored from its columns, with no matrix of all pairs."""
+    if not table.is_continuous or table.has_missing or table.interventions is not None:
+        return False
+    if isinstance(table, StoredTable) or (prior is not None and prior.weights is not None):
+        return False
+    return isinstance(formula, Penalised | LogLikelihood) and formula.kind_for(table) == "continuous"
 
 
 def charge_of(formula: Any, total: float, n: int) -> float | None:

@@ -94,6 +94,7 @@ class Auto:
 
     state: ClassVar[type[State]] = AutoState
     climbs: ClassVar[bool] = True
+    screens: ClassVar[str] = "columns"
 
     def __post_init__(self) -> None:
         settle_flag(self, "thorough")

@@ -68,7 +68,7 @@ class Screened:
     least   the same as a number: the log-likelihood, in nats, that its arc gains by itself; None if that
             depends on the pair
     kept    the number of pairs that remained, `pairs` that of all
-    joined  the number of pairs that came back during the search, as parents of a common child
+    joined  the number of pairs that came back during the search, since they matter given others
     """
 
     rule: str
@@ -78,7 +78,7 @@ class Screened:
     joined: int = 0
 
     def __str__(self) -> str:
-        more = f", and {self.joined:,} more as parents of a common child" if self.joined else ""
+        more = f", and {self.joined:,} more that matter given others" if self.joined else ""
         return f"{self.kept:,} of {self.pairs:,} pairs were looked at, those of which {self.rule}{more}"
 
 

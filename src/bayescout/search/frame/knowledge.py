@@ -269,16 +269,19 @@ class Rules:
         """
         if legal is None:
             return self
-        lacking = np.argwhere(self.required & ~legal)
-        if len(lacking):
-            parent, child = (names[i] for i in lacking[0])
+        self.refuse_illegal(np.argwhere(self.required & ~legal).tolist(), names)
+        return replace(self, allowed=self.allowed & legal)
+
+    def refuse_illegal(self, lacking: Sequence[list[int]], names: Sequence[Label]) -> None:
+        """Raise if required arcs, [parent, child], are such that the score's model cannot have them."""
+        if lacking:
+            parent, child = (names[i] for i in min(lacking))
             raise KnowledgeError(
                 f"the knowledge requires {parent!r} -> {child!r}, but {parent!r} is continuous and {child!r} "
                 f"discrete, and in a conditional Gaussian network a discrete variable has discrete parents "
                 f"only: require {child!r} -> {parent!r}, cut {parent!r} into intervals "
                 f"({setting('bins', 3)}), or use a score that allows it ({setting('score', 'dg-bic')})"
             )
-        return replace(self, allowed=self.allowed & legal)
 
     def broken_by(self, parents: Sequence[Sequence[int]]) -> str | None:
         """The rule that a graph breaks, with {i} for the name of variable i; None if it keeps every rule."""

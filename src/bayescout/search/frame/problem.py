@@ -198,16 +198,21 @@ def random_order(rules: Rules, rng: Generator) -> tuple[int, ...]:
     if rules.order is not None:
         return rules.order
     shuffled = rng.permutation(rules.n)
-    if not rules.required.any():
+    if not any(rules.required_parents):
         return tuple(shuffled.tolist())
-    left = rules.required.sum(axis=0)
+    left = [len(own) for own in rules.required_parents]
+    children: list[list[int]] = [[] for _ in range(rules.n)]
+    for child, own in enumerate(rules.required_parents):
+        for parent in own:
+            children[parent].append(child)
     order: list[int] = []
     waiting = shuffled.tolist()
     while waiting:
         node = next(v for v in waiting if left[v] == 0)
         waiting.remove(node)
         order.append(node)
-        left = left - rules.required[node]
+        for child in children[node]:
+            left[child] -= 1
     return tuple(order)
 
 

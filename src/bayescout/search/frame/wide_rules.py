@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,22 @@ class WideRules(Rules):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "required_parents", self.sets)
+
+    def within(self, legal: Any, names: Sequence[Any]) -> Rules:
+        if legal is None:
+            return self
+        self.refuse_illegal(
+            [
+                [parent, child]
+                for child, own in enumerate(self.sets)
+                for parent in own
+                if not legal[parent, child]
+            ],
+            names,
+        )
+        before = self.allowed
+        both: Any = Pairs(lambda parents, children: before[parents, children] & legal[parents, children])
+        return replace(self, allowed=both, is_free=False)
 
     def entering(self, starts: Ints, ends: NDArray[np.int32]) -> NDArray[np.int8]:
         """For each candidate of each variable: 0 if the arc from it is forbidden, 2 if required, else 1."""

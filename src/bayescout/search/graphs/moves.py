@@ -21,7 +21,7 @@ from bayescout.kernels.moves import (
     is_reversible,
 )
 from bayescout.scores.gain_rows import Gains
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State, as_matrix
+from bayescout.search.frame.problem import MIN_GAIN, Generator, Pairs, ParentSets, Problem, State, as_matrix
 
 NO_ARCS = np.empty(0, dtype=np.int64)
 _sum = np.add.reduce
@@ -42,6 +42,11 @@ class Moves:
     Only the rows of children whose parents change are scored again; reachability is kept as a matrix, so
     the legality of a move is a look-up. Set `remember` for a search that may come back to a parent set.
     """
+
+    is_partial = False
+    per_step = 1
+    joined: Pairs = ()
+    looked_at: ParentSets = ()
 
     def __init__(self, problem: Problem, parents: ParentSets, remember: bool = True) -> None:
         self.problem = problem
@@ -70,15 +75,28 @@ class Moves:
 
     # ---- choosing
 
-    def best(self, banned: Bools | None = None) -> Move | None:
-        """The legal move that gains most; of equals the first."""
-        ban = self._nothing_banned if banned is None else banned
+    def best(self, banned: Pairs = ()) -> Move | None:
+        """The legal move that gains most; of equals the first. Pairs that are banned are not touched."""
+        ban = self._nothing_banned
+        if banned:
+            ban = np.zeros((self._n, self._n), dtype=bool)
+            for one, other in banned:
+                ban[one, other] = ban[other, one] = True
         arcs = np.frombuffer(self._arcs, dtype=np.int64) if self._arcs else NO_ARCS
         gain = best_move(self._arrays, arcs, self.reach, ban, self._chosen)
         if gain == -np.inf:
             return None
         kind, child, parent = self._chosen.tolist()
         return Move(kind, child, parent, gain)
+
+    def gaining(self) -> Move | None:
+        """The best move if it gains."""
+        best = self.best()
+        return best if best is not None and best.gain > MIN_GAIN else None
+
+    def widen(self) -> bool:
+        """Return False: there are no more arcs to look at."""
+        return False
 
     def first(self, operators: Ints, least: float) -> tuple[Move | None, int]:
         """The first legal operator that gains more than `least`, and the number considered."""
