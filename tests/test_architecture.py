@@ -118,6 +118,13 @@ def run_python(code):
     return done.stdout
 
 
+def test_warnings_have_one_home():
+    """`errors.warn` finds the line of the user's that the warning is of."""
+    for name, path in modules().items():
+        if name != "errors":
+            assert "warnings.warn(" not in path.read_text(encoding="utf-8"), name
+
+
 def test_importing_is_light():
     heavy = run_python(
         "import sys, bayescout;"

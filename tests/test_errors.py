@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -102,3 +103,25 @@ def test_every_door_offers_the_name_that_was_meant(call, meant):
     with pytest.raises(BayescoutError) as caught:
         call()
     assert f"did you mean {meant!r}?" in str(caught.value)
+
+
+def warnings_of(call):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        call()
+    return told
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bs.as_table({"a": ["x", "y"] * 10, "day": ["2024-01-01", "2024-01-02"] * 10}),
+        lambda: bs.load_network("asia").predict({"smoke": ["yes"], "other": [1]}, "lung"),
+        lambda: bs.load_network("asia").predict({"smoke": ["perhaps"]}, "lung"),
+    ],
+)
+def test_a_warning_is_of_the_line_that_made_the_call(call):
+    """A line of the package says nothing to a user, and hides which of two calls is meant."""
+    told = warnings_of(call)
+    assert told
+    assert {one.filename for one in told} == {__file__}

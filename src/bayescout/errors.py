@@ -6,10 +6,14 @@ command line can print it unchanged. Catch `BayescoutError` to catch them all.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff]")
@@ -160,6 +164,18 @@ class BayescoutWarning(UserWarning):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(printable(arg) if isinstance(arg, str) else arg for arg in args))
+
+
+PACKAGE = str(Path(__file__).parent) + os.sep
+"""The folder of the package: a warning is of the line outside it that made the call."""
+
+
+def warn(message: str) -> None:
+    """Warn of something, with the user's line that led to it, and never a line of the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, BayescoutWarning, stacklevel=level)
 
 
 class Interrupted(KeyboardInterrupt):

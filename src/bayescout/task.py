@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ from bayescout.data.acting import refuse_interventions
 from bayescout.data.discretise import Choice, as_plain_choice, cut_by
 from bayescout.data.reading import pairs_in_words
 from bayescout.data.table import Table
-from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
+from bayescout.errors import DataError, GraphError, SettingError, warn
 from bayescout.formats.jkl import ScoredSets, is_jkl, read_jkl
 from bayescout.graph.dag import Dag
 from bayescout.result import Result
@@ -232,7 +231,7 @@ class Task:
     def result(self, outcome: Outcome, seconds: float) -> Result:
         """The outcome of a run, with names; a warning says what was left out."""
         if outcome.too_large:
-            warnings.warn(f"parent sets were left out: {outcome.too_large}", BayescoutWarning, stacklevel=3)
+            warn(f"parent sets were left out: {outcome.too_large}")
         result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
         if self.completion is not None:
             result = replace(result, completed=self.completion.table)

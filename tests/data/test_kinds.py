@@ -144,6 +144,12 @@ LEFT_OUT = {
     "dates": (pd.date_range("2020-01-01", periods=40), "dates"),
     "iso dates": ([f"2020-01-{i % 28 + 1:02d}" for i in range(40)], "dates"),
     "iso times": ([f"2020-01-{i % 28 + 1:02d}T10:30:00Z" for i in range(40)], "dates"),
+    "days as most people write them": ([f"{i % 28 + 1}/7/2024" for i in range(40)], "dates"),
+    "days in two forms": ([f"{i % 28 + 1:02d}.07.2024" for i in range(39)] + ["2024-07-01 8:30"], "dates"),
+    "an identifier with repeated rows": (
+        [f"row {i}" for i in range(36)] + ["row 1"] * 4,
+        "texts most of which occur once",
+    ),
     "nothing": ([None] * 40, "no values"),
 }
 
@@ -172,6 +178,52 @@ def test_the_same_in_a_file_of_many_rows(tmp_path):
     table, said = read(path)
     assert (table.names, len(said)) == (("x",), 1)
     assert [name for name, _ in table.notes.left_out] == ["id", "name"]
+
+
+def test_numbers_in_text_most_of_which_occur_once_are_left_out_and_can_be_read():
+    cells = [f"{i},5" for i in range(30)] + ["0,5"] * 10
+    table, said = read({"x": cells, "y": ["a", "b"] * 20})
+    assert table.names == ("y",)
+    assert said == [
+        "column left out: 'x' (numbers kept as text, most of which occur once); "
+        "as_table(data, kinds={'x': 'continuous'}) reads its numbers"
+    ]
+    assert read({"x": cells}, kinds={"x": "continuous"})[0].column("x")[:2] == [0.5, 1.5]
+
+
+@pytest.mark.parametrize("text", ["1.2.3", "31/31/2024", "12-2024", "1/2/24", "2024", "0/1/2024", "1.2-2024"])
+def test_what_is_no_date_is_a_category(text):
+    assert read({"x": [text, "b"] * 20})[0].columns[0].reason == "2 texts in 40 rows"
+
+
+# ---- texts that may mean missing
+
+
+def test_a_mark_among_numbers_is_named_with_all_that_has_to_be_declared(tmp_path):
+    path = tmp_path / "d.csv"
+    rows = [f"{i % 40 + 100},{'yes' if i % 3 else 'no'},{i % 2}" for i in range(200)]
+    path.write_text("\n".join(["pressure,smokes,sex", *rows, "-,-,-", "-,n/a,-"]) + "\n")
+    table, said = read(path)
+    assert table.columns[0].reason == "41 texts in 202 rows, numbers but for '-'"
+    assert said[1:] == [
+        "column 'pressure' is read as text because of '-' among its numbers: "
+        "as_table(data, missing_values=('-', 'n/a')) if that means missing",
+        "columns 'smokes', 'sex' have a state '-': "
+        "as_table(data, missing_values=('-', 'n/a')) if that means missing",
+    ]
+    table, said = read(path, missing_values=("-", "n/a"))
+    assert (table.kinds, said) == (("continuous", "discrete", "discrete"), [])
+    assert dict(table.missing.counts) == {"pressure": 2, "smokes": 2, "sex": 2}
+    frame = pd.read_csv(path)  # to which "-" is a text as well
+    assert [text for text in read(frame)[1] if "may" in text or "if that means missing" in text]
+    assert read(frame, missing_values="-")[0].kinds[1:] == ("discrete", "discrete")
+
+
+@pytest.mark.parametrize(
+    "cells", [["+", "-"] * 20, ["a", "b"] * 20, ["1", "2", "3+"] * 20, [1, 2, 3, 4] * 10, ["-"] * 40]
+)
+def test_nothing_is_suspected_of_states(cells):
+    assert not [text for text in read({"x": cells})[1] if "if that means missing" in text]
 
 
 # ---- texts that count as missing

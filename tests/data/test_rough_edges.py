@@ -118,7 +118,7 @@ def test_the_same_file_with_points_is_the_same_table(tmp_path_factory, numbers):
 
 
 def test_texts_of_a_frame_with_commas_are_named_and_can_be_turned():
-    texts = with_commas(np.round(RNG.normal(5, 2, 50), 1))
+    texts = with_commas(np.round(RNG.normal(5, 2, 50), 1)) * 4
     with pytest.warns(BayescoutWarning, match="numbers kept as text.*kinds"):
         assert bs.as_table({"x": texts}).kinds == ("discrete",)
     table = bs.as_table({"x": texts}, kinds={"x": "continuous"})

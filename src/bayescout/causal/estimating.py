@@ -16,7 +16,7 @@ from bayescout.causal.possible import representatives
 from bayescout.checks import require_count
 from bayescout.data import as_table
 from bayescout.data.table import Table
-from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError
+from bayescout.errors import BayescoutWarning, DataError, GraphError, SettingError, warn
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, quoted
 from bayescout.graph.pdag import Pdag
@@ -221,9 +221,7 @@ def _warn_of_support(found: Effect) -> None:
     lacking = [state for state, share in zip(found.x_states, found.unsupported, strict=False) if share > 0]
     if lacking:
         worst = max(found.unsupported)
-        warnings.warn(
+        warn(
             f"{found.x!r} = {quoted(lacking)} never occurs in strata with up to {worst:.1%} of the rows; "
-            f"they support nothing and are left out: adjust for fewer variables, or merge states",
-            BayescoutWarning,
-            stacklevel=3,
+            f"they support nothing and are left out: adjust for fewer variables, or merge states"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.numerals import as_number
 from bayescout.data.table import Label, Table
-from bayescout.errors import BayescoutWarning, DataError, MissingValueError
+from bayescout.errors import DataError, MissingValueError, warn
 from bayescout.graph.labels import quoted
 from bayescout.wording import setting
 
@@ -74,10 +73,12 @@ class Marks:
 
     A text that reads as a number stands for that number too: "-999" matches that text in a cell of a
     text file, and the number -999 in any column of numbers. `usual` holds texts that mean missing without
-    being declared; `states` those of the usual ones that are states because others are declared.
+    being declared; `states` those of the usual ones that are states because others are declared. `asked` is
+    True if the user has said what means missing, be it nothing, so that no further texts are suspected.
     """
 
-    def __init__(self, declared: Sequence[Any] = (), usual: Sequence[str] = ()) -> None:
+    def __init__(self, declared: Sequence[Any] = (), usual: Sequence[str] = (), asked: bool = False) -> None:
+        self.asked = asked
         self.declared = tuple(python_value(value) for value in declared)
         self.usual = frozenset(usual)
         self.states: list[tuple[Label, str]] = []
@@ -125,22 +126,18 @@ class Marks:
         if self.states:
             name, mark = self.states[0]
             more = f" (and {len(self.states) - 1:,} more such)" if len(self.states) > 1 else ""
-            warnings.warn(
+            warn(
                 f"{mark!r} is a state of column {name!r}{more}, since the declared missing values replace "
-                f"the usual ones: {setting('missing_values', (*self.declared, mark))} if it means missing",
-                BayescoutWarning,
-                stacklevel=3,
+                f"the usual ones: {setting('missing_values', (*self.declared, mark))} if it means missing"
             )
 
     def _warn_unmet(self) -> None:
         """Warn of declared values that no cell has: a misspelt one would leave the intended value a state."""
         unmet = [value for value, met in zip(self.declared, self._met, strict=True) if not met]
         if unmet:
-            warnings.warn(
+            warn(
                 f"the declared missing {'values' if len(unmet) > 1 else 'value'} {quoted(unmet)} "
-                f"{'occur' if len(unmet) > 1 else 'occurs'} in no cell of the data: check the spelling",
-                BayescoutWarning,
-                stacklevel=4,
+                f"{'occur' if len(unmet) > 1 else 'occurs'} in no cell of the data: check the spelling"
             )
 
 

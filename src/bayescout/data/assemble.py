@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,7 +26,7 @@ from bayescout.data.table import (
     check_weights,
     narrowest,
 )
-from bayescout.errors import BayescoutWarning, DataError, MissingValueError, SettingError
+from bayescout.errors import DataError, MissingValueError, SettingError, warn
 from bayescout.graph.labels import quoted
 from bayescout.wording import setting
 
@@ -178,11 +177,7 @@ def _warn_dropped(found: Sequence[tuple[Label, int]], dropped: int, n_rows: int)
     most = sorted(found, key=lambda pair: -pair[1])
     shown = ", ".join(f"{name!r} ({count:,})" for name, count in most[:4])
     more = f" and {len(most) - 4} more columns" if len(most) > 4 else ""
-    warnings.warn(
-        f"{dropped:,} of {n_rows:,} rows are left out, as they have missing values: in {shown}{more}",
-        BayescoutWarning,
-        stacklevel=3,
-    )
+    warn(f"{dropped:,} of {n_rows:,} rows are left out, as they have missing values: in {shown}{more}")
 
 
 def _rows_to_keep(columns: Sequence[Column], n_rows: int) -> NDArray[np.bool_]:
@@ -273,11 +268,9 @@ def _warn_constant(table: Table, names: Sequence[Label]) -> None:
     constant = [name for name in names if _is_constant(table, name)]
     if constant:
         discrete = any(table.states[table.index(name)] is not None for name in constant)
-        warnings.warn(
+        warn(
             f"constant columns carry no information: {quoted(constant)}"
-            f"{'; leave them out, or declare their states if others can occur' if discrete else ''}",
-            BayescoutWarning,
-            stacklevel=2,
+            f"{'; leave them out, or declare their states if others can occur' if discrete else ''}"
         )
 
 

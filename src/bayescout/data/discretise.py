@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +16,7 @@ from bayescout.data.hartemink import merged_ends
 from bayescout.data.intervals import cut, interval_labels
 from bayescout.data.reading import cut_notes
 from bayescout.data.table import MAX_STATES, Label, Table, narrowest
-from bayescout.errors import BayescoutWarning, DataError, SettingError, UnknownNameError
+from bayescout.errors import DataError, SettingError, UnknownNameError, warn
 from bayescout.graph.labels import quoted
 
 Method = Literal["quantile", "width", "kmeans", "mdl", "hartemink"]
@@ -182,7 +181,7 @@ def _warn_few(chosen: Mapping[Label, tuple[float, ...]], wanted: Mapping[Label, 
     else:
         shown = ", ".join(f"{name!r} ({len(chosen[name]) + 1} of {wanted[name]})" for name in fewer[:8])
         told = f"fewer intervals than asked for, since values tie: {shown}"
-    warnings.warn(told, BayescoutWarning, stacklevel=4)
+    warn(told)
 
 
 # ---- cuts of one column that look at others

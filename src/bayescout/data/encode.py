@@ -93,7 +93,7 @@ def as_table(
     if isinstance(data, Table):
         about = about.after(data)
     declared_kinds, declared_states = check_declarations(names, kinds, states, about)
-    marks = Marks(absent)
+    marks = Marks(absent, asked=missing_values is not None)
     made = []
     if isinstance(data, Table):
         declared_kinds = _kinds_of(data, declared_states) | declared_kinds

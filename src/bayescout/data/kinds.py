@@ -52,6 +52,9 @@ EXACT = 2.0**53
 IDENTIFIER_ROWS = 4
 """With more rows than this, a column whose values are all distinct texts identifies rows."""
 
+MOST_ODD = 10
+"""One distinct text in so many can be a mark among numbers; more make it a column of text."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -254,18 +257,23 @@ class Present:
 
 # ---- texts and dates
 
+_ONE_TO_31 = r"(?:0?[1-9]|[12][0-9]|3[01])"
+_YEAR = r"[12][0-9]{3}"
+_OTHER_DAY = rf"(?:{_ONE_TO_31}([./-]){_ONE_TO_31}\1{_YEAR}|{_YEAR}([./-]){_ONE_TO_31}\2{_ONE_TO_31})"
+_OTHER_TIME = r"[0-2]?[0-9]:[0-5][0-9](?::[0-6][0-9])?(?: ?[AaPp][Mm])?"
 _ISO_DAY = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _ISO_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
 _is_iso_date = re.compile(rf"{_ISO_DAY}(?:[T ]{_ISO_TIME})?").fullmatch
+_is_other_date = re.compile(rf"{_OTHER_DAY}(?:,? {_OTHER_TIME})?").fullmatch
 _is_key = re.compile(r"\{?[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\}?").fullmatch
 
 
 def are_dates(values: Sequence[Any]) -> bool:
-    """Return True for dates, dates with times, and texts that are dates as ISO 8601 writes them."""
+    """Return True for dates, dates with times, and texts that are dates, be they 2024-12-31 or 31.12.2024."""
     if not values:
         return False
     if all(isinstance(value, str) for value in values):
-        return all(map(_is_iso_date, values))
+        return all(_is_iso_date(value) or _is_other_date(value) for value in values)
     return all(isinstance(value, date | np.datetime64) or _is_period(value) for value in values)
 
 
@@ -297,6 +305,28 @@ def are_identifiers(values: Sequence[Any], rows: int) -> bool:
     return len(values) == rows or (2 * len(values) > rows and all(map(_is_key, values)))
 
 
+def hardly_repeat(distinct: int, rows: int) -> bool:
+    """Return True if most of the values of a column occur once, so that they say little of other rows."""
+    return rows > 4 * IDENTIFIER_ROWS and distinct * SEVERAL_ROWS > rows
+
+
+def odd_among_numbers(values: Sequence[Any], rows: int) -> list[str]:
+    """The few texts without which a column would be one of measurements."""
+    if not all(isinstance(value, str) for value in values):
+        return []
+    odd = [value for value in values if number_with_comma(value) is None]
+    few = 0 < len(odd) <= max(1, len(values) // MOST_ODD)
+    return odd if few and are_measurements([v for v in values if v not in odd], rows) else []
+
+
+def lone_marks(values: Sequence[Any], rows: int) -> list[str]:
+    """The text without a letter or digit, if it is the only such one among states that have some."""
+    if rows < TOO_FEW_ROWS or not all(isinstance(value, str) for value in values):
+        return []
+    marks = [value for value in values if not any(map(str.isalnum, value))]
+    return marks if len(marks) == 1 < len(values) else []
+
+
 def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
     """The reading of values that are not numbers: states always.
 
@@ -309,8 +339,7 @@ def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
         reason = f"{distinct:,} numbers kept as text in {rows:,} rows"
         return Verdict("discrete", reason, rows >= TOO_FEW_ROWS)
     what = "text" if all(isinstance(value, str) for value in values) else "value"
-    rare = rows > 4 * IDENTIFIER_ROWS and distinct * SEVERAL_ROWS > rows
-    return Verdict("discrete", f"{counted(distinct, what)} in {rows:,} rows", rare)
+    return Verdict("discrete", f"{counted(distinct, what)} in {rows:,} rows", hardly_repeat(distinct, rows))
 
 
 def are_measurements(values: Sequence[Any], rows: int) -> bool:

@@ -90,7 +90,7 @@ def read_table(
         )
     path, form = _opened(path, separator)
     usual = USUAL_MARKS if missing_values is None and form is not None else ()
-    marks = Marks(listed(missing_values), usual)
+    marks = Marks(listed(missing_values), usual, asked=missing_values is not None)
     declared = _Declared(kinds, states, weights, interventions, marks, columns, drop)
     try:
         plan, read = _read_columnar(path, declared) if form is None else _read_text(form, declared)

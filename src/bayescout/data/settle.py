@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,28 +21,39 @@ from bayescout.data.kinds import (
     are_inexact,
     are_measurements,
     counts_the_rows,
+    hardly_repeat,
     kind_of_numbers,
     kind_of_texts,
     kind_of_whole,
+    lone_marks,
+    odd_among_numbers,
     whole_numbers,
 )
 from bayescout.data.reading import WORDS, Notes, in_words, marks_in_words
 from bayescout.data.table import Kind, Label
-from bayescout.errors import BayescoutWarning, DataError
-from bayescout.graph.labels import counted
+from bayescout.errors import DataError, warn
+from bayescout.graph.labels import counted, quoted
 from bayescout.wording import setting
 
 IDENTIFIES, DATES, NO_VALUES = "identifies rows", "dates", "no values"
 INDEX = "no name, an index of the rows"
 NUMBERS_IN_TEXT = "numbers kept as text, all distinct"
+MOSTLY_ONCE = "texts most of which occur once"
+NUMBERS_MOSTLY_ONCE = "numbers kept as text, most of which occur once"
 
 
 @dataclass(frozen=True)
 class Settled:
-    """The reading of a column, and the reason to leave it out, if there is one."""
+    """The reading of a column, and the reason to leave it out, if there is one.
+
+    odd    the few texts that keep it from being a column of numbers
+    marks  a state without letters or digits, which may mean missing
+    """
 
     verdict: Verdict
     left_out: str = ""
+    odd: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
 
 def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
@@ -54,8 +65,8 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
     )
     if columns and not kept:
         raise DataError(
-            f"no column is left to use: {in_words(left_out)}; declare the kind of those that are meant, "
-            f"{setting('kinds', {left_out[0][0]: 'discrete'})}"
+            f"no column is left to use: {in_words(left_out)}; declare the kind of those that are meant: "
+            f"{', '.join(_ways_to_keep(left_out))}"
         )
     read = [(c, one.verdict) for c, one in zip(columns, settled, strict=True) if not one.left_out]
     notes = Notes(
@@ -68,6 +79,7 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
     _warn_left_out(left_out)
     _warn_close([(column.name, verdict) for column, verdict in read if verdict.close])
     _warn_marks(notes, [column.name for column in kept])
+    _warn_odd(columns, settled)
     return kept, notes
 
 
@@ -143,9 +155,7 @@ def _of_codes(column: Column) -> Settled:
         if not column.chosen and are_identifiers(values, rows):
             reason = NUMBERS_IN_TEXT if are_measurements(values, rows) else IDENTIFIES
             return Settled(Verdict("discrete", ""), reason)
-        verdict = kind_of_texts(values, rows)
-        doubtful = not column.chosen or are_identifiers(values, rows)
-        return Settled(replace(verdict, close=verdict.close and doubtful))
+        return _of_texts(column, values, rows)
     if not column.chosen and counts_the_rows(min(whole), max(whole), len(whole), rows):
         return Settled(Verdict("discrete", ""), IDENTIFIES)
     if are_inexact(whole):
@@ -157,6 +167,22 @@ def _of_codes(column: Column) -> Settled:
     if verdict.kind == "continuous":
         column.become_continuous()
     return Settled(verdict)
+
+
+def _of_texts(column: Column, values: Sequence[Any], rows: int) -> Settled:
+    """States, unless most of them occur once: the cells of a row would then say which row it is."""
+    verdict = kind_of_texts(values, rows)
+    odd = tuple(odd_among_numbers(values, rows))
+    marks = () if odd or column.marks.asked else tuple(lone_marks(values, rows))
+    all_text = all(isinstance(value, str) for value in values)
+    if all_text and not column.chosen and hardly_repeat(len(values), rows):
+        numbers = odd or are_measurements(values, rows)
+        return Settled(verdict, NUMBERS_MOSTLY_ONCE if numbers else MOSTLY_ONCE, odd, marks)
+    if odd:
+        reason = f"{verdict.reason}, numbers but for {quoted(odd, 3)}"
+        return Settled(Verdict("discrete", reason), "", odd)
+    doubtful = not column.chosen or are_identifiers(values, rows)
+    return Settled(replace(verdict, close=verdict.close and doubtful), "", (), marks)
 
 
 def _make_whole(column: Column) -> None:
@@ -171,44 +197,65 @@ def _make_whole(column: Column) -> None:
 def _warn_left_out(left_out: Sequence[tuple[Label, str]]) -> None:
     if not left_out:
         return
-    name, reason = left_out[0]
-    kind = "continuous" if reason == NUMBERS_IN_TEXT else "discrete"
-    ways = [f"{setting('kinds', {name: kind})} keeps it"]
+    ways = _ways_to_keep(left_out)
     dates = [name for name, reason in left_out if reason == DATES]
     if dates:
         ways.append(f"a month, weekday or age made of {dates[0]!r} could be used")
     one = len(left_out) == 1
     what = "column" if one else f"{len(left_out):,} columns"
-    warnings.warn(
-        f"{what} left out: {in_words(left_out)}; {', '.join(ways)}",
-        BayescoutWarning,
-        stacklevel=4,
-    )
+    warn(f"{what} left out: {in_words(left_out)}; {', '.join(ways)}")
+
+
+def _ways_to_keep(left_out: Sequence[tuple[Label, str]]) -> list[str]:
+    """How to keep the first column of each kind that was left out."""
+    of_numbers = [name for name, reason in left_out if reason in (NUMBERS_IN_TEXT, NUMBERS_MOSTLY_ONCE)]
+    others = [name for name, _ in left_out if name not in of_numbers]
+    ways = [f"{setting('kinds', {name: 'discrete'})} keeps it" for name in others[:1]]
+    ways += [f"{setting('kinds', {name: 'continuous'})} reads its numbers" for name in of_numbers[:1]]
+    return ways
 
 
 def _warn_close(close: Sequence[tuple[Label, Verdict]]) -> None:
     if not close:
         return
     told = [(name, f"{WORDS[one.kind]}: {one.reason}") for name, one in close]
-    name, first = close[0]
-    other = "continuous" if first.kind == "discrete" else "discrete"
-    numbers = "numbers" in first.reason
-    way = (
-        f"{setting('kinds', {name: other})} turns it"
-        if numbers
-        else f"{setting('drop', name)} if that is no use"
-    )
-    warnings.warn(
-        f"close calls in how columns are read: {in_words(told)}; {way}", BayescoutWarning, stacklevel=4
-    )
+    ways = []
+    numbers = [(name, one.kind) for name, one in close if "numbers" in one.reason]
+    if numbers:
+        name, kind = numbers[0]
+        other = "continuous" if kind == "discrete" else "discrete"
+        ways.append(f"{setting('kinds', {name: other})} turns it")
+    texts = [name for name, one in close if "numbers" not in one.reason]
+    if texts:
+        ways.append(f"{setting('drop', texts[0])} if that is no use")
+    warn(f"close calls in how columns are read: {in_words(told)}; {', '.join(ways)}")
 
 
 def _warn_marks(notes: Notes, names: Sequence[Label]) -> None:
     marks = notes.marked(names)
     if marks:
-        warnings.warn(
+        warn(
             f"cells that count as missing: {marks_in_words(marks)}; {setting('missing_values', ())} keeps "
-            f"such texts as states",
-            BayescoutWarning,
-            stacklevel=4,
+            f"such texts as states"
         )
+
+
+def _warn_odd(columns: Sequence[Column], settled: Sequence[Settled]) -> None:
+    """Warn of texts that may mean missing: they keep numbers from being read, or are states."""
+    usual = {mark for column in columns for mark in column.marked}
+    odd: dict[tuple[str, ...], list[Label]] = {}
+    marks: dict[tuple[str, ...], list[Label]] = {}
+    for column, one in zip(columns, settled, strict=True):
+        for found, texts in ((odd, one.odd), (marks, one.marks)):
+            if texts:
+                found.setdefault(texts, []).append(column.name)
+    one_or_more = (
+        (odd, "column {} is read as text because of {} among its numbers",
+         "columns {} are read as text because of {} among their numbers"),
+        (marks, "column {} has a state {}", "columns {} have a state {}"),
+    )  # fmt: skip
+    for found, of_one, of_more in one_or_more:
+        for texts, names in found.items():
+            told = (of_more if len(names) > 1 else of_one).format(quoted(names, 6), quoted(texts, 3))
+            declared = (*texts, *sorted(usual - set(texts)))
+            warn(f"{told}: {setting('missing_values', declared)} if that means missing")

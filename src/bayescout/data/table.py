@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from bayescout.checks import first_repeated
 from bayescout.data.intervals import interval_labels
 from bayescout.data.interventions import Interventions
 from bayescout.data.reading import ColumnReading, ColumnReadings, Notes, sentence
-from bayescout.errors import BayescoutWarning, DataError, UnknownNameError
+from bayescout.errors import DataError, UnknownNameError, warn
 
 if TYPE_CHECKING:
     import polars as pl
@@ -343,7 +342,7 @@ class Table:
         """Warn about these data, once per topic for this table and the tables taken from it."""
         if topic not in self._told:
             self._told.add(topic)
-            warnings.warn(message, BayescoutWarning, stacklevel=2)
+            warn(message)
 
     def _taken(self, **changed: Any) -> Table:
         """A table taken from this one: its cells are in range, and what was said is not said again."""

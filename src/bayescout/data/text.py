@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from bayescout.data.numerals import (
 )
 from bayescout.data.pieces import add_strings
 from bayescout.data.table import MAX_STATES, Kind, Label, States
-from bayescout.errors import BayescoutWarning, DataError
+from bayescout.errors import DataError
 from bayescout.wording import setting
 
 if TYPE_CHECKING:
@@ -115,7 +114,6 @@ class TextColumn(Column):
                 code = self.values.index(text)
                 self._count_mark(text[1:], sum(int((chunk == code).sum()) for chunk in self.chunks))
             return dict(zip(plain, values, strict=True)) | dict.fromkeys(protected, MISSING)
-        self._warn_mostly_numbers(plain, values)
         if self.marks.replace_usual and (not values or isinstance(values[0], str)):
             self.marks.states += [(self.name, text) for text in plain if text in USUAL_MARKS]
         return dict(zip(plain, values, strict=True)) | {text: text[1:] for text in protected}
@@ -261,16 +259,4 @@ class TextColumn(Column):
                 f"column {self.name!r} has more than {MAX_STATES:,} distinct texts, the most a column "
                 f"can have: nearly all are numbers; {setting('missing_values', (others[0],))} if that means "
                 f"missing"
-            )
-
-    def _warn_mostly_numbers(self, texts: Sequence[str], values: Sequence[Any]) -> None:
-        if self.declared or not values or not isinstance(values[0], str):
-            return
-        others = self._mostly_numbers(texts)
-        if others:
-            warnings.warn(
-                f"column {self.name!r} is read as {len(texts)} text states because of {others[0]!r} "
-                f"among its numbers: {setting('missing_values', (others[0],))} if that means missing",
-                BayescoutWarning,
-                stacklevel=2,
             )

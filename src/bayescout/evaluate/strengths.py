@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.display import Grid, Shown
-from bayescout.errors import BayescoutWarning, GraphError, SettingError, UnknownNameError
+from bayescout.errors import GraphError, SettingError, UnknownNameError, warn
 from bayescout.evaluate.json_values import json_label
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Arc, Label, check_same_nodes, counted
@@ -122,12 +121,10 @@ class ArcStrengths(Shown):
         dag, skipped = self._average(threshold)
         if skipped:
             arcs = [f"{parent} -> {child}" for parent, child in skipped]
-            warnings.warn(
+            warn(
                 f"{counted(len(arcs), 'arc')} above the threshold would close a cycle with stronger ones and "
                 f"{'are' if len(arcs) > 1 else 'is'} left out: {', '.join(arcs[:8])}"
-                f"{f' and {len(arcs) - 8} more' if len(arcs) > 8 else ''}",
-                BayescoutWarning,
-                stacklevel=2,
+                f"{f' and {len(arcs) - 8} more' if len(arcs) > 8 else ''}"
             )
         return dag
 

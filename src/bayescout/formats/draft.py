@@ -7,7 +7,6 @@ in the order of the file's parents, the last of them fastest, and the node's own
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import first_repeated
-from bayescout.errors import BayescoutError, BayescoutWarning, FormatError, TooLargeError, UnknownNameError
+from bayescout.errors import (
+    BayescoutError,
+    FormatError,
+    TooLargeError,
+    UnknownNameError,
+    warn,
+)
 from bayescout.formats.facts import ROUNDING_TOLERANCE, Facts
 from bayescout.formats.text import Source, check_number_of_nodes, cycles_of
 from bayescout.graph.dag import Dag
@@ -284,12 +289,10 @@ class Draft:
 def warn_normalised(off: Sequence[float] | Array, path: str) -> None:
     """Warn of the number of rows changed by more than a network may be off, and of the largest change."""
     if len(off):
-        warnings.warn(
+        warn(
             f"{path}: {counted(len(off), 'row')} of the tables did not sum to 1, off by {max(off):.2g} at "
             f"most, and {'were' if len(off) > 1 else 'was'} divided by the sum; write more digits to keep "
-            f"them exact",
-            BayescoutWarning,
-            stacklevel=4,
+            f"them exact"
         )
 
 

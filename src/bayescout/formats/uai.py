@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import NoReturn
 
 import numpy as np
 
-from bayescout.errors import BayescoutWarning, FormatError
+from bayescout.errors import FormatError, warn
 from bayescout.formats import facts
 from bayescout.formats.draft import MAX_CELLS, PRINTED_TOLERANCE, Array, Draft, DraftNode
 from bayescout.formats.facts import Facts
@@ -131,11 +130,7 @@ def _put_in_order(draft: Draft, shapes: list[list[int]], scopes: list[list[int]]
     for scope, shape in zip(scopes, shapes, strict=True):
         node = draft.nodes[scope[-1]]
         node.table = turn(node.table or (), shape)
-    warnings.warn(
-        f"{draft.source.path}: {way}, and not the last, as UAI says; it was read that way",
-        BayescoutWarning,
-        stacklevel=4,
-    )
+    warn(f"{draft.source.path}: {way}, and not the last, as UAI says; it was read that way")
 
 
 def _from_first(table: Numbers, shape: Sequence[int]) -> Sequence[float]:

@@ -10,12 +10,11 @@ is pyAgrum's is read its way, with a warning.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
-from bayescout.errors import BayescoutWarning
+from bayescout.errors import warn
 from bayescout.formats import facts
 from bayescout.formats.draft import Draft, DraftNode
 from bayescout.formats.facts import Facts
@@ -44,11 +43,9 @@ def read(text: str, path: str) -> Network:
         _read_node(draft, element, source)
     if _PYAGRUM.search(text) and any(len(node.parents) > 1 for node in draft.nodes):
         _turn(draft)
-        warnings.warn(
+        warn(
             f"{path}: pyAgrum's XDSL counts a table's parents with the first fastest and not the last, as "
-            f"GeNIe does; it was read its way",
-            BayescoutWarning,
-            stacklevel=3,
+            f"GeNIe does; it was read its way"
         )
     return draft.network()
 

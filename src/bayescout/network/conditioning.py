@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label
-from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.errors import NetworkError, warn
 from bayescout.network.distribution import GaussianDistribution
 from bayescout.network.encode import Matched
 from bayescout.network.node import Array
@@ -141,12 +140,10 @@ def predict_rows(network: Network, target: int, matched: Matched) -> Array:
 def warn_contradictions(network: Network, target: int, wrong: NDArray[np.bool_]) -> None:
     """Warn of the rows whose values contradict one another."""
     if wrong.any():
-        warnings.warn(
+        warn(
             f"{int(wrong.sum()):,} of {len(wrong):,} rows have density zero in the network, the "
             f"first is row {int(np.argmax(wrong))} (counting from 0); {network.nodes[target]!r} is predicted "
-            f"there from what can vary",
-            BayescoutWarning,
-            stacklevel=4,
+            f"there from what can vary"
         )
 
 

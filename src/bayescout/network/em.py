@@ -7,7 +7,6 @@ cells, with the log of the prior, never falls.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -16,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from bayescout.data.table import Table
-from bayescout.errors import BayescoutWarning
+from bayescout.errors import warn
 from bayescout.graph.dag import Dag
 from bayescout.network.constructors import DiscreteNetwork
 from bayescout.network.estimate import estimate, log_prior
@@ -69,12 +68,10 @@ def warn_unconverged(fitted: Fitted) -> Network:
     """The network, with a warning if the iterations ended at their limit."""
     if not fitted.converged:
         change = (fitted.trace[-1] - fitted.trace[-2]) if len(fitted.trace) > 1 else float("inf")
-        warnings.warn(
+        warn(
             f"fitting by expectation maximisation has not converged in {len(fitted.trace)} iterations: the "
             f"last raised the log-likelihood by {change:.3g} nats; a prior such as 'laplace' helps where "
-            f"much is empty",
-            BayescoutWarning,
-            stacklevel=3,
+            f"much is empty"
         )
     return fitted.network
 
@@ -139,12 +136,10 @@ def em_discrete(
 
 
 def _warn_sampled(sampled: int, n_rows: int, iterations: int) -> None:
-    warnings.warn(
+    warn(
         f"{sampled:,} of {n_rows:,} rows have too many empty cells for an exact expectation and are sampled, "
         f"{SAMPLED_DRAWS} draws in each of {iterations} iterations; the parameters are estimates of those of "
-        f"expectation maximisation",
-        BayescoutWarning,
-        stacklevel=4,
+        f"expectation maximisation"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.intervals import cut, interval_of
 from bayescout.data.states import StateFinder
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States, Table, narrowest
-from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.errors import NetworkError, warn
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.statistics.alignment import refuse_missing_nodes, warn_unused_columns
@@ -100,11 +99,9 @@ def match_present(dag: Dag, data: Any, states: Sequence[States | None]) -> Match
         return match_nodes(dag, data, states)
     if isinstance(data, Table):
         refuse_interventions(data, "summing out nodes without a column", "add the columns")
-    warnings.warn(
+    warn(
         f"no column in the data for {'nodes' if len(absent) > 1 else 'node'} {quoted(absent)}, which "
-        f"count{'' if len(absent) > 1 else 's'} as missing in every row: the likelihood is of the others",
-        BayescoutWarning,
-        stacklevel=4,
+        f"count{'' if len(absent) > 1 else 's'} as missing in every row: the likelihood is of the others"
     )
     found = _matched(dag, data, states, [label for label in dag.nodes if label in known])
     columns = dict(found.columns)
@@ -191,11 +188,9 @@ def warn_unknown(
             f"{label!r} ({count:,}, such as {value!r})" for label, (count, value) in list(unknown.items())[:8]
         )
         more = f" and {len(unknown) - 8} more columns" if len(unknown) > 8 else ""
-        warnings.warn(
+        warn(
             f"values that are {what} of their node count as missing: {shown}{more} of {n_rows:,} rows; "
-            f"correct them{'' if what == 'no number' else ', or fit with states that hold them'}",
-            BayescoutWarning,
-            stacklevel=4,
+            f"correct them{'' if what == 'no number' else ', or fit with states that hold them'}"
         )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayescout.errors import BayescoutWarning, TooLargeError
+from bayescout.errors import TooLargeError, warn
 from bayescout.graph.labels import quoted
 from bayescout.network import importance
 from bayescout.network.asking import Way
@@ -62,9 +61,7 @@ def warn_estimate(network: Network, targets: Sequence[int], found: Estimate, rea
     """Warn that an answer is an estimate, and why."""
     assert found.errors is not None
     largest = float(found.errors.max())
-    warnings.warn(
+    warn(
         f"the answer for {quoted([network.nodes[t] for t in targets], 3)} is an estimate ({found.method}; "
-        f"standard error at most {largest:.2g}): {reason}; or refuse it by {setting('exact', True)}",
-        BayescoutWarning,
-        stacklevel=5,
+        f"standard error at most {largest:.2g}): {reason}; or refuse it by {setting('exact', True)}"
     )

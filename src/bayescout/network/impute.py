@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_choice, require_count
 from bayescout.data.table import Label, Table, narrowest
-from bayescout.errors import BayescoutWarning, NetworkError, SettingError
+from bayescout.errors import BayescoutWarning, NetworkError, SettingError, warn
 from bayescout.network import gaussian_rows, mixed_rows
 from bayescout.network.encode import Matched, match_some, patterns
 from bayescout.network.gibbs import Chain
@@ -76,12 +76,10 @@ def check_method(method: str, n: int) -> None:
 
 def _warn_impossible(impossible: Mask, n_rows: int) -> None:
     if impossible.any():
-        warnings.warn(
+        warn(
             f"{int(impossible.sum()):,} of {n_rows:,} rows have probability zero in the network, the first "
             f"is row {int(np.argmax(impossible))} (counting from 0); their empty cells are drawn as if "
-            f"nothing were impossible: fit with prior='laplace' to leave nothing impossible",
-            BayescoutWarning,
-            stacklevel=4,
+            f"nothing were impossible: fit with prior='laplace' to leave nothing impossible"
         )
 
 

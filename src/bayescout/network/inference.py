@@ -8,7 +8,6 @@ exact, refused.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label
-from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
+from bayescout.errors import NetworkError, TooLargeError, warn
 from bayescout.network import calibration
 from bayescout.network.asking import AUTO, Way, readable
 from bayescout.network.clusters import Cluster, joined, tree
@@ -341,12 +340,10 @@ def predict_rows(network: Network, target: int, matched: Matched) -> Array:
 def warn_impossible(network: Network, target: int, impossible: NDArray[np.bool_]) -> None:
     """Warn of the rows whose evidence is impossible."""
     if impossible.any():
-        warnings.warn(
+        warn(
             f"{int(impossible.sum()):,} of {len(impossible):,} rows have evidence of probability zero, "
             f"the first is row {int(np.argmax(impossible))} (counting from 0); {network.nodes[target]!r} is "
-            f"predicted there without evidence: fit with prior='laplace' to leave nothing impossible",
-            BayescoutWarning,
-            stacklevel=4,
+            f"predicted there without evidence: fit with prior='laplace' to leave nothing impossible"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning
+from bayescout.errors import warn
 from bayescout.network.encode import Matched
 from bayescout.network.node import Array, Mask
 
@@ -100,12 +99,10 @@ def warn_impossible(network: Network, matched: Matched, rows: Array) -> None:
     if not len(found):
         return
     row = int(found[0])
-    warnings.warn(
+    warn(
         f"{len(found):,} of {len(rows):,} rows have probability zero, so the log-likelihood is minus "
         f"infinity; the first is row {row} (counting from 0){_culprit(network, matched, row)}: fit with "
-        f"prior='laplace' to leave nothing impossible, or use finite_total",
-        BayescoutWarning,
-        stacklevel=3,
+        f"prior='laplace' to leave nothing impossible, or use finite_total"
     )
 
 

@@ -6,7 +6,6 @@ All of them where there is room for their tables (`mixed_problem`), otherwise th
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, TooLargeError
+from bayescout.errors import TooLargeError, warn
 from bayescout.network import leading, weighting
 from bayescout.network.asking import AUTO, Way
 from bayescout.network.elimination import BATCH, Array
@@ -151,11 +150,9 @@ def possible_rows(problem: Problem, others: Sequence[Group]) -> NDArray[np.bool_
 def warn_estimate(problem: Problem, reason: TooLargeError) -> None:
     """Warn that the answer is an estimate, and why."""
     names = ", ".join(repr(problem.network.nodes[t]) for t in problem.targets)
-    warnings.warn(
+    warn(
         f"the answer for {names} is an estimate from {weighting.DRAWS:,} draws, as an exact one takes too "
-        f"much: {reason}",
-        BayescoutWarning,
-        stacklevel=3,
+        f"much: {reason}"
     )
 
 

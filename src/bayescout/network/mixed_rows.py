@@ -6,7 +6,6 @@ without empty cells, are posed as one problem per pattern of empty cells (`mixed
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
+from bayescout.errors import NetworkError, TooLargeError, warn
 from bayescout.network import weighting
 from bayescout.network.elimination import Array
 from bayescout.network.inference import distinct
@@ -84,12 +83,10 @@ def _by_row(network: Network, target: int, matched: Matched, of: Asked, width: i
     if wrong.any():
         alone = posed(network, (target,), {}, 1)
         found[wrong] = rows_answered(alone, of, width)[0][0]
-        warnings.warn(
+        warn(
             f"{int(wrong.sum()):,} of {matched.n_rows:,} rows have evidence of probability zero, "
             f"the first is row {int(np.argmax(wrong))} (counting from 0); {network.nodes[target]!r} is "
-            f"predicted there without evidence: fit with prior='laplace' to leave nothing impossible",
-            BayescoutWarning,
-            stacklevel=4,
+            f"predicted there without evidence: fit with prior='laplace' to leave nothing impossible"
         )
     return found
 
@@ -142,11 +139,9 @@ def _estimate_rows(
             worth = weighting.effective(cells.weights(), draws.counts)
             rough += int((worth < weighting.LEAST_EFFECTIVE).sum())
     if rough:
-        warnings.warn(
+        warn(
             f"{rough:,} of {problem.n_rows:,} rows have evidence so improbable that fewer than "
-            f"{weighting.LEAST_EFFECTIVE:.0f} draws bear on the estimate: it is rough there",
-            BayescoutWarning,
-            stacklevel=5,
+            f"{weighting.LEAST_EFFECTIVE:.0f} draws bear on the estimate: it is rough there"
         )
 
 

@@ -6,14 +6,13 @@ Evidence then fixes its variables, which cuts the rest into components.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescout.errors import BayescoutWarning
+from bayescout.errors import warn
 from bayescout.graph.labels import quoted
 from bayescout.graph.orders import reach
 from bayescout.network.elimination import BATCH, Factor, Scope
@@ -112,9 +111,7 @@ def warn_undefined(network: Network, nodes: Iterable[int], what: str) -> None:
     ):
         own = [n for n in involved if (network.distributions[n].states is not None) == is_discrete]
         if own:
-            warnings.warn(
+            warn(
                 f"{what} uses parent configurations of {quoted([network.dag.nodes[n] for n in own], 5)} that "
-                f"the data never showed; they are {taken}",
-                BayescoutWarning,
-                stacklevel=2,
+                f"the data never showed; they are {taken}"
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.errors import BayescoutWarning, NetworkError, TooLargeError
+from bayescout.errors import NetworkError, TooLargeError, warn
 from bayescout.network import calibration, inference
 from bayescout.network.asking import Way
 from bayescout.network.clusters import entries
@@ -71,12 +70,10 @@ def _warn_lost(found: Mapping[int, Array], n_rows: int) -> None:
     """Warn of the rows of impossible evidence."""
     lost = np.flatnonzero(np.any([np.isnan(own).any(axis=1) for own in found.values()], axis=0))
     if len(lost):
-        warnings.warn(
+        warn(
             f"{len(lost):,} of {n_rows:,} rows have evidence of probability zero, the first is row "
             f"{int(lost[0])} (counting from 0); their posteriors are NaN: fit with prior='laplace' to leave "
-            f"nothing impossible",
-            BayescoutWarning,
-            stacklevel=4,
+            f"nothing impossible"
         )
 
 
@@ -141,11 +138,9 @@ class _Estimated:
     def warn(self, n_rows: int) -> None:
         """Warn that some rows were estimated, and why."""
         if self.rows:
-            warnings.warn(
+            warn(
                 f"{self.rows:,} of {n_rows:,} rows are estimates (standard error at most {self.error:.2g}): "
-                f"{self.reason}; or refuse it by {setting('exact', True)}",
-                BayescoutWarning,
-                stacklevel=4,
+                f"{self.reason}; or refuse it by {setting('exact', True)}"
             )
 
 

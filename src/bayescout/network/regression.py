@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.data.table import Label, Table
-from bayescout.errors import BayescoutWarning, DataError
+from bayescout.errors import DataError, warn
 from bayescout.graph.labels import counted, quoted
 from bayescout.network.node import Array, Mask
 
@@ -130,22 +129,18 @@ def over_rows(values: Array, rows: NDArray[np.intp], weights: Array) -> tuple[fl
 def warn_collinear(label: Label, parents: Sequence[Label], configurations: int = 0) -> None:
     """Warn that the coefficients of a node are not unique, in some configurations if it has these."""
     where = f" in {counted(configurations, 'configuration')} of its discrete ones" if configurations else ""
-    warnings.warn(
+    warn(
         f"the parents {quoted(parents)} of {label!r} are collinear or constant in the data{where}, so "
-        f"its coefficients are not unique; those of least norm are taken: remove a redundant parent",
-        BayescoutWarning,
-        stacklevel=2,
+        f"its coefficients are not unique; those of least norm are taken: remove a redundant parent"
     )
 
 
 def warn_determined(certain: Sequence[Label], n_rows: int) -> None:
     """Warn of nodes without noise, if there are any."""
     if certain:
-        warnings.warn(
+        warn(
             f"{quoted(certain)} {'are' if len(certain) > 1 else 'is'} constant or determined by the parents "
-            f"in {n_rows:,} rows, so the variance is 0 and rows have no density",
-            BayescoutWarning,
-            stacklevel=2,
+            f"in {n_rows:,} rows, so the variance is 0 and rows have no density"
         )
 
 
@@ -153,18 +148,14 @@ def warn_pooled(label: Label, k: int, found: Fits) -> None:
     """Warn of configurations whose parameters come from the rows of all, if there are any."""
     if found.pooled:
         have = "has" if found.pooled == 1 else "have"
-        warnings.warn(
+        warn(
             f"{counted(found.pooled, 'configuration')} of the discrete parents of {label!r} {have} fewer "
             f"than {k + 2} rows; the regression over the rows of all configurations is taken there: merge "
-            f"states, or take parents away",
-            BayescoutWarning,
-            stacklevel=2,
+            f"states, or take parents away"
         )
     if found.level:
         have = "leaves" if found.level == 1 else "leave"
-        warnings.warn(
+        warn(
             f"{counted(found.level, 'configuration')} of the discrete parents of {label!r} {have} no "
-            f"variation to estimate a variance from; that of the regression over all rows is taken there",
-            BayescoutWarning,
-            stacklevel=2,
+            f"variation to estimate a variance from; that of the regression over all rows is taken there"
         )

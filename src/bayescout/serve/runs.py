@@ -29,8 +29,9 @@ ANSWERED_IN = 0.1
 SAVED_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 
-SHARED = ("id", "name", "search", "score_name", "prior", "settings", "seed", "state", "step", "score", "best", "bound",
-          "gap", "seconds", "stop_reason", "error", "knowledge", "commands", "strengths")  # fmt: skip
+SHARED = ("id", "name", "search", "score_name", "prior", "settings", "seed", "state", "step", "score",
+          "best", "bound", "gap", "seconds", "stop_reason", "error", "knowledge", "commands",
+          "strengths")  # fmt: skip
 
 
 def same_search(one: dict[str, Any] | None, other: dict[str, Any] | None) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 from bayescout.data.encode import as_table, column_names
 from bayescout.data.table import Table
-from bayescout.errors import BayescoutWarning, NetworkError
+from bayescout.errors import NetworkError, warn
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import is_hashable, quoted
 
@@ -51,9 +50,7 @@ def warn_unused_columns(dag: Dag, columns: Iterable[Label]) -> None:
     known = set(dag.nodes)
     unused = [name for name in columns if name not in known]
     if unused:
-        warnings.warn(
+        warn(
             f"{'columns' if len(unused) > 1 else 'column'} {quoted(unused)} of the data "
-            f"{'are' if len(unused) > 1 else 'is'} left out: the graph has no such node",
-            BayescoutWarning,
-            stacklevel=3,
+            f"{'are' if len(unused) > 1 else 'is'} left out: the graph has no such node"
         )

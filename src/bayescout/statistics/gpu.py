@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayescout.arrays import Ints
-from bayescout.errors import BayescoutWarning, MissingExtraError, SettingError
+from bayescout.errors import MissingExtraError, SettingError, warn
 from bayescout.statistics.sieve import Between, Sieve, Tile, Unit, ordered, products, slack
 
 log = logging.getLogger("bayescout")
@@ -259,11 +258,9 @@ class GpuSieve:
             yield from self.instead.counted(rows, runs, between)
 
     def _say(self, error: Exception) -> None:
-        warnings.warn(
+        warn(
             f"pairs are screened on the CPU, for {self.name} has too little memory ({error}); the answer is "
-            f"the same",
-            BayescoutWarning,
-            stacklevel=2,
+            f"the same"
         )
 
 

@@ -142,7 +142,7 @@ class Plan:
         self.about = AboutRows.of(declared.weights, declared.interventions, names)
         self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.about)
         self.names = chosen(names, declared.columns, self.about.columns, declared.drop)
-        self.marks = Marks(listed(declared.missing_values))
+        self.marks = Marks(listed(declared.missing_values), asked=declared.missing_values is not None)
         self.noted: set[Any] = set()
         seal = source.seal()
         for kind, noted in (

@@ -17,14 +17,13 @@ import json
 import os
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
 from bayescout.data.files import REPLACES_OPEN_FILES, atomic_write, check_regular, is_at, lock
-from bayescout.errors import BayescoutWarning, FormatError, SettingError
+from bayescout.errors import FormatError, SettingError, warn
 
 FORMAT, VERSION = "bayescout-checkpoint", 3
 BEGIN = f'{{"format":"{FORMAT}","version":{VERSION},'.encode()
@@ -218,10 +217,8 @@ class Checkpoint:
         self._warned = True
         if isinstance(error, OSError):
             error = FormatError(f"cannot be written: {error.strerror or error}", self.path)
-        warnings.warn(
-            f"{error}; the run goes on and tries again, but a kill now loses its steps from {self._steps} on",
-            BayescoutWarning,
-            stacklevel=5,  # where learn was called
+        warn(
+            f"{error}; the run goes on and tries again, but a kill now loses its steps from {self._steps} on"
         )
 
     # ---- the open file
