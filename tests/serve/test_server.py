@@ -285,6 +285,7 @@ def test_labels_and_names_are_only_text(tmp_path):
 @pytest.mark.parametrize("package", ["uvicorn", "starlette"])
 def test_a_missing_extra_says_the_pip_line(package, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bs, "serve", sys.modules.get("bayescout.serve"), raising=False)  # imported anew below
     for name in [name for name in sys.modules if name.startswith("bayescout.serve") or package in name]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

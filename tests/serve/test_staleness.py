@@ -143,7 +143,7 @@ def test_steps_read_while_a_run_goes_back_do_not_count_as_read_after_it(tmp_path
             assert len(steps()) == 3
             writer.cut(1)
             writer.now(graphs[0])
-            return {"config": {}, "settings": {}, "nodes": names, "score_name": "bic"}
+            return {"config": {}, "settings": {}, "nodes": names, "score_name": "bic", "prior": None}
 
     live = Live(SimpleNamespace(save=lambda run: None, on_described=lambda run: None), run)
     live.child = Process()
