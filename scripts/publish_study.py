@@ -139,6 +139,11 @@ def shortened(text, file):
     return [*shown, "", *rest]
 
 
+def spent(seconds):
+    """Processor time in words: seconds up to three minutes."""
+    return f"{seconds:.0f} seconds" if seconds < 180 else f"{seconds / 60:.0f} minutes"
+
+
 def how(declared, ran):
     versions = sorted({json.dumps(record.versions, sort_keys=True) for record in ran.records})
     settings = ", ".join(f"{name} = {value}" for name, value in declared["settings"].items())
@@ -148,7 +153,7 @@ def how(declared, ran):
         "",
         f"    bayescout experiment {declared['study']}",
         "",
-        f"{len(ran.records):,} runs, {len(ran.failures)} failed; {cpu / 60:.0f} minutes of processor time. "
+        f"{len(ran.records):,} runs, {len(ran.failures)} failed; {spent(cpu)} of processor time. "
         f"Settings: {settings}.",
         "",
         *(f"- {', '.join(f'{name} {value}' for name, value in json.loads(one).items())}" for one in versions),

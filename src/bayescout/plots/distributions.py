@@ -24,7 +24,7 @@ from bayescout.plots.charts import (
     panels,
     references,
 )
-from bayescout.plots.text import one_line, shortened
+from bayescout.plots.text import one_line, shortened, text_width
 from bayescout.plots.values import Boxes, Histograms, PointPanel, Points
 
 MAX_BINS = 40
@@ -32,6 +32,9 @@ SHIFTS = 16
 """Places that are tried for the first edge of a histogram, within a bar's width."""
 HEAVY = 0.01
 """Share of the values from which on a single value has mass, and no edge may stand at it."""
+
+LABEL_SIZE = 9.5
+"""Font size of labels along an axis, a little larger than drawn."""
 
 FEW_DECADES = 1.5
 """Range in decades up to which a logarithmic axis has ticks at 1, 2 and 5 of each."""
@@ -119,7 +122,7 @@ def draw_boxes(figure: Boxes) -> Any:
         entitled(drawn, figure.title)
         axes = drawn.subplots()
         lettered(axes, y_label=figure.y_label)
-        _draw_groups(axes, groups, [one_line(label) for label, _ in groups], places)
+        _draw_groups(axes, groups, [_in_lines(label) for label, _ in groups], places)
         references(axes, figure.references, upright=False)
     legend(drawn)
     return drawn
@@ -145,14 +148,24 @@ def _draw_groups(axes: Any, groups: list[Group], labels: list[str], places: dict
     else:
         empty(axes)
     names = [label if own else f"{label} (none)" for label, (_, own) in zip(labels, groups, strict=True)]
-    axes.set_xticks(range(1, len(labels) + 1), [shortened(name, 40) for name in names])
+    shown = ["\n".join(shortened(line, 40) for line in name.split("\n")) for name in names]
+    axes.set_xticks(range(1, len(labels) + 1), shown)
     axes.set_xlim(0.4, max(1, len(labels)) + 0.6)
     axes.grid(axis="x", visible=False)
     numbers(axes.yaxis)
-    if sum(len(label) for label in labels) > 11 * max(5, len(labels)) or len(labels) > 8:
+    widest = max((text_width(line, LABEL_SIZE) for name in shown for line in name.split("\n")), default=0.0)
+    columns = axes.get_subplotspec().get_gridspec().ncols
+    if widest > 0.9 * 72 * (axes.figure.get_figwidth() / columns - 1.0) / max(1, len(labels)):
+        axes.set_xticks(range(1, len(labels) + 1), [" ".join(name.split("\n")) for name in shown])
         axes.tick_params(axis="x", rotation=35)
         for tick in axes.get_xticklabels():
             tick.set(ha="right", rotation_mode="anchor")
+
+
+def _in_lines(label: str) -> str:
+    """A label of one line or two, each without line breaks of its own."""
+    first, _, second = label.partition("\n")
+    return "\n".join(one_line(part) for part in (first, second) if part.strip())
 
 
 def _draw_boxes(axes: Any, groups: list[Group], places: dict[str, int]) -> None:

@@ -204,7 +204,7 @@ class _Tile:
 
 
 def _draw_drawings(figure: Drawings) -> Any:
-    """Draw graphs in rows at one scale, each with its caption above."""
+    """Draw graphs in rows at one scale, each with its caption above, in the middle of the figure."""
     drawings = [_drawn(graph) for graph in figure.graphs]
     points = _points(drawings)
     rows: list[list[_Tile]] = [[]]
@@ -214,12 +214,13 @@ def _draw_drawings(figure: Drawings) -> Any:
             rows.append([])
         rows[-1].append(tile)
     heights = [max((tile.height for tile in row), default=0.3) for row in rows]
-    width = max([LEAST_WIDTH, *(sum(tile.width for tile in row) for row in rows)])
+    widest = max(sum(tile.width for tile in row) for row in rows)
+    width = max(LEAST_WIDTH, widest)
     top = sum(heights)
     drawn = new_figure(width, top + TITLE)
     drawn.suptitle(one_line(figure.title), y=1 - 0.12 / (top + TITLE), va="top", **TITLE_STYLE)
     for row, height in zip(rows, heights, strict=True):
-        left = 0.0
+        left = (width - widest) / 2
         for tile in row:
             tile.put(drawn, left, top)
             left += tile.width

@@ -12,6 +12,9 @@ from bayescout.experiments.records import Record, Records, mean
 from bayescout.experiments.tools import network_of
 from bayescout.plots.values import Boxes, Drawings, Lines, Panel, PointPanel, Points, Series
 
+FAR = 3.0
+"""How many times as far from the scores as they are apart the generating network's is still drawn."""
+
 
 def followed(view: View) -> str:
     """The network whose runs the document follows, or the last if it was not run."""
@@ -58,13 +61,26 @@ def final_scores(view: View, network: str, by: str, order: str) -> Boxes:
     own = tuple(score - reference for score in view.scores(network, by, order, K2))
     groups.append(("K2\neach order" if order == "none" else K2, own))
     known = "with the order" if order == "given" else "without an order"
+    line, note = _line_at_zero([value for _, values in groups for value in values])
     return Boxes(
         f"final-{network}-{by}-{order}",
         f"Final scores on {network} {known}: {SCORE_TITLES[by]}",
         f"{SCORE_TITLES[by]} less the generating network's",
         tuple(groups),
-        (("generating network", 0.0),),
+        line,
+        note,
     )
+
+
+def _line_at_zero(values: list[float]) -> tuple[tuple[tuple[str, float], ...], str]:
+    """The line at the generating network's score; a note instead where it would squash the boxes."""
+    low, high = min(values), max(values)
+    nearest = low if low > 0 else -high
+    if nearest <= FAR * (high - low):
+        return (("generating network", 0.0),), ""
+    side = "above" if low > 0 else "below"
+    said = f"every score is {nearest:,.0f} or more {side}"
+    return (), f"The generating network's own score, at 0, is not drawn: {said}."
 
 
 def agreement(view: View) -> Points | None:

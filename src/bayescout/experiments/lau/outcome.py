@@ -84,7 +84,8 @@ def _effort(view: View) -> Section:
 
 def _progress(view: View) -> Section:
     own = tuple(figures.by_iteration(view, name, score) for name in NAMES for score in (CORRECTED, BD))
-    return Section("Scores by iteration", "Every run as a thin line, and their mean.", (), own)
+    own_tables = (tables.starts(view), tables.by_iteration(view))
+    return Section("Scores by iteration", "Every run as a thin line, and their mean.", own_tables, own)
 
 
 def _sizes(view: View) -> Section:

@@ -6,10 +6,12 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import mean
 from typing import TYPE_CHECKING
 
 from bayescout.experiments.lau import data as sets
 from bayescout.experiments.lau.names import CLIMB, STARTS
+from bayescout.experiments.parts import held
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.study import Declared
 from bayescout.graph.dag import Dag
@@ -67,6 +69,15 @@ class View:
     def reference(self, name: str) -> Dag | None:
         return sets.reference_of(self.data[name])
 
+    def first_scores(self, name: str, start: str) -> list[float]:
+        """The scores at which first ascents with corrected BIC begin."""
+        return [record.measures["trace"]["score"][0] for record in self.climbs(name, start=start)]
+
+    def mean_scores(self, name: str, start: str) -> list[float]:
+        """Their mean score after each iteration; a run that has ended stays at its final score."""
+        traces = [record.measures["trace"]["score"] for record in self.climbs(name, start=start)]
+        return [mean(scores) for scores in zip(*held(traces), strict=True)]
+
     def best(self, name: str, score: str) -> float:
         """The best score that any run of the study found."""
         return max(self.of(name, score=score).numbers("score"))
@@ -75,6 +86,12 @@ class View:
         """The number of these records that reached the best score."""
         best = self.best(name, score)
         return sum(found > best - EQUAL for found in records.numbers("score"))
+
+    def at_class(self, name: str, score: str, records: Records) -> int:
+        """The number of these records that end in a graph equivalent to the best one."""
+        best = max(self.of(name, score=score), key=lambda record: record.measures["score"]).dag
+        known = {dag: dag.equivalent(best) for dag in {record.dag for record in records}}
+        return sum(known[record.dag] for record in records)
 
     def maxima(self, name: str, score: str) -> list[Maximum]:
         """The distinct graphs that first ascents ended in, the best first."""
