@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import warnings
@@ -12,6 +13,7 @@ import bayescout as bs
 from bayescout.errors import BayescoutError, GraphError, KnowledgeError, SettingError, UnknownNameError
 from bayescout.formats import FORMATS, read_network, read_structure
 from bayescout.serve import asking, cards, columns, comparing, costs, known, sharing, strengths, views
+from bayescout.serve.nearest import nearest_dag
 from bayescout.serve.subject import Kept
 from bayescout.serve.workbench import catalogue, formats
 
@@ -281,16 +283,40 @@ def test_an_estimate_is_of_a_trial(asia, search, monkeypatch):
 # ---- strengths, comparison, sharing
 
 
-def test_strengths_are_those_of_the_bootstrap(asia):
+def test_strengths_are_those_of_the_bootstrap(asia, tmp_path):
     result, subject, path = asia
     told = []
-    found = strengths.strengths({**subject, "runs": 4}, lambda **now: told.append((now["done"], now["of"])))
-    same = bs.bootstrap(path, 4, "hill-climb", "bdeu", knowledge=result.settings.knowledge)
+    found = strengths.strengths({**subject, "runs": 6}, lambda **now: told.append((now["done"], now["of"])))
+    same = bs.bootstrap(path, 6, "hill-climb", "bdeu", knowledge=result.settings.knowledge)
     assert [tuple(arc) for arc in found["arcs"]] == [tuple(one) for one in same.table()]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert [tuple(arc) for arc in found["averaged"]] == list(same.averaged().arcs())
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert told == [(i, 6) for i in range(1, 7)]
+    kept = tmp_path / "strengths.json"
+    kept.write_text(json.dumps(found))
+    for threshold in [0, *sorted({arc[2] for arc in found["arcs"]}), 0.42]:
+        values = {"strengths": str(kept), "nodes": subject["nodes"], "threshold": threshold}
+        drawn = strengths.averaged(values, nobody)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert [tuple(arc) for arc in drawn["averaged"]] == list(same.averaged(threshold).arcs())
+        assert [tuple(arc) for arc in drawn["left_out"]] == list(same.left_out(threshold))
+    with pytest.raises(bs.errors.SettingError, match="threshold"):
+        strengths.averaged({**values, "threshold": float("nan")}, nobody)
+
+
+def test_a_price_counts_what_lies_beyond_a_climb_from_the_graph_that_holds(asia):
+    """The shown graph is allowed without the piece, so that its score is a bound for the price."""
+    _, subject, path = asia
+    table = bs.read_table(path)
+    found = bs.learn(table, "hill-climb", "bdeu")
+    for parent, child in found.dag.arcs():
+        text = f"require {child} -> {parent}\n"
+        plain = {**subject, "settings": found.settings.to_json(), "nodes": list(map(str, found.dag.nodes))}
+        arcs = [[p, c] for c, own in enumerate(found.dag.parents) for p in own]
+        (told,) = costs.prices({**plain, "arcs": arcs, "knowledge": text}, nobody)
+        near = nearest_dag(found.dag, bs.Knowledge.parse(text), table, "bdeu")
+        known = bs.Knowledge.parse(text)
+        held = bs.learn(table, "hill-climb", "bdeu", knowledge=known, start=near)
+        assert told["price"] >= found.score - held.score - 1e-6
 
 
 def test_graphs_are_compared_pair_by_pair(asia):

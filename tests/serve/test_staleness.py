@@ -103,14 +103,14 @@ def test_strengths_are_of_the_search_that_the_run_has_now(tmp_path):
     plan = {"search": "tabu", "score_name": "bic", "start": "empty"}
     run = Run(**RUN, plan=plan)
     bench = SimpleNamespace(project=SimpleNamespace(run_folder=lambda number: tmp_path))
-    found = {"arcs": [["a", "b", 1.0, 1.0]], "averaged": [], "done": 5, "of": 5, "settings": plan}
+    found = {"arcs": [["a", "b", 1.0, 1.0]], "done": 5, "of": 5, "settings": plan}
     (tmp_path / "strengths.json").write_text(json.dumps(found))
     assert Strengths(bench).found(run)["arcs"] == found["arcs"]
     run.plan = plan | {"start": "given"}  # goes on from a graph: the bootstrap begins anew all the same
     assert Strengths(bench).shown(run)["arcs"] == found["arcs"]
     run.plan = plan | {"score_name": "bdeu"}
     assert Strengths(bench).found(run) is None
-    assert Strengths(bench).shown(run) == {"arcs": [], "averaged": [], "done": 0, "of": 0}
+    assert Strengths(bench).shown(run) == {"arcs": [], "done": 0, "of": 0}
 
 
 def test_a_page_is_written_from_the_saved_result_only_under_the_same_settings(project, tmp_path):

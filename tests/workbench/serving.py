@@ -127,3 +127,9 @@ class Person:
         moves += [{"x": x, "y": y} for x, y in stops]
         moves[-1]["release"] = True
         self.browser.pointer(*moves)
+
+    def twice(self, place):
+        """A double click."""
+        x, y = place
+        press = {"x": x, "y": y, "press": True, "release": True}
+        self.browser.pointer(press, press)

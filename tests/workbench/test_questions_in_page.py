@@ -147,6 +147,45 @@ def test_a_person_asks(chromium, tmp_path):
     chromium.until("document.querySelectorAll('.chip').length === 2")
 
 
+def test_answers_are_compared_with_a_base(chromium, tmp_path):
+    """Findings become what the next ones are compared with; beside each share its difference, or its lift."""
+    result = asia()
+    model = result.fit()
+    result.report(tmp_path / "asia.html")
+    chromium.open(tmp_path / "asia.html")
+    chromium.size(1280, 720)
+    chromium.click("#tab-whatif")
+    chromium.until("document.querySelectorAll('.monitor').length === 8")
+    lung, xray, dysp = (result.dag.index(name) for name in ("lung", "xray", "dysp"))
+    first, second = model.states[lung][0], model.states[xray][1]
+    chromium.click(f'.state-row[data-variable="{lung}"][data-state="0"]')
+    chromium.until("document.querySelector('#as-base')")
+    chromium.click("#as-base")
+    chromium.until("document.querySelector('#base')")
+    assert f"lung = {first}" in chromium.text("#base")
+    beside = (
+        f"[...document.querySelectorAll('[data-monitor=\"{dysp}\"] .difference')].map(e => e.textContent)"
+    )
+    assert set(chromium.run(f"return {beside}")) == {""}
+    row = f'.state-row[data-variable="{xray}"][data-state="1"]'
+    chromium.run("document.querySelector(arguments[0]).click()", row)
+    chromium.until(f"document.querySelector('{row}').classList.contains('observed')")
+    given = {"lung": first, "xray": second}
+    before, after = ([p for _, p in model.marginals(e)["dysp"].rows()] for e in ({"lung": first}, given))
+    said = [f"{100 * (q - p):+.1f}".replace("-", "−") for p, q in zip(before, after, strict=True)]
+    assert chromium.run(f"return {beside}") == [
+        "" if abs(q - p) < 0.0005 else words for p, q, words in zip(before, after, said, strict=True)
+    ]
+    chromium.click('.beside input[value="lift"] + span')
+    lifts = [f"×{q / p:.2f}" for p, q in zip(before, after, strict=True)]
+    assert chromium.run(f"return {beside}") == [
+        "" if abs(q - p) < 0.0005 else words for p, q, words in zip(before, after, lifts, strict=True)
+    ]
+    chromium.click("#base .chip")
+    chromium.until("!document.querySelector('#base')")
+    assert chromium.text(".chips").count("xray") == 1
+
+
 NUMBERS = """
 const [observe, act, target] = arguments;
 const question = {observe: new Map(observe), act: new Map(act), rule: new Map(), target};

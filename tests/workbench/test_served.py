@@ -16,6 +16,15 @@ CHOOSE = """
 const i = served.app.net.index, [kind, a, b] = arguments;
 return served.app.choose({[kind]: [i.get(a), i.get(b)]});
 """
+ON_ARC = """
+const {drawing, net} = served.app, [a, b] = arguments.map((name) => net.index.get(name));
+const own = document.querySelectorAll('#graph .arc')[drawing.list.findIndex((l) => l.a === a && l.b === b)];
+const line = own.querySelector('.line'), matrix = line.getScreenCTM();
+for (const share of [0.5, 0.3, 0.7, 0.2, 0.8]) {
+  const {x, y} = line.getPointAtLength(line.getTotalLength() * share).matrixTransform(matrix);
+  if (own.contains(document.elementFromPoint(x, y))) return [x, y];
+}
+"""
 TURN = "[...document.querySelectorAll('#panel button')].find(b => b.textContent === 'Turn it round')"
 MIDDLE = """
 const box = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -167,6 +176,23 @@ def test_an_arc_is_turned_within_its_class(searched, learned):
     turned = bs.Dag.from_arcs(sorted(searched.arcs()), nodes=learned.dag.nodes)
     assert turned.cpdag() == learned.cpdag
     assert searched.run("return served.source.run.best") == pytest.approx(score)
+    searched.until("served.app.history.past.length === 1")
+    searched.run("served.app.history.undo()")
+    back = f"served.app.net.names[a] === '{parent}' && served.app.net.names[b] === '{child}'"
+    searched.until(f"served.source.net.dag.some(([a, b]) => {back}) && !served.fetching")
+    searched.twice(searched.run(ON_ARC, parent, child))
+    searched.until(f"served.source.net.dag.some(([a, b]) => {there})")
+
+
+def test_a_run_goes_on_under_another_score(searched, learned):
+    searched.choose("#score-name", "bdeu")
+    searched.click("#use-score")
+    searched.until("served.source.run.score_name === 'bdeu' && served.source.run.state === 'paused'")
+    searched.click("#play")
+    searched.ended()
+    on = bs.learn(learned.table, "hill-climb", "bdeu", start=learned.dag)
+    assert searched.arcs() == set(on.dag.arcs())
+    assert searched.run("return served.source.run.best") == pytest.approx(on.score)
 
 
 def test_knowledge_is_drawn_priced_and_contradicted(searched, asia):
@@ -225,6 +251,20 @@ def test_strengths_are_drawn_as_ink(searched):
     assert faint >= 0
     widths = searched.run("return served.app.drawing.list.map(l => l.width)")
     assert all(0.7 <= width <= 5.0 for width in widths)
+    found = searched.run("return served.app.store.state.strengths")
+    pairs = {frozenset(arc[:2]): arc[2] for arc in found["arcs"]}
+    searched.put("#threshold", "0.4")
+    sure = sum(share > 0.4 for share in pairs.values())
+    assert searched.text("#threshold-note").startswith(f"{sure} of {len(pairs)} joined pairs")
+    searched.click("#averaged")
+    searched.until("Boolean(served.app.store.state.averaged)")
+    drawn = searched.arcs()
+    assert {frozenset(arc) for arc in drawn} <= {pair for pair, share in pairs.items() if share > 0.4}
+    bs.Dag.from_arcs(sorted(drawn))  # refuses a cycle
+    searched.click("#open-averaged")
+    searched.until("served.source.run.name.startsWith('averaged')")
+    searched.ended()
+    assert searched.arcs() == drawn
 
 
 def test_networks_are_compared_with_the_truth(searched, learned):

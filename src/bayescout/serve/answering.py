@@ -27,6 +27,7 @@ JOBS: dict[str, Callable[[dict[str, Any], Tell], Any]] = {
     "commands": sharing.commands,
     "export": sharing.export,
     "strengths": strengths.strengths,
+    "averaged": strengths.averaged,
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -123,6 +124,8 @@ class Addresses:
             ("POST", run + "/turn", self.turn),
             ("POST", run + "/strengths", self.begin_strengths),
             ("GET", run + "/strengths", self.strengths),
+            ("GET", run + "/averaged", self.averaged),
+            ("POST", run + "/averaged", self.open_averaged),
             ("GET", run + "/export", self.export),
             ("POST", run + "/ask", self.ask),
             ("POST", run + "/{action}", self.act),
@@ -243,7 +246,8 @@ class Addresses:
         elif action in ("step", "back"):
             await runs.act(run, action, steps=_steps(asked))
         elif action == "change":
-            await runs.finish(run, "change", knowledge=asked.get("knowledge"), score=asked.get("score"))
+            changed = {name: asked.get(name) for name in ("knowledge", "score", "structure_prior")}
+            await runs.finish(run, "change", **changed)
         else:
             raise HTTPException(404, f"a run has no action {action!r}")
         return Json(run.shown())
@@ -259,6 +263,13 @@ class Addresses:
 
     async def strengths(self, request: Request) -> Response:
         return Json(self.bench.strong.shown(self.run(request)))
+
+    async def averaged(self, request: Request) -> Response:
+        return Json(await self.bench.strong.averaged(self.run(request), _threshold(request.query_params)))
+
+    async def open_averaged(self, request: Request) -> Response:
+        asked = await body_of(request)
+        return Json((await self.bench.open_averaged(self.run(request), asked.get("threshold"))).shown())
 
     async def export(self, request: Request) -> Response:
         path = await self.bench.export(self.run(request), request.query_params.get("format", "html"))
@@ -277,6 +288,14 @@ class Addresses:
         return Json(
             await self.bench.about("ask", self.run(request), **{key: asked.get(key) for key in known})
         )
+
+
+def _threshold(query: QueryParams) -> float:
+    text = query.get("threshold", "")
+    try:
+        return float(text)
+    except ValueError:
+        raise HTTPException(400, f"threshold is a number from 0 to 1, not {text!r}") from None
 
 
 def _steps(asked: dict[str, Any]) -> int:

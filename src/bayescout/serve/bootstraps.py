@@ -40,10 +40,18 @@ class Strengths:
 
     def shown(self, run: Run) -> dict[str, Any]:
         """The strengths, or how far they have come."""
-        nothing = {"arcs": [], "averaged": [], "done": 0, "of": 0}
+        nothing = {"arcs": [], "done": 0, "of": 0}
         standing = self._standing.get(run.id, {})
         known = self.found(run) or ({} if "arcs" in standing else standing)
         return nothing | {name: value for name, value in known.items() if name != "settings"}
+
+    async def averaged(self, run: Run, threshold: Any) -> dict[str, Any]:
+        """The network of the arcs above a threshold, and the arcs that would close a cycle in it."""
+        if self.found(run) is None:
+            raise SettingError("there are no strengths of this run yet: bootstrap it first")
+        values = {"strengths": str(self._file(run)), "nodes": run.nodes, "threshold": threshold}
+        found: dict[str, Any] = await self.bench.quick.call("averaged", **values)
+        return found
 
     async def begin(self, run: Run, runs: int, max_time: float | None) -> dict[str, Any]:
         """Start a bootstrap; events tell how far it has come."""

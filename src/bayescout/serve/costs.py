@@ -93,7 +93,8 @@ def estimate(values: dict[str, Any], _: Any) -> dict[str, Any]:
 def prices(values: dict[str, Any], _: Any) -> list[dict[str, Any]]:
     """What the score loses by holding to each piece of the knowledge while the others are kept.
 
-    Both graphs are found by greedy climbing: from this graph, and from there without the piece.
+    The graph that holds to all of it is climbed to from this one. Without a piece the better of two climbs
+    counts: from there, and from this graph, which may be worth more than what is near the other.
     """
     subject = Subject.of(values)
     known = Knowledge.parse(values["knowledge"], named_in(subject.table.names))
@@ -136,9 +137,12 @@ class Priced:
             raise SettingError("the score of this run was one of your own; prices need one by name")
         self.table = subject.scored
         self.score, self.prior = settings.made_score(), settings.made_prior()
-        self.known = known
-        near = nearest_dag(subject.result.dag, known, self.table, self.score)
-        self.held = self._climbed(near, known)
+        self.own = subject.result.dag
+        self.held = self._climbed(self._near(known), known)
+
+    def _near(self, known: Knowledge) -> Dag:
+        """The graph nearest to this one that keeps the knowledge."""
+        return nearest_dag(self.own, known, self.table, self.score)
 
     def _climbed(self, start: Dag, known: Knowledge) -> Dag:
         found = learn(
@@ -149,6 +153,6 @@ class Priced:
     def price(self, without: Knowledge) -> float:
         """Both graphs are scored without the piece, so that a belief is not counted for itself."""
         scorer = bind(self.score, self.table, prior=family_prior(self.prior, self.table.names, without))
-        free = self._climbed(self.held, without)
-        one, other = (total(scorer, dag.reordered(self.table.names)) for dag in (free, self.held))
-        return max(0.0, one - other)
+        free = [self._climbed(start, without) for start in (self.held, self._near(without))]
+        *ones, other = (total(scorer, dag.reordered(self.table.names)) for dag in (*free, self.held))
+        return max(0.0, max(ones) - other)

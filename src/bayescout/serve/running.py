@@ -314,7 +314,8 @@ class Work:
     def change(self, message: dict[str, Any]) -> None:
         """Go on under other knowledge, with another score or from another graph: as another session.
 
-        Its first graph is the one in hand, or the nearest one that keeps the knowledge.
+        A score comes with its structure prior, the usual one if none is named. The first graph is the one in
+        hand, or the nearest one that keeps the knowledge.
         """
         knowledge, score, arcs = message.get("knowledge"), message.get("score"), message.get("arcs")
         if not self.begun:
@@ -333,7 +334,7 @@ class Work:
             start = sorted(_arcs(near))
             changed["knowledge"] = knowledge
         if score is not None:
-            changed["score"] = score
+            changed |= {"score": score, "structure_prior": message.get("structure_prior")}
         before = self.config, self.session, self.base, self.base_seconds
         self.config = {**self.config, **changed, "start": start}
         self.base, self.base_seconds = changed["base"], changed["base_seconds"]

@@ -143,6 +143,21 @@ class Workbench:
         await self.runs.act(run, "play" if asked.get("play", True) else "begin", pace=asked.get("pace"))
         return run
 
+    async def open_averaged(self, run: Run, threshold: Any) -> Run:
+        """The averaged network of a bootstrap as a run that has ended with it, scored as the run is."""
+        found = await self.strong.averaged(run, threshold)
+        place = {name: i for i, name in enumerate(run.nodes)}
+        arcs = [[place[a], place[b]] for a, b in found["averaged"]]
+        asked: dict[str, Any] = {"search": "hill-climb", "max_steps": 0, "knowledge": run.knowledge}
+        asked |= {one: run.config.get(one) for one in ("score", "structure_prior", "seed")}
+        config = self.config(asked) | {"start": arcs}
+        if config["fingerprint"] != run.data:
+            raise SettingError("the project has other data now than this run was learned from")
+        made = self.runs.create(config, f"averaged {run.name} at {threshold:g}", self.names())
+        self.hub.send({"type": "run", "run": made.shown()})
+        await self.runs.act(made, "play")
+        return made
+
     def config(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The settings of a run, checked as far as can be without its data."""
         search = asked.get("search") or "auto"

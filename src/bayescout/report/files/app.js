@@ -7,9 +7,10 @@ import { around, squeezed, withBoxes, withRoom } from "./network.js";
 import { Panel } from "./panel.js";
 import { History, createStore } from "./store.js";
 import { legendOf, noteOf } from "./words.js";
-import { WhatIf, barsInBoxes, evidenceOf, noQuestion } from "./whatif.js";
+import { WhatIf, barsInBoxes, evidenceOf, linesInBox, noQuestion } from "./whatif.js";
 
 const MOST_WITH_BARS = 60;
+const LEAST_WITH_BARS = 0.6, READ_WITH_BARS = 0.8;
 
 export class App {
   constructor(root, source) {
@@ -17,7 +18,7 @@ export class App {
     this.source = source;
     this.store = createStore({
       net: source.net || null, view: "dag", selected: {}, question: noQuestion(), answer: null, focus: null, tab: "details",
-      tool: "select", knowledge: null, cycle: null, strengths: null, threshold: 0.5, averaged: false, compared: null, replay: null, boxes: false, note: "",
+      tool: "select", knowledge: null, cycle: null, strengths: null, threshold: 0.5, averaged: null, compared: null, replay: null, boxes: false, note: "",
     });
     this.history = new History(() => this.said("history"));
     this.build();
@@ -50,6 +51,7 @@ export class App {
       chosen: (what) => this.choose(what),
       moved: (before, after) => this.moved(before, after),
       linked: (from, to) => this.act(this.store.state.tool, from, to),
+      turned: (from, to) => this.act("turn", from, to),
     });
     const bar = element("div", { class: "toolbar", role: "toolbar", "aria-label": "The drawing" }, this.views, this.tools, this.search());
     this.stage = element("div", { class: "stage" }, bar, this.note, element("div", { class: "sheet" }, this.graph, this.drawing.map), element("div", { class: "under" }, this.legend, zoomButtons(this.drawing)));
@@ -179,11 +181,25 @@ export class App {
     if (!drawing.painter || !net) return;
     const on = boxes && answer?.marginals && net.names.length <= MOST_WITH_BARS;
     drawing.movable = !on;
-    const rows = (i) => (Array.isArray(answer?.marginals?.[i]) ? this.source.states(i).length : answer?.marginals?.[i] ? 3 : 0);
-    if (on && this.roomy !== net) drawing.show(withRoom(net, rows), true);
-    if (!on && this.roomy) drawing.show(net, true);
+    if (on && this.roomy !== net) this.roomier(withRoom(net, (i) => linesInBox(answer.marginals[i])));
+    if (!on && this.roomy) {
+      drawing.show(net, true);
+      drawing.fit();
+    }
     this.roomy = on ? net : null;
     drawing.painter.fill(on ? barsInBoxes(drawing.net, answer, (i) => this.source.states(i), (...about) => this.whatif.ask(...about)) : null);
+  }
+
+  /** Show boxes with room for bars: all of them, or near the one picked out as large as can be read. */
+  roomier(net) {
+    const { drawing } = this, { selected, question } = this.store.state, first = !this.roomy;
+    drawing.show(net, !first);
+    if (!first) return;
+    drawing.fit();
+    if (drawing.place.scale >= LEAST_WITH_BARS) return;
+    const near = selected.node ?? selected.arc?.[1] ?? evidenceOf(question).keys().next().value ?? 0;
+    drawing.look(near, READ_WITH_BARS);
+    drawing.map.hidden = false;
   }
 
   /** Let the drawing glide to new places, unless its boxes hold bars. */

@@ -35,20 +35,16 @@ export function linesCompared(compared, index) {
 
 export const SIGNS = { "->": "→", "<-": "←", "--": "–" };
 
-/** Lines as wide as their strength: an arc below the threshold is left out or faint. */
+/** Strong enough for a threshold: what every graph has always is. */
+export const isAbove = (share, threshold) => share > threshold || share === 1;
+
+/** Lines as wide as their strength, faint below the threshold; or those of the averaged network. */
 export function linesByStrength(lines, strengths, threshold, averaged, index) {
-  const share = new Map(strengths.arcs.map(([a, b, adjacent, way]) => [`${index.get(a)},${index.get(b)}`, [adjacent, way]]));
-  const found = (a, b) => share.get(`${a},${b}`) || share.get(`${b},${a}`) || [0, 0];
-  let shown = lines;
-  if (averaged) {
-    shown = strengths.arcs.filter(([, , adjacent]) => adjacent >= threshold).map(([a, b, , way]) => {
-      const [i, j] = [index.get(a), index.get(b)];
-      return way >= 0.5 ? line(i, j) : line(j, i);
-    });
-  }
+  const shares = new Map(strengths.arcs.map(([a, b, adjacent]) => [`${index.get(a)},${index.get(b)}`, adjacent]));
+  const shown = averaged ? averaged.map(([a, b]) => line(index.get(a), index.get(b))) : lines;
   return shown.map((one) => {
-    const [adjacent] = found(one.a, one.b);
-    return { ...one, share: adjacent, width: 0.7 + 4.3 * adjacent ** 1.5, faint: adjacent < threshold };
+    const share = shares.get(`${one.a},${one.b}`) || 0;
+    return { ...one, share, width: 0.7 + 4.3 * share ** 1.5, faint: !isAbove(share, threshold) };
   });
 }
 

@@ -10,7 +10,7 @@ const MOST_IN_SVG = 150;
 const LEAST_HIGH = 0.75;
 
 export class Drawing {
-  /** `on` holds chosen(what), moved(before, after), linked(from, to), and may lack any. */
+  /** `on` holds chosen(what), moved(before, after), linked(from, to), turned(from, to), and may lack any. */
   constructor(holder, on) {
     this.holder = holder;
     this.on = on;
@@ -183,6 +183,17 @@ export class Drawing {
     this.fitted = false;
   }
 
+  /** Bring a node to the middle at a scale, as far as the drawing reaches there. */
+  look(node, scale) {
+    const { width, height } = this.room(), [left, top, right, bottom] = extent(this.net), [x, y] = this.net.boxes[node];
+    const within = (at, room, from, to) => {
+      const [least, most] = [room - (to + 12) * scale, -(from - 12) * scale];
+      return least > most ? (least + most) / 2 : Math.min(most, Math.max(least, at));
+    };
+    this.put(within(width / 2 - x * scale, width, left, right), within(height / 2 - y * scale, height, top, bottom), scale);
+    this.fitted = false;
+  }
+
   resized() {
     if (!this.net) return;
     this.painter.resize();
@@ -264,6 +275,10 @@ export class Drawing {
     }
     this.holder.addEventListener("click", (event) => {
       if (travelled <= 4 && this.painter) this.clicked(event);
+    });
+    this.holder.addEventListener("dblclick", (event) => {
+      const { arc } = travelled <= 4 && this.painter ? this.painter.pick(event) : {};
+      if (arc) this.on.turned?.(...arc);
     });
   }
 

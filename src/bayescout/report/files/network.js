@@ -44,9 +44,9 @@ export function squeezed(net, by) {
   return { ...net, boxes, routes };
 }
 
-const ROW = 15, GAP = 22;
+const ROW = 15, GAP = 22, BESIDE = 12, SPREAD = 1.25;
 
-/** The same net with boxes that have room for bars of their states: rows further apart, columns as far as needed. */
+/** The same net with boxes that have room for bars of their states: rows further apart, and within a row no further than needed. */
 export function withRoom(net, lines) {
   const sizes = net.boxes.map(([, , w], i) => (lines(i) ? [Math.max(w, 132), 27 + ROW * lines(i)] : [w, 26]));
   const order = net.names.map((_, i) => i).sort((a, b) => net.boxes[a][1] - net.boxes[b][1] || net.boxes[a][0] - net.boxes[b][0]);
@@ -56,21 +56,32 @@ export function withRoom(net, lines) {
     if (last && Math.abs(net.boxes[last[0]][1] - net.boxes[i][1]) < 14) last.push(i);
     else rows.push([i]);
   }
-  let wider = 1, y = 0;
-  for (const row of rows) {
-    row.sort((a, b) => net.boxes[a][0] - net.boxes[b][0]);
-    row.slice(1).forEach((i, k) => {
-      const j = row[k], apart = net.boxes[i][0] - net.boxes[j][0];
-      if (apart > 0) wider = Math.max(wider, Math.min(4, ((sizes[i][0] + sizes[j][0]) / 2 + 14) / apart));
-    });
-  }
   const boxes = [];
+  let y = 0;
   for (const row of rows) {
+    row.sort((a, b) => net.boxes[a][0] - net.boxes[b][0] || a - b);
     const high = Math.max(...row.map((i) => sizes[i][1]));
-    for (const i of row) boxes[i] = [net.boxes[i][0] * wider, y + high / 2, ...sizes[i]];
+    const middles = apart(row.map((i) => net.boxes[i][0] * SPREAD), row.map((i) => sizes[i][0] + BESIDE));
+    row.forEach((i, k) => { boxes[i] = [middles[k], y + high / 2, ...sizes[i]]; });
     y += high + GAP;
   }
   return { ...net, boxes, routes: new Map() };
+}
+
+/** The places nearest to those wanted, which rise, at which things of these widths do not overlap. */
+function apart(wanted, widths) {
+  const before = [0];
+  widths.slice(1).forEach((w, k) => before.push(before[k] + (w + widths[k]) / 2));
+  const blocks = []; // least squares: neighbours that would overlap move as one
+  wanted.forEach((x, k) => {
+    blocks.push({ sum: x - before[k], count: 1 });
+    while (blocks.length > 1 && blocks.at(-1).sum / blocks.at(-1).count < blocks.at(-2).sum / blocks.at(-2).count) {
+      const { sum, count } = blocks.pop(), last = blocks.at(-1);
+      last.sum += sum;
+      last.count += count;
+    }
+  });
+  return blocks.flatMap(({ sum, count }) => Array(count).fill(sum / count)).map((x, k) => x + before[k]);
 }
 
 export function shortened(name) {

@@ -114,7 +114,7 @@ export class Panel {
     const without = card.remove === null
       ? element("p", {}, card.refused?.remove || "It cannot be left out.")
       : element("p", {}, "Without this arc the score ", change(card.remove), weighed(card, "remove"), ".");
-    const turned = element("p", {}, "Turned round, ");
+    const turned = element("p", {}, "Turned round alone, ");
     if (card.cycle) turned.append(`it would close the cycle ${card.cycle.join(" → ")}.`);
     else if (card.reverse === null) turned.append(card.refused?.reverse || "it is not possible.");
     else turned.append("the score ", change(card.reverse), weighed(card, "reverse"), ".");
@@ -135,7 +135,7 @@ export class Panel {
   /** What can be done with an arc: turn it within its class, require it, forbid it. */
   actions(card) {
     const { a, b } = card, made = [];
-    if (card.turn) made.push(button("Turn it round", () => this.app.act("turn", a, b), { title: "Another network of the same class, which implies the same independences (T)" }));
+    if (card.turn) made.push(button("Turn it round", () => this.app.act("turn", a, b), { title: "Another network of the same class, which implies the same independences (T, or a double click on the arc)" }));
     if (this.app.steers) {
       made.push(button("Require", () => this.app.act("require", a, b)), button("Forbid", () => this.app.act("forbid", a, b)));
     }

@@ -144,7 +144,7 @@ function timeOf(seconds) {
 
 function gapOf(run) {
   if (run.gap === null || run.gap === undefined) return "–";
-  return run.gap <= 0 ? "0: proven best" : figure(run.gap, 2);
+  return run.gap <= 0 ? "0, proven" : figure(run.gap, 2);
 }
 
 function ended(run) {

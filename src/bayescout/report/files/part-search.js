@@ -21,12 +21,13 @@ export class SearchPart {
     this.more = element("details", { class: "more" }, element("summary", {}, "More settings"));
     this.estimate = element("p", { class: "note", id: "estimate", "aria-live": "polite" });
     this.start = button("Start the search", () => this.go(), { class: "primary", id: "start" });
+    this.use = button("Use in this run", () => this.rescore(), { id: "use-score", title: "The run shown goes on from its graph under this score and prior" });
     this.runs = element("div", { class: "runs", id: "runs", role: "list", "aria-label": "Runs" });
     const fields = element(
       "div", { class: "fields" }, field("Search", this.search), field("Score", this.score), field("Prior", this.prior),
       field("Limits", element("span", { class: "pair" }, this.time, this.steps), "The search ends after so many seconds, or steps"),
     );
-    this.holder = section("search", "Search", true, fields, this.more, this.estimate, this.start, element("h4", {}, "Runs"), this.runs);
+    this.holder = section("search", "Search", true, fields, this.more, this.estimate, element("div", { class: "row" }, this.start, this.use), element("h4", {}, "Runs"), this.runs);
     this.changed();
     this.list();
   }
@@ -106,9 +107,18 @@ export class SearchPart {
     await served.select(run.id);
   }
 
+  /** The run shown goes on from the graph in hand under the score and the prior that are chosen. */
+  async rescore() {
+    const { run } = this.source;
+    if (!run) return;
+    const changed = { score: this.score.value || "auto", structure_prior: this.prior.value || null };
+    if (await this.served.attempt(() => this.source.post(`/api/runs/${run.id}/change`, changed))) await this.served.refetch();
+  }
+
   // ---- the runs
 
   list() {
+    this.use.hidden = !this.source.run;
     const { served } = this, now = this.source.run?.id, picked = served.parts.compare?.picked || new Set();
     const made = served.runs.slice().reverse().map((run) => this.row(run, run.id === now, picked.has(run.id)));
     this.runs.replaceChildren(...made);
@@ -119,7 +129,7 @@ export class SearchPart {
     const score = run.best ?? run.score;
     const gap = run.gap === null || run.gap === undefined ? "" : run.gap <= 0 ? " · proven best" : ` · gap ${figure(run.gap)}`;
     const open = element(
-      "button", { type: "button", class: "run", "aria-current": now ? "true" : null, "data-run": run.id, onclick: () => this.served.select(run.id) },
+      "button", { type: "button", class: "run", "aria-current": now ? "true" : null, "data-run": run.id, title: run.name, onclick: () => this.served.select(run.id) },
       element("span", { class: `dot ${run.state}`, "aria-hidden": "true" }), element("b", {}, run.name || `run ${run.id}`),
       element("small", {}, [STATES[run.state] || run.state, run.score_name, run.prior && run.prior !== "uniform" ? `prior ${run.prior}` : ""].filter(Boolean).join(" · ")), element("small", { class: "score" }, `${score === null || score === undefined ? "–" : figure(score, 2)}${gap}`),
     );

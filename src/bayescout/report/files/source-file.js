@@ -84,24 +84,30 @@ export class FileSource {
     if (model.regressions) return this.askNumbers(question);
     if (!model.tables) return { marginals: model.base, base: model.base, conflict: null, information: [] };
     this.inference ||= new Inference(model);
-    const likelihoods = new Map(), actions = new Map(question.act);
-    for (const [node, state] of question.observe) likelihoods.set(node, model.states[node].map((_, i) => (i === state ? 1 : 0)));
-    for (const [node, states] of question.rule) likelihoods.set(node, model.states[node].map((_, i) => (states.has(i) ? 0 : 1)));
-    const found = this.inference.ask(likelihoods, actions), target = question.target;
+    const [likelihoods, actions] = this.given(question), { base, target } = question;
+    const found = this.inference.ask(likelihoods, actions);
     return {
-      ...found, base: this.inference.base,
+      ...found, base: base ? this.inference.ask(...this.given(base)).marginals : this.inference.base,
       probability: Math.exp(found.log),
       conflict: found.marginals ? this.inference.conflict(likelihoods, actions) : null,
       information: target === null || !found.marginals ? [] : this.inference.information(target, likelihoods, actions),
     };
   }
 
+  /** The likelihoods of states, and what is set from outside. */
+  given({ observe, act, rule }) {
+    const { states } = this.data.model, likelihoods = new Map();
+    for (const [node, state] of observe) likelihoods.set(node, states[node].map((_, i) => (i === state ? 1 : 0)));
+    for (const [node, out] of rule) likelihoods.set(node, states[node].map((_, i) => (out.has(i) ? 0 : 1)));
+    return [likelihoods, new Map(act)];
+  }
+
   /** The same of a network of numbers. */
-  askNumbers({ observe, act, target }) {
+  askNumbers({ observe, act, target, base }) {
     this.inference ||= new GaussianInference(this.data.model);
     const found = this.inference.ask(observe, act);
     return {
-      ...found, base: this.inference.base, density: observe.size > 0, probability: Math.exp(found.log),
+      ...found, base: base ? this.inference.ask(base.observe, base.act).marginals : this.inference.base, density: observe.size > 0, probability: Math.exp(found.log),
       conflict: found.marginals ? this.inference.conflict(observe, act) : null,
       information: target === null || observe.has(target) || act.has(target) || !found.marginals ? [] : this.inference.information(target, observe, act),
     };

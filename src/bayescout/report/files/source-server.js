@@ -160,9 +160,13 @@ export class ServerSource {
   async ask(question) {
     const { names, index } = this.net, state = (node, s) => this.states(node)?.[s] ?? s;
     const named = (map) => Object.fromEntries([...map].map(([node, s]) => [names[node], state(node, s)]));
+    const said = ({ observe, act, rule }) => ({
+      evidence: named(observe), do: named(act), soft: {},
+      not: Object.fromEntries([...rule].map(([node, set]) => [names[node], [...set].map((s) => state(node, s))])),
+    });
+    const { base, target } = question;
     const found = await this.post(`/api/runs/${this.run.id}/ask`, {
-      evidence: named(question.observe), do: named(question.act), soft: {}, target: question.target === null ? null : names[question.target],
-      not: Object.fromEntries([...question.rule].map(([node, set]) => [names[node], [...set].map((s) => state(node, s))])),
+      ...said(question), target: target === null ? null : names[target], base: base && said(base),
     });
     const share = (key) => names.map((name) => {
       const one = found.marginals[name];

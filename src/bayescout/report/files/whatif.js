@@ -1,14 +1,16 @@
 // What if: bars of all marginals. A click observes a state, Shift acts (do), Alt rules it out; once more takes it back.
 
-import { button, choice, counted, drawn, element, figure, percent } from "./core.js";
+import { button, check, choice, counted, drawn, element, figure, percent, segments } from "./core.js";
 import { densityShapes, fourDigits, reachOf } from "./density.js";
 
 const MOST_SHOWN = 60;
+const MOST_IN_BOX = 7;
 const HOW = { observed: "observed", done: "set (do)", ruled: "ruled out" };
 
-/** A question about nothing yet; maps and sets are never changed in place. States go by position, numbers as they are. */
+/** A question about nothing yet; maps and sets are never changed in place. States go by position, numbers as they are.
+ *  `base` is another question, whose answer this one is compared with; null is what was learned. */
 export function noQuestion() {
-  return { observe: new Map(), act: new Map(), rule: new Map(), target: null };
+  return { observe: new Map(), act: new Map(), rule: new Map(), target: null, base: null };
 }
 
 /** The question after a click on a state with the given intent: observe, act or rule. */
@@ -54,6 +56,7 @@ export class WhatIf {
     this.app = app;
     this.filter = "";
     this.turn = 0;
+    this.lift = false;
   }
 
   /** Ask the source, then draw; an older answer never overtakes a newer one. */
@@ -112,20 +115,39 @@ export class WhatIf {
     const { store, net } = this.app, { question } = store.state;
     const evidence = [...evidenceOf(question)], targets = [["", "none"], ...net.names.map((name, i) => [i, name])];
     const chips = evidence.map(([node, kind]) => this.chip(node, kind, question));
+    const { base } = question, based = base ? [...evidenceOf(base)].map(([node, kind]) => this.said(node, kind, base)).join(", ") : "";
     const set = (value) => this.app.question({ ...question, target: value === "" ? null : Number(value) });
     return [
       element("p", { class: "note hint" }, "Click a state, or a density: observed. Shift-click: set from outside (do). Alt-click: ruled out."),
-      element("div", { class: "chips", "aria-label": "Evidence" }, ...chips, evidence.length ? button("Clear", () => this.app.question(noQuestion()), { id: "clear-evidence" }) : null),
+      element("div", { class: "chips", "aria-label": "Evidence" }, ...chips, evidence.length ? button("Clear", () => this.app.question({ ...noQuestion(), base }), { id: "clear-evidence" }) : null,
+        evidence.length && answer.marginals ? button("As base", () => this.app.question({ ...question, base: { ...question, target: null, base: null } }), { id: "as-base", title: "Compare what comes next with how things stand now" }) : null),
+      base ? element("div", { class: "chips", id: "base" }, element("small", { class: "note" }, "Compared with"), button(`${based} ×`, () => this.app.question({ ...question, base: null }), { class: "chip", "aria-label": `compare with what was learned, not with ${based}` })) : null,
       element("div", { class: "row" }, element("label", {}, "Target ", choice(targets, question.target ?? "", set, { id: "target" })), this.says(answer)),
-    ];
+      evidence.length || base ? this.besides() : null,
+    ].filter(Boolean);
+  }
+
+  /** What stands beside the shares: by how many points they changed, or how many times as large they are. */
+  besides() {
+    const made = element("div", { class: "segments beside", role: "radiogroup", "aria-label": "What stands beside each share" });
+    segments(made, "beside", [["difference", "Difference", "By how many points a share changed"], ["lift", "Lift", "How many times as large a share is"]], (which) => {
+      this.lift = which === "lift";
+      this.draw(this.app.store.state.answer);
+    });
+    check(made, this.lift ? "lift" : "difference");
+    return made;
+  }
+
+  /** A piece of evidence in words. */
+  said(node, kind, question) {
+    const { net, source } = this.app, states = source.states(node) || [], name = net.names[node];
+    const said = (value) => states[value] ?? fourDigits(value);
+    if (kind === "ruled") return `${name}: ${[...question.rule.get(node)].map((i) => `not ${states[i]}`).join(", ")}`;
+    return kind === "done" ? `do ${name} = ${said(question.act.get(node))}` : `${name} = ${said(question.observe.get(node))}`;
   }
 
   chip(node, kind, question) {
-    const { net, source } = this.app, states = source.states(node) || [];
-    const said = (value) => states[value] ?? fourDigits(value);
-    const value = kind === "observed" ? said(question.observe.get(node)) : kind === "done" ? said(question.act.get(node))
-      : [...question.rule.get(node)].map((i) => `not ${states[i]}`).join(", ");
-    const words = kind === "done" ? `do ${net.names[node]} = ${value}` : kind === "ruled" ? `${net.names[node]}: ${value}` : `${net.names[node]} = ${value}`;
+    const words = this.said(node, kind, question);
     const gone = () => {
       const next = { ...question, observe: new Map(question.observe), act: new Map(question.act), rule: new Map(question.rule) };
       cleared(next, node);
@@ -156,7 +178,7 @@ export class WhatIf {
       const [best] = answer.information, most = best[1] || 1, { names } = this.app.net;
       made.push(element("h4", {}, `What tells most of ${names[target]}`));
       if (best[1] > 1e-9) made.push(element("p", { id: "next-question" }, "Ask next: ", button(names[best[0]], () => this.app.choose({ node: best[0] }, true, true), { class: "link" }), ` (${figure(best[1], 4)} nats)`));
-      made.push(element("div", { class: "bars", id: "information" }, ...answer.information.slice(0, 8).map(([node, nats]) => element(
+      made.push(element("div", { class: "bars", id: "information" }, ...answer.information.filter(([, nats]) => nats >= 0.00005).slice(0, 8).map(([node, nats]) => element(
         "div", {}, element("span", { class: "state" }, names[node]), bar(nats / most, null), element("span", { class: "share" }, figure(nats, 4)),
       ))));
     }
@@ -190,15 +212,22 @@ export class WhatIf {
     if (!Array.isArray(p)) return this.number(i, p, base, title);
     const rows = p.map((share, s) => {
       const how = kindOf(question, i, s), difference = share - base[s];
-      const lift = base[s] > 0 ? share / base[s] : null;
-      const about = `${net.names[i]} = ${states[s]}: ${percent(share, 2)}, as learned ${percent(base[s], 2)}${lift === null ? "" : `, lift ${figure(lift, 2)}`}`;
+      const lift = base[s] > 0 ? share / base[s] : null, before = question.base ? "before" : "as learned";
+      const about = `${net.names[i]} = ${states[s]}: ${percent(share, 2)}, ${before} ${percent(base[s], 2)}${lift === null ? "" : `, lift ${figure(lift, 2)}`}`;
       return element(
         "button", { type: "button", class: `state-row${how ? ` ${how}` : ""}`, "data-variable": i, "data-state": s, "aria-pressed": String(Boolean(how)), "aria-label": about, title: about, onclick: (event) => this.ask(i, s, event) },
         element("span", { class: "state" }, states[s]), bar(share, base[s]), element("span", { class: "share" }, percent(share)),
-        element("span", { class: `difference ${difference > 0 ? "up" : "down"}` }, Math.abs(difference) < 0.0005 ? "" : `${difference > 0 ? "+" : "−"}${(100 * Math.abs(difference)).toFixed(1)}`),
+        element("span", { class: `difference ${difference > 0 ? "up" : "down"}` }, this.beside(difference, lift)),
       );
     });
     return element("div", { class: "monitor", "data-monitor": i }, title, ...rows);
+  }
+
+  /** The difference of a share, or its lift, in a few letters; nothing where nothing changed. */
+  beside(difference, lift) {
+    if (Math.abs(difference) < 0.0005) return "";
+    if (!this.lift) return `${difference > 0 ? "+" : "−"}${(100 * Math.abs(difference)).toFixed(1)}`;
+    return lift === null ? "new" : `×${lift < 10 ? lift.toFixed(2) : lift < 1000 ? lift.toFixed(0) : "1000+"}`;
   }
 
   /** A variable that is a number: its density now and as learned, and a field for a value to observe or to set. */
@@ -213,7 +242,7 @@ export class WhatIf {
       if (field.value !== "" && Number.isFinite(value)) this.app.question(asked(question, i, value, intent));
       else field.focus();
     };
-    const about = `${name}: mean ${fourDigits(now.mean)}, deviation ${fourDigits(now.sd)}; as learned ${fourDigits(base.mean)}, ${fourDigits(base.sd)}`;
+    const about = `${name}: mean ${fourDigits(now.mean)}, deviation ${fourDigits(now.sd)}; ${question.base ? "before" : "as learned"} ${fourDigits(base.mean)}, ${fourDigits(base.sd)}`;
     const same = Math.abs(now.mean - base.mean) < 1e-9 * (1 + base.sd) && Math.abs(now.sd - base.sd) < 1e-9 * (1 + base.sd);
     const picture = drawn("svg", { class: "density", viewBox: "0 0 300 52", preserveAspectRatio: "none", role: "img", "aria-label": about }, drawn("title", {}, about), ...densityShapes(base, now, 300, 52));
     picture.addEventListener("click", (event) => this.app.question(asked(question, i, valueAt(event, reach), event.shiftKey ? "act" : "observe")));
@@ -221,7 +250,7 @@ export class WhatIf {
     return element(
       "div", { class: "monitor number", "data-monitor": i }, title, picture,
       element("div", { class: "ends", "aria-hidden": "true" }, element("span", {}, fourDigits(reach[0])), element("span", {}, fourDigits(reach[1]))),
-      element("p", { class: "moments" }, `mean ${fourDigits(now.mean)} · deviation ${fourDigits(now.sd)}`, same ? null : element("small", {}, ` as learned ${fourDigits(base.mean)} · ${fourDigits(base.sd)}`)),
+      element("p", { class: "moments" }, `mean ${fourDigits(now.mean)} · deviation ${fourDigits(now.sd)}`, same ? null : element("small", {}, ` ${question.base ? "before" : "as learned"} ${fourDigits(base.mean)} · ${fourDigits(base.sd)}`)),
       element("div", { class: "row" }, field, act("Observe", "observe", question.observe, "Once more takes it back (Enter)"), act("Set (do)", "act", question.act, "Set it from outside (Shift+Enter)")),
     );
   }
@@ -255,6 +284,19 @@ function probability(value) {
   return value === 0 || value >= 0.0001 ? value.toFixed(4) : value.toExponential(2);
 }
 
+/** How many lines the bars of a variable take in its box. */
+export function linesInBox(p) {
+  if (!p) return 0;
+  return Array.isArray(p) ? Math.min(p.length, MOST_IN_BOX) : 3;
+}
+
+/** The states that a box shows: all, or the most probable in their order with a line left for the others. */
+function likeliest(p) {
+  const all = p.map((_, s) => s);
+  if (p.length <= MOST_IN_BOX) return all;
+  return all.sort((a, b) => p[b] - p[a] || a - b).slice(0, MOST_IN_BOX - 1).sort((a, b) => a - b);
+}
+
 /** Small bars for the boxes of a drawing, one group a node. */
 export function barsInBoxes(net, answer, states, ask) {
   return net.boxes.map(([, , width], i) => {
@@ -265,8 +307,9 @@ export function barsInBoxes(net, answer, states, ask) {
       made.append(frame, drawn("text", { class: "inner-state", x: 11, y: 60 }, `${fourDigits(p.mean)} ± ${fourDigits(p.sd)}`));
       return made;
     }
-    p.forEach((share, s) => {
-      const y = 24 + s * 15, room = width - 16;
+    const shown = likeliest(p);
+    shown.forEach((s, k) => {
+      const share = p[s], y = 24 + k * 15, room = width - 16;
       const row = drawn("g", { class: "inner-row" }, drawn("title", {}, `${states(i)[s]}: ${percent(share)}`),
         drawn("rect", { class: "under", x: 8, y, width: room, height: 13, rx: 2 }),
         drawn("rect", { class: "over", x: 8, y, width: Math.max(0, room * share), height: 13, rx: 2 }),
@@ -275,6 +318,7 @@ export function barsInBoxes(net, answer, states, ask) {
       row.addEventListener("click", (event) => { event.stopPropagation(); ask(i, s, event); });
       made.append(row);
     });
+    if (shown.length < p.length) made.append(drawn("text", { class: "inner-state", x: 11, y: 31 + shown.length * 15 }, `and ${p.length - shown.length} less likely`));
     return made;
   });
 }
