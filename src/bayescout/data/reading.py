@@ -25,7 +25,7 @@ MOST_LINES = 200
 """The most columns that are printed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ColumnReading:
     """How one column was read.
 
