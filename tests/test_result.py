@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
+import polars as pl
 import pytest
 
 import bayescout as bs
@@ -218,3 +220,23 @@ def test_a_result_nested_too_deeply_is_refused(tmp_path):
     path.write_text("[" * 100_000)
     with pytest.raises(FormatError, match="not a result"):
         bs.Result.load(path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_the_arcs_alone_are_written_as_a_table(learned, tmp_path, ending):
+    dag = bs.Dag(("a", "b", "c", "d"), ((), (0,), (), (1, 2)))
+    found = replace(learned[0], dag=dag, found_class=None, table=None, told=(), one_way=())
+    path = tmp_path / f"arcs.{ending}"
+    found.save(path)
+    frame = pl.read_parquet(path) if ending == "parquet" else pl.read_ipc(path)
+    assert frame.rows() == [("a", "b", False), ("b", "d", True), ("c", "d", True)]
+    assert frame.columns == ["parent", "child", "decided"]
+    assert found.arcs.to_polars().rows() == found.arcs
+    with pytest.raises(FormatError, match="holds the arcs of a result alone"):
+        bs.Result.load(path)
+
+
+def test_labels_of_all_kinds_are_written_with_the_arcs(learned):
+    for nodes, shown in (((0, 1), (0, 1)), ((0, "a"), (0, "a")), ((("x", 1), 2.5), ("('x', 1)", "2.5"))):
+        found = replace(learned[0], dag=bs.Dag(nodes, ((), (0,))))
+        assert found.arcs.to_polars().rows() == [shown]

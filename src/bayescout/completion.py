@@ -108,7 +108,7 @@ def completed(
 
 def _exponents(table: Table) -> Ints:
     """The powers of two by which columns beyond the range of a network's numbers are scaled; else 0."""
-    sizes = np.nanmax(np.abs(table.values), axis=1, initial=0.0)
+    sizes = np.nanmax(np.abs(table.doubles()), axis=1, initial=0.0)
     beyond = (sizes > 0) & ((sizes < LEAST_SIZE) | (sizes > MOST_SIZE))
     return np.where(beyond, np.frexp(sizes)[1], 0)
 
@@ -119,7 +119,7 @@ def _scaled(table: Table, exponents: Ints) -> Table:
         return table
     most = np.finfo(np.float64).max
     with np.errstate(over="ignore"):
-        values = np.clip(np.ldexp(table.values, exponents[:, None]), -most, most)
+        values = np.clip(np.ldexp(table.doubles(), exponents[:, None]), -most, most)
     return replace(table, values=values)
 
 

@@ -36,10 +36,11 @@ from bayescout.statistics.dependencies import DependencyRecord
 from bayescout.statistics.screening import Screened
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from bayescout.network import Network
 
 Label = Hashable
-FORMAT, VERSION = "bayescout-result", 1
 USELESS = 0.2
 """A bound further off than this share of the score still covers parent sets that were not examined yet."""
 
@@ -56,6 +57,13 @@ class Arcs(list[tuple[Label, Label]]):
 
     def __call__(self) -> Iterator[tuple[Label, Label]]:
         return iter(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A frame with the columns `parent` and `child`."""
+        from bayescout.result_document import label_series
+
+        ends = (("parent", [arc[0] for arc in self]), ("child", [arc[1] for arc in self]))
+        return label_series(*ends)
 
 
 @dataclass(frozen=True)
@@ -436,13 +444,32 @@ class Result:
     # ---- files
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the result, without its data, as JSON."""
-        if Path(path).suffix.lower() in OTHER_ENDINGS:
+        """Write the result, without its data, as JSON; or its arcs alone, as Parquet or Arrow.
+
+        A path that ends in .parquet, .arrow or .feather gets a table with the columns `parent`, `child` and
+        `decided`: whether all graphs of the equivalence class have the arc. It is small and quick where there
+        are many variables, and any tool reads it; `load` reads JSON.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix in OTHER_ENDINGS:
             raise SettingError(
                 f"{path} has the ending of another kind of file, and a result is JSON; name it .json, or "
-                f"write the network with result.fit().save(path), a picture with result.to_svg(path)"
+                f".parquet for its arcs alone, or write the network with result.fit().save(path), a picture "
+                f"with result.to_svg(path)"
             )
-        from bayescout.result_document import data_to_json
+        from bayescout.result_document import (
+            ARCS_ALONE,
+            FORMAT,
+            VERSION,
+            arcs_frame,
+            data_to_json,
+            json_text,
+            write_frame,
+        )
+
+        if suffix in ARCS_ALONE:
+            write_frame(arcs_frame(self.dag, self.cpdag), path)
+            return
 
         document = {
             "format": FORMAT,
@@ -466,9 +493,8 @@ class Result:
             "dependencies": _tests_to_json(self.dependencies),
             **({} if self.screened is None else {"screened": asdict(self.screened)}),
         }
-        text = json.dumps(document)
         with atomic_write(path, text=True) as stream:
-            stream.write(text)
+            stream.writelines(json_text(document))
 
     @classmethod
     def load(cls, path: str | PathLike[str], data: Any = None) -> Result:
@@ -489,16 +515,25 @@ class Result:
         import msgspec
 
         from bayescout.formats.shape import misfit
-        from bayescout.result_document import SavedResult, data_from_saved
+        from bayescout.result_document import ARCS_ALONE, Head, SavedResult, data_from_saved
 
         not_one = "is not a result of this version of bayescout, or damaged"
         infinite = {"Infinity": math.inf, "-Infinity": -math.inf}  # JSON has no word for NaN either
         try:
-            text = Path(path).read_text(encoding="utf-8")
-            document = json.loads(text, parse_constant=infinite.__getitem__)
-            if (document["format"], document["version"]) != (FORMAT, VERSION):
+            if Path(path).suffix.lower() in ARCS_ALONE:
+                not_one = "holds the arcs of a result alone; a result that can be loaded is saved as .json"
                 raise ValueError
-            saved = msgspec.convert(document, SavedResult)
+            text = Path(path).read_bytes()
+            try:  # many times faster, and knows no infinite numbers
+                head, saved = msgspec.json.decode(text, type=Head), None
+                if head.is_ours:
+                    saved = msgspec.json.decode(text, type=SavedResult)
+            except (msgspec.DecodeError, UnicodeError):
+                document = json.loads(text.decode(), parse_constant=infinite.__getitem__)
+                head = Head(document["format"], document["version"], document["settings"])
+                saved = msgspec.convert(document, SavedResult) if head.is_ours else None
+            if saved is None:
+                raise ValueError
             nodes = tuple(decode_label(label) for label in saved.nodes)
             found, tests = saved.found_class, saved.dependencies
             return cls(
@@ -509,7 +544,7 @@ class Result:
                 counters=Counters(**saved.counters),
                 stop_reason=saved.stop_reason,
                 seconds=saved.seconds,
-                settings=Settings.from_json(document["settings"]),
+                settings=Settings.from_json(head.settings),
                 bound=saved.bound,
                 own_score=saved.own_score,
                 one_way=saved.one_way,

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from bayescout.arrays import Ints
@@ -150,9 +149,11 @@ def wide_problem(
     engine: Any = None,
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
-    free = free_bytes()
+    free = memory.free()
     by_columns = engine in (None, "memory", GPU) and takes_columns(table, formula, prior)
-    row_bytes = 12 if table.is_continuous else 2 * table.codes.itemsize
+    row_bytes = 2 * table.codes.itemsize
+    if table.is_continuous:  # taken as they are, or else a copy
+        row_bytes = 0 if by_columns and table.weights is None else 8
     needed = table.n_columns * (row_bytes * table.n_rows + COLUMN_BYTES)
     if needed > free:
         raise TooLargeError(
@@ -234,7 +235,7 @@ def _threshold(
 
 def require_dense_room(table: Table) -> None:
     """Refuse a search over all pairs of columns that memory cannot hold."""
-    needed, free = PAIR_BYTES * table.n_columns**2, free_bytes()
+    needed, free = PAIR_BYTES * table.n_columns**2, memory.free()
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
@@ -242,13 +243,3 @@ def require_dense_room(table: Table) -> None:
             f"screened pairs, and so do {setting('search', 'auto')} and ges on continuous columns without "
             f"missing cells, with bic; else leave out columns"
         )
-
-
-def free_bytes() -> float:
-    """The memory that this process can still have, in bytes; infinite if that is not known."""
-    free, most = math.inf, memory.limit()
-    with suppress(OSError, ValueError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                free = float(int(line.split()[1]) << 10)
-    return free if most is None else min(free, float(most))

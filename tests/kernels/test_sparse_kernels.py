@@ -60,7 +60,7 @@ def test_regressions_from_columns_are_those_from_the_matrix(rows):
         assert getattr(mine, name) == pytest.approx(getattr(theirs, name), rel=1e-9, abs=1e-11)
     pairs = np.array([(a, b) for a in range(7) for b in range(7) if a != b])
     out = np.empty(len(pairs))
-    column_kernels.correlate_pairs(one.columns, one.roots, pairs[:, 0], pairs[:, 1], out)
+    column_kernels.correlate_pairs(one.values, one.shifts, one.roots, pairs[:, 0], pairs[:, 1], out)
     assert out == pytest.approx(two.matrix[pairs[:, 0], pairs[:, 1]], abs=1e-12)
     asked = [column_kernels.correlation(one.arrays, a, b) for a, b in pairs.tolist()]
     assert asked == out.tolist()

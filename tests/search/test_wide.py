@@ -319,19 +319,19 @@ def test_what_cannot_be_screened_is_said(asked, told):
 
 def test_tables_that_memory_cannot_hold_are_refused(monkeypatch):
     columns = sem(30, 50, 2, 0)[0]
-    monkeypatch.setattr(wide, "free_bytes", lambda: 20_000.0)
+    monkeypatch.setattr(memory, "free", lambda: 10_000.0)
     with pytest.raises(TooLargeError, match=r"30 columns of 50 rows: a search on candidates takes"):
         bs.learn(columns.T, screen="arc")
     with pytest.raises(TooLargeError, match="a search over all pairs of them takes about"):
         bs.learn(columns.T, "annealing")
-    monkeypatch.setattr(wide, "free_bytes", lambda: 40_000.0)
+    monkeypatch.setattr(memory, "free", lambda: 20_000.0)
     with pytest.raises(TooLargeError, match="pairs of columns remain"):
         bs.learn(columns.T, screen=0)
 
 
 def test_the_free_memory_is_within_the_limit_of_the_process(monkeypatch):
     monkeypatch.setattr(memory, "limit", lambda: 1000)
-    assert wide.free_bytes() == 1000
+    assert memory.free() == 1000
 
 
 # ---- quality

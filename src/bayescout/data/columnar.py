@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from bayescout.data import memory
-from bayescout.data.pieces import Piece, polars_piece
+from bayescout.data.matrix import MANY_COLUMNS
+from bayescout.data.pieces import Floats, Piece, polars_piece
 from bayescout.data.seal import Seal, read_seal
 from bayescout.errors import BayescoutError, FormatError, TooLargeError
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 16
 COLUMNS_AT_ONCE = 4
+"""Columns that are read in one go at least."""
+
+CELLS_AT_ONCE = 1 << 20
+"""Cells that may be read in one go: each go costs as much as there are columns."""
 
 _CHILD = """
 import json, sys
@@ -49,14 +54,21 @@ class Columns(Protocol):
     """An open columnar file.
 
     names  of its columns
+    floats  "float32" or "float64" if all of many columns are such, else ""
+    rows   how many there are, if they are
     seal   our note from when we wrote the file, or None if it is not ours
     """
 
     names: list[str]
+    floats: str
+    rows: int
     seal: Seal | None
 
-    def batches(self, places: Sequence[int], exact: Sequence[bool]) -> Iterator[Batch]:
-        """The cells of the columns at `places`, a few columns at a time; `exact` ones keep their decimals."""
+    def batches(self, places: Sequence[int], exact: Sequence[bool], narrow: bool = False) -> Iterator[Batch]:
+        """The cells of the columns at `places`, a few columns at a time; `exact` ones keep their decimals.
+
+        narrow  floats stay as wide as they are
+        """
 
 
 @contextmanager
@@ -88,12 +100,12 @@ class _Direct:
         self.path, self.seal = path, seal
         with caught() as said:
             self.frame = scan_file(path)
-            self.names = self.frame.collect_schema().names()
+            self.names, self.floats, self.rows = _described(self.frame)
         self._check(said)
 
-    def batches(self, places: Sequence[int], exact: Sequence[bool]) -> Iterator[Batch]:
+    def batches(self, places: Sequence[int], exact: Sequence[bool], narrow: bool = False) -> Iterator[Batch]:
         with caught() as said:
-            yield from batches_of(self.frame, places, exact, BATCH_ROWS)
+            yield from batches_of(self.frame, places, exact, BATCH_ROWS, narrow)
         self._check(said)
 
     def _check(self, said: Sequence[str]) -> None:
@@ -108,8 +120,24 @@ def scan_file(path: Path) -> pl.LazyFrame:
     return scan(path, glob=False)
 
 
+def _described(frame: pl.LazyFrame) -> tuple[list[str], str, int]:
+    """The names of the columns; if they are many floats of one width, that width and the number of rows."""
+
+    schema = frame.collect_schema()
+    kinds = {str(kind).lower() for kind in schema.dtypes()}
+    if kinds not in ({"float32"}, {"float64"}) or len(schema) < MANY_COLUMNS:
+        return schema.names(), "", 0
+    return schema.names(), kinds.pop(), _count(frame)
+
+
+def _count(frame: pl.LazyFrame) -> int:
+    import polars as pl
+
+    return int(frame.select(pl.len()).collect().item())
+
+
 def batches_of(
-    frame: pl.LazyFrame, places: Sequence[int], exact: Sequence[bool], rows: int
+    frame: pl.LazyFrame, places: Sequence[int], exact: Sequence[bool], rows: int, narrow: bool = False
 ) -> Iterator[Batch]:
     """Read a few columns at a time, since the engine reads ahead whole row groups of what is requested.
 
@@ -117,16 +145,21 @@ def batches_of(
     """
     import polars as pl
 
-    count = int(frame.select(pl.len()).collect().item())
-    for start in range(0, len(places), COLUMNS_AT_ONCE):
-        some = slice(start, start + COLUMNS_AT_ONCE)
+    count = _count(frame)
+    at_once = max(COLUMNS_AT_ONCE, CELLS_AT_ONCE // max(1, count))
+    for start in range(0, len(places), at_once):
+        some = slice(start, start + at_once)
         known: list[list[str]] = [[] for _ in exact[some]]
         asked = frame.select(pl.nth(list(places[some])))
         seen = 0
         for batch in asked.collect_batches(chunk_size=rows, maintain_order=True, lazy=True):
             pieces = []
             for i, series in enumerate(batch.get_columns()):
-                piece = polars_piece(series, exact[start + i], known[i])
+                piece: Piece
+                if narrow:
+                    piece = Floats(series.to_numpy())
+                else:
+                    piece = polars_piece(series, exact[start + i], known[i])
                 known[i] = _with_texts(known[i], getattr(piece, "values", ()))
                 pieces.append(piece)
             seen += batch.height
@@ -164,10 +197,11 @@ class _InChild:
     ) -> None:
         self.path, self.seal, self.process, self.said = path, seal, process, said
         self._ask({"path": str(path)})
-        self.names: list[str] = next(self._answers())
+        said_of: tuple[list[str], str, int] = next(self._answers())
+        self.names, self.floats, self.rows = said_of
 
-    def batches(self, places: Sequence[int], exact: Sequence[bool]) -> Iterator[Batch]:
-        self._ask({"places": list(places), "exact": list(exact), "rows": BATCH_ROWS})
+    def batches(self, places: Sequence[int], exact: Sequence[bool], narrow: bool = False) -> Iterator[Batch]:
+        self._ask({"places": list(places), "exact": list(exact), "rows": BATCH_ROWS, "narrow": narrow})
         yield from self._answers()
 
     def _ask(self, request: dict[str, Any]) -> None:
@@ -246,9 +280,9 @@ def serve() -> None:
     os.dup2(2, 1)  # so that printed text cannot mix with the messages
     with caught() as said:
         frame = scan_file(Path(next_request()["path"]))
-        send(out, "value", frame.collect_schema().names())
+        send(out, "value", _described(frame))
         asked = next_request()
-        for batch in batches_of(frame, asked["places"], asked["exact"], asked["rows"]):
+        for batch in batches_of(frame, asked["places"], asked["exact"], asked["rows"], asked["narrow"]):
             send(out, "value", batch)
         send(out, "end")
     if said:

@@ -16,6 +16,7 @@ from bayescout.data.assemble import assemble, check_policy
 from bayescout.data.cells import Coded, add_source, is_pyarrow
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, RawStates, chosen, listed
+from bayescout.data.matrix import numbers_in, table_of
 from bayescout.data.past.dask_rows import dask_names, is_dask, read_dask
 from bayescout.data.past.scan import is_past, names_past, read_past
 from bayescout.data.read import names_in, read_table
@@ -87,6 +88,11 @@ def as_table(
         return data if listed_all else data.select(chosen(data.names, columns, drop=drop))
     if isinstance(data, Table):
         data.require_room()
+    said = (states, weights, interventions, columns, drop)
+    if kinds in (None, "continuous") and all(one is None for one in said) and not absent:
+        found = _all_numbers(data, missing, "" if kinds is None else "declared")
+        if found is not None:
+            return found
     sources = dict(_checked(_sources(data)))
     names = list(sources)
     about = AboutRows.of(weights, interventions, names)
@@ -105,6 +111,17 @@ def as_table(
     table = assemble(made, missing, about)
     marks.warn()
     return _with_history(table, data) if isinstance(data, Table) else table
+
+
+def _all_numbers(data: Data, missing: MissingPolicy, known: str) -> Table | None:
+    """The table of data with many columns of floats and nothing declared; None for all other data."""
+    import narwhals as nw
+
+    numbers = numbers_in(nw.to_native(data, pass_through=True))
+    if numbers is None:
+        return None
+    dict(_checked((name, None) for name in numbers.names))
+    return table_of(numbers, missing, known)
 
 
 def _with_history(table: Table, before: Table) -> Table:

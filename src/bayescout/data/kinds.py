@@ -49,6 +49,9 @@ MOST_BITS = 1000
 EXACT = 2.0**53
 """The largest float that is known to be whole: beyond it every float is."""
 
+DECIMALS = "numbers with decimals"
+"""Why a column with more than FEW numbers, not all of them whole, is one of measurements."""
+
 IDENTIFIER_ROWS = 4
 """With more rows than this, a column whose values are all distinct texts identifies rows."""
 
@@ -203,7 +206,7 @@ def _kind_of_decimals(present: Numbers, rows: int) -> tuple[Verdict, list[float]
     """The reading of numbers with decimals, and the number itself where it is always the same: a state."""
     distinct = present.distinct(FEW)
     if distinct is None:
-        return Verdict("continuous", "numbers with decimals"), None
+        return Verdict("continuous", DECIMALS), None
     if len(distinct) == 1 and np.isfinite(distinct[0]):
         return Verdict("discrete", f"one number, in {counted(rows, 'row')}"), distinct.tolist()
     close = rows >= max(TOO_FEW_ROWS, ENOUGH_ROWS * len(distinct))

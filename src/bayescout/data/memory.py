@@ -1,12 +1,14 @@
-"""A limit on the address space of this process (`ulimit -v`), which the polars parsers must not reach.
+"""The memory that is left, and a limit on the address space of this process (`ulimit -v`).
 
-Rust code that gets no memory aborts, and no Python code runs after that. So under a limit as little memory as
-possible is requested, and a limit that is too low is refused before parsing begins.
+The polars parsers must not reach the limit: Rust code that gets no memory aborts, and no Python code runs
+after that. So under a limit as little memory as possible is requested, and a limit that is too low is refused
+before parsing begins.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +33,16 @@ def limit() -> int | None:
         return None
     soft = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if soft == resource.RLIM_INFINITY else soft
+
+
+def free() -> float:
+    """The memory that this process can still have, in bytes; infinite if that is not known."""
+    found, most = math.inf, limit()
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                found = float(int(line.split()[1]) << 10)
+    return found if most is None else min(found, float(most))
 
 
 def prepare_to_parse(path: Path) -> None:

@@ -158,10 +158,10 @@ class Piece(Protocol):
 class Floats:
     """Numbers, NaN where missing."""
 
-    array: NDArray[np.float64]
+    array: NDArray[Any]
 
     def add_to(self, column: Column) -> None:
-        column.add_floats(self.array)
+        column.add_floats(self.array.astype(np.float64, copy=False))
 
 
 @dataclass(frozen=True)

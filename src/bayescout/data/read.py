@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayescout.data.about_rows import AboutRows
 from bayescout.data.absent import USUAL_MARKS, Marks
 from bayescout.data.assemble import assemble, check_policy
@@ -22,25 +24,29 @@ from bayescout.data.blocks import (
     read_blocks,
     read_header,
 )
-from bayescout.data.columnar import open_columnar
+from bayescout.data.columnar import Columns, open_columnar
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
+from bayescout.data.matrix import Numbers, numbers_in, require_room, table_of
 from bayescout.data.memory import prepare_to_parse
-from bayescout.data.pieces import is_exact, settle_times
+from bayescout.data.pieces import Floats, add_array, is_exact, settle_times
 from bayescout.data.seal import Seal
 from bayescout.data.separators import with_found_separator
-from bayescout.data.table import Kind, MissingPolicy, States, Table
+from bayescout.data.table import Kind, Label, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
 from bayescout.wording import setting
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 DATA_FILES = (".dat", ".data", ".txt")
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+ARRAY = ".npy"
 HEADER_BYTES = 1 << 16
+AS_WRITTEN = "as the file was written"
 
 
 def read_table(
@@ -63,6 +69,7 @@ def read_table(
                     semicolons, tabs, commas or bars do: `Table.reading` tells
     parquet (pq)    typed columns
     arrow           (feather, ipc) typed columns
+    npy             an array of NumPy, one row a sample: columns are named 0, 1, 2, ...; never Python objects
     dat, data, txt  a line of node names, then one line of values per sample, separated by white space
                     or, if the first line has a comma, by commas
 
@@ -93,7 +100,13 @@ def read_table(
     marks = Marks(listed(missing_values), usual, asked=missing_values is not None)
     declared = _Declared(kinds, states, weights, interventions, marks, columns, drop)
     try:
-        plan, read = _read_columnar(path, declared) if form is None else _read_text(form, declared)
+        if form is not None:
+            plan, read = _read_text(form, declared)
+        else:
+            found = (_read_array if path.suffix.lower() == ARRAY else _read_columnar)(path, declared, missing)
+            if isinstance(found, Table):
+                return found
+            plan, read = found
         table = assemble(read, missing, plan.about)
     except DataError as error:
         raise type(error)(f"{path}: {error}") from None
@@ -118,10 +131,12 @@ def _opened(path: str | os.PathLike[str], separator: str | None) -> tuple[Path, 
     return path, _text_format(path, separator)
 
 
-def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list[str]:
+def names_in(path: str | os.PathLike[str], separator: str | None = None) -> Sequence[Label]:
     """The names of the columns of a file, without reading its rows."""
     path = _first_of_many(path)
     path, form = _opened(path, separator)
+    if form is None and path.suffix.lower() == ARRAY:
+        return list(range(open_array(path).shape[1]))
     if form is None:
         with open_columnar(path) as source:
             return source.names
@@ -149,15 +164,23 @@ class _Declared:
     columns: Sequence[str] | None
     drop: Sequence[str] | None
 
+    @property
+    def is_nothing(self) -> bool:
+        said = (self.kinds, self.states, self.weights, self.interventions, self.columns, self.drop)
+        return all(one is None for one in said) and not self.marks.asked
+
 
 class _Plan:
     """The columns to read from a file and their declarations, once its names are known."""
 
-    def __init__(self, names: Sequence[str], declared: _Declared, separator: str = "") -> None:
+    def __init__(self, names: Sequence[Any], declared: _Declared, separator: str = "") -> None:
         self.separator = separator
         self.about = AboutRows.of(declared.weights, declared.interventions, names)
         self.kinds, self.states = check_declarations(names, declared.kinds, declared.states, self.about)
-        self.names = [str(n) for n in chosen(names, declared.columns, self.about.columns, declared.drop)]
+        self.names: list[Any] = [
+            n if type(n) is int else str(n)
+            for n in chosen(names, declared.columns, self.about.columns, declared.drop)
+        ]
         self.marks = declared.marks
         self.chosen = declared.columns is not None
         self.noted: set[str] = set()
@@ -172,7 +195,7 @@ class _Plan:
                 self.kinds[name] = kind
                 self.noted.add(name)
 
-    def of_column(self, name: str) -> tuple[Kind | None, States | None, Marks]:
+    def of_column(self, name: Any) -> tuple[Kind | None, States | None, Marks]:
         return self.kinds.get(name), self.states.get(name), self.marks
 
     def mark(self, columns: Iterable[Column]) -> None:
@@ -180,7 +203,7 @@ class _Plan:
         for column in columns:
             column.chosen = self.chosen
             if column.name in self.noted:
-                column.origin = "as the file was written"
+                column.origin = AS_WRITTEN
 
 
 def _text_format(path: Path, separator: str | None) -> TextFormat | None:
@@ -198,14 +221,14 @@ def _text_format(path: Path, separator: str | None) -> TextFormat | None:
         return TextFormat(path, separator or SEPARATORS[suffix], open=separator is None)
     if suffix in DATA_FILES:
         return TextFormat(path, separator or "\t", quotes=False, loose=True)
-    if suffix in COLUMNAR:
+    if suffix in COLUMNAR or suffix == ARRAY:
         return None
     raise unknown_extension(path)
 
 
 def unknown_extension(path: Path) -> FormatError:
     """The error for a file whose extension is not a known format."""
-    known = [*SEPARATORS, *COLUMNAR, *DATA_FILES]
+    known = [*SEPARATORS, *COLUMNAR, ARRAY, *DATA_FILES]
     hint = did_you_mean(path.suffix, known)
     said = f"unknown extension {path.suffix!r}; {hint}known: {', '.join(known)}, and .csv.gz, .tsv.gz"
     return FormatError(said, path=path)
@@ -305,12 +328,88 @@ def _chain(first: Block, blocks: Iterator[Block]) -> Iterator[Block]:
     yield from blocks
 
 
-def _read_columnar(path: Path, declared: _Declared) -> tuple[_Plan, list[Column]]:
+def _read_array(
+    path: Path, declared: _Declared, missing: MissingPolicy
+) -> Table | tuple[_Plan, list[Column]]:
+    """The columns of an array in a file of NumPy, named 0, 1, 2, ..."""
+    cells = open_array(path)
+    if declared.is_nothing:
+        numbers = numbers_in(cells)
+        table = None if numbers is None else table_of(numbers, missing)
+        if table is not None:
+            return table
+    names: Any = range(cells.shape[1])
+    plan = _Plan(names, declared)
+    columns = [Column(name, *plan.of_column(name)) for name in plan.names]
+    plan.mark(columns)
+    for column in columns:
+        add_array(column, cells[:, names.index(column.name)])
+    return plan, columns
+
+
+def open_array(path: Path) -> NDArray[Any]:
+    """The array in a file of NumPy, mapped and not yet read; never one of Python objects."""
+    try:
+        cells = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError, SyntaxError, TypeError, OverflowError) as error:
+        said = str(error)
+        if any(word in said for word in ("pickle", "Object arrays", "Python objects")):
+            said = "it holds no array of numbers; Python objects are not read"
+        raise FormatError(f"cannot be read as an array of NumPy: {said}", path=path) from None
+    if not isinstance(cells, np.ndarray) or cells.ndim != 2 or cells.dtype.kind not in "fiub":
+        shape = getattr(cells, "shape", None)
+        raise FormatError(
+            f"holds {'no array' if shape is None else f'an array of shape {shape} of {cells.dtype}'}; "
+            f"needed are two dimensions, one row a sample and one column a variable, of numbers",
+            path=path,
+        )
+    if not cells.size:
+        raise FormatError(f"has {cells.shape[0]} rows and {cells.shape[1]} columns; it is empty", path=path)
+    return cells
+
+
+def _all_floats(
+    path: Path, source: Columns, declared: _Declared, missing: MissingPolicy
+) -> Table | list[Column] | None:
+    """The table of a file of many floats about which nothing is declared; columns if cells are missing."""
+    noted = source.seal is None or len(source.seal.continuous) == len(source.names)
+    if not (source.floats and declared.is_nothing and noted):
+        return None
+    p = len(source.names)
+    kind = np.float32 if source.floats == "float32" else np.float64
+    require_room(p, source.rows, kind)
+    cells = np.empty((p, source.rows), dtype=kind)
+    ends = [0] * p
+    for start, pieces in source.batches(range(p), [False] * p, narrow=True):
+        for place, piece in enumerate(pieces, start):
+            assert isinstance(piece, Floats)
+            end = ends[place] + len(piece.array)
+            cells[place, ends[place] : end] = piece.array
+            ends[place] = end
+    numbers = Numbers(source.names, source.rows, kind, whole=cells)
+    table = table_of(numbers, missing, "" if source.seal is None else AS_WRITTEN)
+    if table is not None:
+        return table
+    columns = [Column(name) for name in source.names]
+    for column, own in zip(columns, cells, strict=True):
+        add_array(column, own)
+    return columns
+
+
+def _read_columnar(
+    path: Path, declared: _Declared, missing: MissingPolicy
+) -> Table | tuple[_Plan, list[Column]]:
     with open_columnar(path) as source:
         names = source.names
         if not names:
             raise FormatError("has no columns", path=path)
         plan = _Plan(names, declared)
+        found = _all_floats(path, source, declared, missing) if source.rows else None
+        if isinstance(found, Table):
+            return found
+        if found is not None:
+            plan.mark(found)
+            return plan, found
         plan.note(source.seal)
         columns = [Column(name, *plan.of_column(name)) for name in plan.names]
         plan.mark(columns)
@@ -331,6 +430,9 @@ def read_cells(path: str | os.PathLike[str], separator: str | None = None) -> pl
     import polars as pl
 
     path, form = _opened(path, separator)
+    if form is None and path.suffix.lower() == ARRAY:
+        cells = open_array(path)
+        return pl.DataFrame({str(i): np.ascontiguousarray(cells[:, i]) for i in range(cells.shape[1])})
     if form is None:
         parquet = path.suffix.lower() in (".parquet", ".pq")
         return pl.read_parquet(path) if parquet else pl.read_ipc(path)

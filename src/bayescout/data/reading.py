@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayescout.display import Grid
@@ -25,7 +25,7 @@ MOST_LINES = 200
 """The most columns that are printed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ColumnReading:
     """How one column was read.
 
@@ -54,7 +54,10 @@ class ColumnReading:
         return "no values" if self.low is None else f"{self.low:.6g} to {self.high:.6g}"
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in _FIELDS}
+
+
+_FIELDS = tuple(one.name for one in fields(ColumnReading))
 
 
 class ColumnReadings(tuple[ColumnReading, ...]):

@@ -27,7 +27,7 @@ MARK = b"\nbayescout1\n"
 DIGEST_BYTES = 32
 LENGTH_BYTES = 4
 ALIGNMENT = 64
-MOST_NOTE = 1 << 24
+MOST_NOTE = 1 << 28
 CHUNK = 1 << 20
 
 _TAILS = ((b"PAR1", 4), (b"ARROW1", 6))

@@ -37,6 +37,9 @@ MAX_STATES = 65_536
 APART = 10
 """Columns are apart if the rows that have both are fewer than this part of those that chance would give."""
 
+BLOCK_CELLS = 1 << 21
+"""Cells of which a copy is small."""
+
 MOST_WEIGHT = 1e100
 """Limit on the sum of row weights: products with it must stay in the range of a float."""
 
@@ -99,7 +102,9 @@ class Table:
     names    one label per column, of any hashable type
     states   for each column its states in order, or None if it is continuous
     codes    (d, n) uint8 or uint16, C order: the discrete columns, in table order
-    values   (c, n) float64, C order: the continuous columns, in table order
+    values   (c, n) float64 or float32, C order: the continuous columns, in table order. Many columns of
+             float32 stay so, in half the memory, if no cell is missing; `array` and `doubles` give them in
+             float64, in which all is computed
     weights  (n,) float64 row weights, or None if every row counts once
     missing  report of the cells missing in the source; they are missing here only under the policy "keep"
     notes    why the columns were read as they are, and which were left out; see `columns` and `reading`
@@ -115,7 +120,7 @@ class Table:
     names: tuple[Label, ...]
     states: tuple[States | None, ...]
     codes: NDArray[Any]
-    values: NDArray[np.float64]
+    values: NDArray[Any]
     weights: NDArray[np.float64] | None = None
     missing: MissingReport = field(default_factory=MissingReport)
     notes: Notes = field(default_factory=Notes)
@@ -129,7 +134,8 @@ class Table:
         counts = self._check_ranges() if self.n_rows else ()
         if self.missing.policy == "keep":
             object.__setattr__(self, "missing", MissingReport("keep", counts))
-            object.__setattr__(self, "values", _one_nan(self.values))
+            if counts and not self._finite().all():  # numbers drawn for missing cells are not to be rounded
+                object.__setattr__(self, "values", _one_nan(self.doubles()))
         lock(self.codes, self.values, self.weights)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -146,8 +152,11 @@ class Table:
         discrete = sum(s is not None for s in self.states)
         if self.codes.shape[0] != discrete or self.values.shape[0] != len(self.names) - discrete:
             raise DataError("codes and values do not have one row for each discrete and continuous column")
-        if self.codes.dtype not in (np.uint8, np.uint16) or self.values.dtype != np.float64:
-            raise DataError("codes must be uint8 or uint16 and values float64")
+        if self.codes.dtype not in (np.uint8, np.uint16) or self.values.dtype not in (
+            np.float64,
+            np.float32,
+        ):
+            raise DataError("codes must be uint8 or uint16 and values float64 or float32")
         if self.codes.shape[1] != self.values.shape[1]:
             raise DataError(f"{self.codes.shape[1]} rows of codes but {self.values.shape[1]} rows of values")
         if self.weights is not None:
@@ -160,15 +169,25 @@ class Table:
     def _check_ranges(self) -> tuple[tuple[Label, int], ...]:
         """The columns with missing cells and the number of these; raises if another cell is out of range."""
         counts = []
+        finite = self._finite()
+        if finite.all() and not len(self.codes):
+            return ()
         largest = iter(self.codes.max(axis=1, initial=0).tolist())
         for name, states, slot in zip(self.names, self.states, self._slots, strict=True):
             if states is None:
-                missing = self._check_values(name, self.values[slot])
+                missing = 0 if finite[slot] else self._check_values(name, self.values[slot])
             else:
                 missing = self._check_codes(name, len(states), self.codes[slot], next(largest))
             if missing:
                 counts.append((name, missing))
         return tuple(counts)
+
+    def _finite(self) -> NDArray[np.bool_]:
+        """For each continuous column, True if all its values are finite."""
+        found = np.empty(len(self.values), dtype=np.bool_)
+        for begin, end in self.column_blocks():
+            np.isfinite(self.values[begin:end]).all(axis=1, out=found[begin:end])
+        return found
 
     def _check_codes(self, name: Label, states: int, codes: NDArray[Any], largest: int) -> int:
         if largest < states:
@@ -177,7 +196,7 @@ class Table:
             raise DataError(f"column {name!r} has the code {largest}, but only {states} states")
         return int((codes == states).sum())
 
-    def _check_values(self, name: Label, values: NDArray[np.float64]) -> int:
+    def _check_values(self, name: Label, values: NDArray[Any]) -> int:
         finite = np.isfinite(values)
         if finite.all():
             return 0
@@ -275,11 +294,20 @@ class Table:
             raise UnknownNameError("column", name, self.names, "the table") from None
 
     def array(self, name: Label) -> NDArray[Any]:
-        """The codes or the floats of one column, without a copy."""
+        """The codes or the floats of one column, without a copy unless these are in float32."""
         i = self.index(name)
         slot = self._slots[i]
-        rows: NDArray[Any] = self.values[slot] if self.states[i] is None else self.codes[slot]
-        return rows
+        return self.doubles(slot, slot + 1)[0] if self.states[i] is None else np.asarray(self.codes[slot])
+
+    def doubles(self, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
+        """Some continuous columns, or all, in float64: a copy if they are in float32."""
+        return np.asarray(self.values[begin:end], dtype=np.float64)
+
+    def column_blocks(self) -> Iterator[tuple[int, int]]:
+        """Begin and end of blocks of continuous columns of which a copy is small."""
+        step = max(1, BLOCK_CELLS // max(1, self.n_rows))
+        for begin in range(0, len(self.values), step):
+            yield begin, min(len(self.values), begin + step)
 
     def limits(self, name: Label) -> tuple[float, float] | None:
         """The least and the greatest value of a continuous column; None if it has none."""
@@ -411,17 +439,23 @@ class Table:
     def fingerprint(self) -> str:
         """A digest of names, states, cells and weights: equal tables, equal digest.
 
-        The width of the codes does not count: a column has the same digest on its own as when selected
+        The width of codes and numbers does not count: a column has the same digest alone as when selected
         from a table with wider codes.
         """
         digest = hashlib.sha256()
         for name, states in zip(self.names, self.states, strict=True):
             digest.update(f"{name!r}:{states!r};".encode())
         codes = self.codes.astype(narrowest(int(self.n_codes.max(initial=0))), copy=False)
-        for array in (codes, self.values, self.weights):
-            digest.update(b"-" if array is None else f"{array.dtype}{array.shape}".encode())
-            if array is not None:
-                digest.update(np.ascontiguousarray(array).data)
+        digest.update(f"{codes.dtype}{codes.shape}".encode())
+        digest.update(np.ascontiguousarray(codes).data)
+        digest.update(f"float64{self.values.shape}".encode())
+        for begin, end in self.column_blocks():
+            digest.update(np.ascontiguousarray(self.doubles(begin, end)).data)
+        if self.weights is None:
+            digest.update(b"-")
+        else:
+            digest.update(f"float64{self.weights.shape}".encode())
+            digest.update(np.ascontiguousarray(self.weights).data)
         if self.interventions is not None:
             digest.update(self.interventions.content.encode())
             digest.update(np.ascontiguousarray(self.interventions.of_row).data)
@@ -469,19 +503,27 @@ class Table:
     def columns(self) -> ColumnReadings:
         """How each column was read: a value that prints as a table, with one `ColumnReading` per column."""
         missing, why = dict(self.missing.counts), self.notes.why()
-        return ColumnReadings(
-            self._reading_of(name, missing.get(name, 0), *why.get(name, ("", False))) for name in self.names
-        )
+        limits = iter(self._all_limits())
+        found = []
+        for name, states in zip(self.names, self.states, strict=True):
+            count, (reason, close) = missing.get(name, 0), why.get(name, ("", False))
+            if states is None:
+                found.append(ColumnReading(name, "continuous", None, *next(limits), count, reason, close))
+            else:
+                cuts = self.cuts.get(name)
+                found.append(ColumnReading(name, "discrete", states, None, None, count, reason, close, cuts))
+        return ColumnReadings(found)
 
-    def _reading_of(self, name: Label, missing: int, reason: str, close: bool) -> ColumnReading:
-        states = self.states[self.index(name)]
-        if states is not None:
-            cuts = self.cuts.get(name)
-            return ColumnReading(name, "discrete", states, None, None, missing, reason, close, cuts)
-        values = self.array(name)
-        present = values[~np.isnan(values)] if self.has_missing else values
-        low, high = (float(present.min()), float(present.max())) if len(present) else (None, None)
-        return ColumnReading(name, "continuous", None, low, high, missing, reason, close)
+    def _all_limits(self) -> Iterator[tuple[float | None, float | None]]:
+        """The least and the greatest value of each continuous column."""
+        if self.has_missing or not self.n_rows or not len(self.values):
+            for name, states in zip(self.names, self.states, strict=True):
+                if states is None:
+                    yield self.limits(name) or (None, None)
+            return
+        for begin, end in self.column_blocks():
+            block = self.values[begin:end]
+            yield from zip(block.min(axis=1).tolist(), block.max(axis=1).tolist(), strict=True)
 
     @property
     def reading(self) -> str:

@@ -83,7 +83,7 @@ def _with_weights(table: Table, name: str | None) -> Table:
         return table
     if name is None:
         raise DataError("the table has row weights: name the column to write them to, weights='weight'")
-    values = np.vstack([table.values, table.weights])
+    values = np.vstack([table.doubles(), table.weights])
     return Table(
         (*table.names, name),
         (*table.states, None),

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, cast
 
 from bayescout.errors import CycleError, GraphError, UnknownNameError
 from bayescout.graph import equivalence, paths, separation
-from bayescout.graph.labels import Arc, Label, as_pairs, check_nodes, check_same_nodes, graph_size, shown
+from bayescout.graph.labels import (
+    MAX_SHOWN,
+    Arc,
+    Label,
+    as_pairs,
+    check_nodes,
+    check_same_nodes,
+    graph_size,
+    shown,
+)
 from bayescout.graph.orders import ParentSets, find_cycle, invert, peel_roots, reach
 from bayescout.graph.pdag import Pdag
 
@@ -125,8 +135,9 @@ class Dag:
         return self.index(parent) in self.parents[self.index(child)]
 
     def __repr__(self) -> str:
-        arcs = shown([f"{parent} -> {child}" for parent, child in self.arcs()])
-        return f"<Dag: {graph_size(len(self), self.n_arcs)}{arcs}>"
+        n_arcs = self.n_arcs
+        first = [f"{parent} -> {child}" for parent, child in islice(self.arcs(), MAX_SHOWN)]
+        return f"<Dag: {graph_size(len(self), n_arcs)}{shown(first, n_arcs)}>"
 
     # ---- structure, as integers
 

@@ -13,11 +13,12 @@ MAX_SHOWN = 8
 """Number of arcs or labels that a line lists; the rest are counted."""
 
 
-def shown(parts: Sequence[str]) -> str:
-    """The first few arcs of a repr, after a colon."""
+def shown(parts: Sequence[str], count: int | None = None) -> str:
+    """The first few arcs of a repr, after a colon; `count` is how many there are, if these are not all."""
     if not parts:
         return ""
-    more = f", ... {len(parts) - MAX_SHOWN} more" if len(parts) > MAX_SHOWN else ""
+    rest = (len(parts) if count is None else count) - MAX_SHOWN
+    more = f", ... {rest} more" if rest > 0 else ""
     return ": " + ", ".join(map(printable, parts[:MAX_SHOWN])) + more
 
 

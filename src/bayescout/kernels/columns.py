@@ -11,10 +11,11 @@ import numpy as np
 
 from bayescout.kernels.patience import inner, patient
 
-Columns = namedtuple("Columns", "values roots keys kept")
+Columns = namedtuple("Columns", "values shifts roots keys kept")
 """The data of wide tables.
 
-values  (p, n) float64   the columns less their means; times the square roots of the weights, if there are any
+values  (p, n) float64|float32   the columns
+shifts  (p, 2) float64   what is taken from each, one after the other: its mean, as far as not taken yet
 roots   (p,) float64     the root of the sum of squares of each
 keys    (s,) int64       the pair in each slot, or -1; s is a power of two
 kept    (s,) float64     its correlation
@@ -25,23 +26,47 @@ SCORE_UNIT = 2.0**24
 
 
 @inner
-def product(one, two):
-    """The sum of products of two vectors, in eight interleaved parts."""
+def product(values, shifts, a, b):
+    """The sum of products of two columns less their means, in float64 and in eight interleaved parts."""
+    one, two, m, o = values[a], values[b], shifts[a, 0], shifts[b, 0]
+    if shifts[a, 1] != 0.0 or shifts[b, 1] != 0.0:
+        return shifted_product(one, two, m, o, shifts[a, 1], shifts[b, 1])
     n = one.shape[0]
     s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     whole = n - n % 8
     for i in range(0, whole, 8):
-        s0 += one[i] * two[i]
-        s1 += one[i + 1] * two[i + 1]
-        s2 += one[i + 2] * two[i + 2]
-        s3 += one[i + 3] * two[i + 3]
-        s4 += one[i + 4] * two[i + 4]
-        s5 += one[i + 5] * two[i + 5]
-        s6 += one[i + 6] * two[i + 6]
-        s7 += one[i + 7] * two[i + 7]
+        s0 += (one[i] - m) * (two[i] - o)
+        s1 += (one[i + 1] - m) * (two[i + 1] - o)
+        s2 += (one[i + 2] - m) * (two[i + 2] - o)
+        s3 += (one[i + 3] - m) * (two[i + 3] - o)
+        s4 += (one[i + 4] - m) * (two[i + 4] - o)
+        s5 += (one[i + 5] - m) * (two[i + 5] - o)
+        s6 += (one[i + 6] - m) * (two[i + 6] - o)
+        s7 += (one[i + 7] - m) * (two[i + 7] - o)
     total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
     for i in range(whole, n):
-        total += one[i] * two[i]
+        total += (one[i] - m) * (two[i] - o)
+    return total
+
+
+@inner
+def shifted_product(one, two, m, o, d, e):
+    """The same where the mean is taken twice from one of them."""
+    n = one.shape[0]
+    s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    whole = n - n % 8
+    for i in range(0, whole, 8):
+        s0 += ((one[i] - m) - d) * ((two[i] - o) - e)
+        s1 += ((one[i + 1] - m) - d) * ((two[i + 1] - o) - e)
+        s2 += ((one[i + 2] - m) - d) * ((two[i + 2] - o) - e)
+        s3 += ((one[i + 3] - m) - d) * ((two[i + 3] - o) - e)
+        s4 += ((one[i + 4] - m) - d) * ((two[i + 4] - o) - e)
+        s5 += ((one[i + 5] - m) - d) * ((two[i + 5] - o) - e)
+        s6 += ((one[i + 6] - m) - d) * ((two[i + 6] - o) - e)
+        s7 += ((one[i + 7] - m) - d) * ((two[i + 7] - o) - e)
+    total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+    for i in range(whole, n):
+        total += ((one[i] - m) - d) * ((two[i] - o) - e)
     return total
 
 
@@ -50,21 +75,21 @@ def correlation(columns, a, b):
     """The correlation of two columns, a multiple of 2**-42."""
     if a == b:
         return 1.0
-    values, roots, keys, kept = columns
+    values, shifts, roots, keys, kept = columns
     one, two = min(a, b), max(a, b)
     key = np.int64(one) * values.shape[0] + two
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(mixed >> np.uint64(20)) & (keys.shape[0] - 1)
     if keys[slot] == key:
         return kept[slot]
-    value = product(values[one], values[two]) / (roots[one] * roots[two])
+    value = product(values, shifts, one, two) / (roots[one] * roots[two])
     value = np.rint(value * CORRELATION_UNIT) / CORRELATION_UNIT
     keys[slot], kept[slot] = key, value
     return value
 
 
-@patient(0.3, lambda values, roots, lefts, *_: (1e-5 + 3e-7 * values.shape[1]) * lefts.shape[0])
-def correlate_pairs(values, roots, lefts, rights, out):
+@patient(0.3, lambda values, shifts, roots, lefts, *_: (1e-5 + 1e-6 * values.shape[1]) * lefts.shape[0])
+def correlate_pairs(values, shifts, roots, lefts, rights, out):
     """The correlation of each pair of columns, nothing remembered.
 
     lefts, rights  (k,) integers
@@ -72,7 +97,7 @@ def correlate_pairs(values, roots, lefts, rights, out):
     """
     for i in range(lefts.shape[0]):
         one, two = min(lefts[i], rights[i]), max(lefts[i], rights[i])
-        value = product(values[one], values[two]) / (roots[one] * roots[two])
+        value = product(values, shifts, one, two) / (roots[one] * roots[two])
         out[i] = np.rint(value * CORRELATION_UNIT) / CORRELATION_UNIT
 
 

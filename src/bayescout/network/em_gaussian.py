@@ -41,7 +41,7 @@ class Moments:
 def em_gaussian(dag: Dag, table: Table, tolerance: float = TOLERANCE, iterations: int = ITERATIONS) -> Fitted:
     """Regressions by expectation maximisation, from those of the rows where each pair of columns is there."""
     centre, scale = _units(table)
-    rows = np.ascontiguousarray((table.values - centre[:, None]).T / scale)
+    rows = np.ascontiguousarray((table.doubles() - centre[:, None]).T / scale)
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     start = _regressions(dag, _pairwise(rows, weights))
 
@@ -57,7 +57,7 @@ def em_gaussian(dag: Dag, table: Table, tolerance: float = TOLERANCE, iterations
 def _units(table: Table) -> tuple[Array, Array]:
     """The mean and the deviation of the observed cells of each column; 1 for a constant column."""
     centre, scale = np.empty(len(table.values)), np.empty(len(table.values))
-    for i, (name, column) in enumerate(zip(table.names, table.values, strict=True)):
+    for i, (name, column) in enumerate(zip(table.names, table.doubles(), strict=True)):
         held = ~np.isnan(column) if table.weights is None else ~np.isnan(column) & (table.weights > 0)
         if not held.any():
             raise DataError(

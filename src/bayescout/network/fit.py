@@ -230,9 +230,9 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
         family, rows = [*parents, child], _rows_for(table, dag.nodes[child])
         if rows is not used:
             used, share = rows, _shares(rows)
-            means = regression.centres(rows.values, share)
+            means = regression.centres(rows.doubles(), share)
         weights, variances[child], unique = regression.least_squares(
-            rows.values[family], means[family], share
+            rows.values[family].astype(np.float64, copy=False), means[family], share
         )
         if not unique:
             regression.warn_collinear(dag.nodes[child], [dag.nodes[p] for p in parents])

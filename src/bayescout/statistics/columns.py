@@ -34,8 +34,11 @@ LEAST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 24
 class ColumnCovariance:
     """Regressions of families of one continuous table, as `Covariance` without a prior, from its columns.
 
-    columns  (p, n) float64   less their means; times the roots of the weights, if there are any
-    roots    (p,) float64     the root of the sum of squares of each
+    values  (p, n)           the columns of the table, as they are there; if rows have weights, or numbers are
+                             near the ends of what floats hold: a copy, centred, scaled and weighted
+    shifts  (p, 2) float64   what is taken from each column, one after the other: its mean, as far as it is
+                             not taken yet
+    roots   (p,) float64     the root of the sum of squares of each, less its mean
     """
 
     kind: Kind = "continuous"
@@ -46,7 +49,7 @@ class ColumnCovariance:
         require_kind(table, "continuous")
         self.total = table.total_weight
         self.rows = table.n_rows // table.copies
-        self.columns, squares, exponents = _centred(table)
+        self.values, self.shifts, squares, exponents = _centred(table)
         _require_varying(table, squares)
         self.roots: Floats = np.sqrt(squares)
         self.log_scales: Floats = _log_scales(squares / self.total, exponents)
@@ -58,7 +61,7 @@ class ColumnCovariance:
     @property
     def unit(self) -> UnitColumns:
         """The columns scaled to length 1, in float32, made when asked for."""
-        return UnitColumns(self.columns, self.roots)
+        return UnitColumns(self.values, self.shifts, self.roots)
 
     @cached_property
     def arrays(self) -> Any:
@@ -67,7 +70,8 @@ class ColumnCovariance:
 
         wanted = min(MOST_SLOTS, max(LEAST_SLOTS, 64 * self.n_variables))
         slots = 1 << (wanted - 1).bit_length()
-        return Columns(self.columns, self.roots, np.full(slots, -1, dtype=np.int64), np.empty(slots))
+        keys, kept = np.full(slots, -1, dtype=np.int64), np.empty(slots)
+        return Columns(self.values, self.shifts, self.roots, keys, kept)
 
     def cells(self, child: int, parents: Sequence[int]) -> int:
         return 1
@@ -112,43 +116,63 @@ class ColumnCovariance:
 class UnitColumns:
     """Columns scaled to length 1, in float32: some of them, when asked for."""
 
-    def __init__(self, columns: Floats, roots: Floats) -> None:
-        self.columns, self.roots, self.shape = columns, roots, columns.shape
+    def __init__(self, values: NDArray[Any], shifts: Floats, roots: Floats) -> None:
+        self.values, self.shifts, self.roots, self.shape = values, shifts, roots, values.shape
 
     def __call__(self, begin: int, end: int) -> NDArray[np.float32]:
-        return (self.columns[begin:end] / self.roots[begin:end, None]).astype(np.float32)
+        found = np.empty((end - begin, self.shape[1]), dtype=np.float32)
+        step = max(1, BLOCK_CELLS // max(1, self.shape[1]))
+        for first in range(begin, end, step):
+            some = slice(first, min(end, first + step))
+            centred = self.values[some] - self.shifts[some, :1]
+            centred -= self.shifts[some, 1:]
+            centred /= self.roots[some, None]
+            found[first - begin : some.stop - begin] = centred
+        return found
 
 
-def _centred(table: Table) -> tuple[Floats, Floats, Ints]:
-    """The centred columns, their sums of squares, and the exponents of the powers of two they are divided by.
+def _centred(table: Table, scaled: bool = False) -> tuple[NDArray[Any], Floats, Floats, Ints]:
+    """The columns, what is taken from them, their sums of squares, and powers of two they are divided by.
 
-    As `covariance.centred_columns`, in blocks and without the matrix.
+    As `covariance.centred_columns`, in blocks and without the matrix; nothing is copied unless columns are to
+    be `scaled`, by weights of rows or because they are extreme.
     """
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     total, root = weights.sum(), None if table.weights is None else np.sqrt(table.weights)
+    scaled = scaled or root is not None
     p = table.n_columns
-    columns, squares = np.empty((p, table.n_rows)), np.empty(p)
+    shifts, squares = np.zeros((p, 2)), np.empty(p)
+    copied = np.empty((p, table.n_rows)) if scaled else None
     exponents = np.zeros(p, dtype=np.int64)
     step = max(1, BLOCK_CELLS // max(1, table.n_rows))
     for begin in range(0, p, step):
-        block, part = table.values[begin : begin + step], slice(begin, begin + step)
+        block, part = table.doubles(begin, begin + step), slice(begin, begin + step)
         sizes = np.abs(block).max(axis=1, initial=0.0)
         own = np.frexp(sizes)[1].astype(np.int64)
         own[np.abs(own) <= LARGE_EXPONENT] = 0
         exponents[part] = own
         if own.any():
+            if not scaled:
+                return _centred(table, scaled=True)
             block = np.ldexp(block, -own[:, None])
             sizes = np.ldexp(sizes, -own)
-        centred = block - ((block * weights).sum(axis=1) / total)[:, None]
+        shifts[part, 0] = (block * weights).sum(axis=1) / total
+        centred = block - shifts[part, :1]
         found = np.einsum("ij,ij,j->i", centred, centred, weights)
         small = np.flatnonzero(found <= np.square(sizes) * (SMALL_SPREAD * total))
         if len(small):
             some = centred[small]
-            centred[small] = some - ((some * weights).sum(axis=1) / total)[:, None]
+            more = (some * weights).sum(axis=1) / total
+            shifts[begin + small, 1] = more
+            centred[small] = some - more[:, None]
             found[small] = np.einsum("ij,ij,j->i", centred[small], centred[small], weights)
-        columns[part] = centred if root is None else centred * root
+        if copied is not None:
+            copied[part] = centred if root is None else centred * root
         squares[part] = found
-    return columns, squares, exponents
+    if copied is None:
+        return table.values, shifts, squares, exponents
+    copied.flags.writeable = False  # as the columns of a table, so that kernels are compiled once
+    return copied, np.zeros((p, 2)), squares, exponents
 
 
 def _require_varying(table: Table, squares: Floats) -> None:

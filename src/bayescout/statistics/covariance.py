@@ -206,9 +206,11 @@ def scaled_scatter(table: Table) -> tuple[Floats, Ints]:
 
 def centred_columns(table: Table) -> tuple[Floats, Floats, Ints]:
     """The columns divided by 2**exponents and less their means, and their scatter matrix."""
-    exponents = np.frexp(np.abs(table.values).max(axis=1, initial=0.0))[1].astype(np.int64)
+    values = table.doubles()
+    exponents = np.frexp(np.abs(values).max(axis=1, initial=0.0))[1].astype(np.int64)
     exponents[np.abs(exponents) <= LARGE_EXPONENT] = 0
-    values = np.ldexp(table.values, -exponents[:, None]) if exponents.any() else table.values
+    if exponents.any():
+        values = np.ldexp(values, -exponents[:, None])
     weights: NDArray[np.float64] = np.ones(table.n_rows) if table.weights is None else table.weights
     centred = values - _means(values, weights)
     scatter = _scatter(centred, table.weights)

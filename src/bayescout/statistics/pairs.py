@@ -99,7 +99,7 @@ class _Sums:
         cards = table.cardinalities[table.cardinalities > 0]
         ends = np.cumsum(cards)
         states = int(ends[-1]) if len(ends) else 0
-        values = _standardised(table.values, weights)
+        values = _standardised(table.doubles(), weights)
         here = ~np.isnan(values)
         numbers = np.where(here, values, 0.0)
         groups = np.zeros((3, states, len(values)))

@@ -226,7 +226,7 @@ def _exact(statistics: ColumnCovariance, lefts: Ints, rights: Ints) -> Floats:
     from bayescout.kernels.columns import correlate_pairs
 
     out = np.empty(len(lefts))
-    correlate_pairs(statistics.columns, statistics.roots, lefts, rights, out)
+    correlate_pairs(statistics.values, statistics.shifts, statistics.roots, lefts, rights, out)
     return out
 
 

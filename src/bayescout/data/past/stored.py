@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from bayescout.data.assemble import Settled
 from bayescout.data.past.budget import Budget, in_units
 from bayescout.data.past.cache import Folder, disk_full
-from bayescout.data.reading import ColumnReading
 from bayescout.data.table import Label, Table, narrowest
 from bayescout.errors import MissingValueError, TooLargeError
 from bayescout.graph.labels import quoted
@@ -176,12 +175,8 @@ class StoredTable(Table):
         digest.update(b"-")
         return digest.hexdigest()
 
-    def _reading_of(self, name: Label, missing: int, reason: str, close: bool) -> ColumnReading:
-        place = self.index(name)
-        if self.states[place] is not None:
-            return super()._reading_of(name, missing, reason, close)
-        one = self.stored[place]
-        return ColumnReading(name, "continuous", None, one.low, one.high, missing, reason, close)
+    def _all_limits(self) -> Iterator[tuple[float | None, float | None]]:
+        return ((one.low, one.high) for one in self.stored if one.counts is None)
 
     # ---- tables taken from it
 

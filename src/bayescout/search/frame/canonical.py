@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -52,17 +54,21 @@ def canonical_order(table: Table) -> list[int]:
     apart = np.zeros_like(marks)
     if continuous.any() and not continuous.all():
         apart[continuous] = _signatures(table.select([table.names[i] for i in np.flatnonzero(continuous)]))
-    acted = _rows_acted(table)
-    columns = (
-        continuous.tolist(),
-        spreads.tolist(),
-        apart.tolist(),
-        marks.tolist(),
-        acted,
-        map(str, table.names),
-    )
-    keys = list(zip(*columns, strict=True))
-    return sorted(range(table.n_columns), key=keys.__getitem__)
+    keys = (continuous, spreads, apart, marks, np.array(_rows_acted(table)))
+    order = np.lexsort(keys[::-1])
+    same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
+    for key in keys:
+        same &= key[order[1:]] == key[order[:-1]]
+    return _equal_by_name(order.tolist(), same, table.names)
+
+
+def _equal_by_name(order: list[int], same: NDArray[np.bool_], names: Sequence[Hashable]) -> list[int]:
+    """The order with runs of columns that are the same as the one before put in the order of names."""
+    begins = np.flatnonzero(np.diff(same.astype(np.int8), prepend=0) > 0)
+    ends = np.flatnonzero(np.diff(same.astype(np.int8), append=0) < 0) + 2
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        order[begin:end] = sorted(sorted(order[begin:end]), key=lambda at: str(names[at]))
+    return order
 
 
 def _rows_acted(table: Table) -> list[float]:
@@ -99,17 +105,23 @@ def _signatures(table: Table) -> NDArray[np.uint64]:
         return stored_signatures(table)
     from bayescout.kernels.content import mark_columns, mark_rows
 
-    continuous = ~table.discrete_columns
-    parts = [(table.codes, ~continuous), (table.values.view(np.uint64), continuous)]
-    parts = [(cells, where) for cells, where in parts if len(cells)]
+    discrete, continuous = np.flatnonzero(table.discrete_columns), np.flatnonzero(~table.discrete_columns)
     weights = _weights(table)[0]
     # A code and a float may have the same bits: in a table with both, the kind tells them apart.
-    colours = (continuous & (len(parts) == 2)).astype(np.uint64)
+    both = len(discrete) > 0 and len(continuous) > 0
+    colours = (~table.discrete_columns & both).astype(np.uint64)
+
+    def parts() -> Iterator[tuple[NDArray[Any], NDArray[np.intp]]]:
+        if len(discrete):
+            yield table.codes, discrete
+        for begin, end in table.column_blocks():
+            yield table.doubles(begin, end).view(np.uint64), continuous[begin:end]
+
     for _ in range(ROUNDS):
         rows = np.zeros(table.n_rows, dtype=np.uint64)
-        for cells, where in parts:
+        for cells, where in parts():
             mark_rows(cells, colours[where], rows)
-        for cells, where in parts:
+        for cells, where in parts():
             out = np.empty(len(cells), dtype=np.uint64)
             mark_columns(cells, colours[where], weights, rows, out)
             colours[where] = out
