@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Bools, Family, Floats, Ints
 from bayescout.search.frame.problem import MIN_GAIN, Edges, Pairs, ParentSets, Problem
-from bayescout.search.frame.wide_rules import WideRules
+from bayescout.search.frame.wide_rules import entering, is_free
 from bayescout.statistics.screening import Neighbourhood
 
 OPERATORS, WATCHES, LISTED, CHUNKS = 1 << 16, 1 << 16, 1 << 16, 1 << 12
@@ -105,14 +105,13 @@ class SparseWalk:
     def _lay_out(self, neighbourhood: Neighbourhood) -> None:
         """Make the sparse form of the graph in hand, with room for arcs between candidates and its own."""
         rules = self.problem.rules
-        assert isinstance(rules, WideRules)
         sizes, parents = self.flat
         children = np.repeat(np.arange(len(sizes)), sizes)
         self.candidates = neighbourhood.with_pairs(parents, children) if len(parents) else neighbourhood
-        self.enters = rules.entering(self.candidates.starts, self.candidates.ends)
+        self.enters = entering(rules, self.candidates.starts, self.candidates.ends)
         self.graph = _labelled(self.candidates.starts, parents, children, LOG)
         self.graph.nodes[:, 2] = rules.max_parents
-        self.graph.told[3] = rules.is_free
+        self.graph.told[3] = is_free(rules)
 
     def enter(self, phase: int) -> None:
         """Begin a phase: no operator of it is known yet."""
