@@ -15,11 +15,10 @@ from typing import Any
 from bayescout.arrays import Ints
 from bayescout.checks import as_plain
 from bayescout.data import memory
-from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
 from bayescout.scores import FamilyPrior, Formula, bind
-from bayescout.scores.likelihood import LogLikelihood, Penalised
+from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.pair_gains import CountPairs
 from bayescout.scores.score_pairs import ScorePairs
 from bayescout.scores.scorer import Scorer

@@ -68,7 +68,7 @@ def entering(rules: Rules, starts: Ints, ends: NDArray[np.int32]) -> NDArray[np.
 
 
 def is_free(rules: Rules) -> bool:
-    """Return True if the rules say no more than one limit on parents for all: each class keeps that or not."""
+    """Return True if there is nothing but one limit on parents for all: each member of a class keeps that."""
     if (rules.max_parents != rules.max_parents.max(initial=0)).any():
         return False
     if isinstance(rules, WideRules):
