@@ -28,7 +28,7 @@ import numpy as np
 from bayescout.checks import generator
 from bayescout.data import Table
 from bayescout.kernels.patience import patience
-from bayescout.scores import Bic, family_prior
+from bayescout.scores import default_scores, family_prior, formula_named
 from bayescout.search import Knowledge
 from bayescout.search.auto import Auto
 from bayescout.search.frame.canonical import canonical_table
@@ -179,11 +179,12 @@ def measured(chosen: argparse.Namespace, p: int) -> dict[str, Any]:
         table = canonical_table(table)
     with watch.timing("centre"):
         prior = family_prior("sparse", table.names)
+        score = formula_named(chosen.score) if chosen.score else default_scores(table)[0]
         rules = compile_wide(Knowledge(), table.names)
 
         def problem_on(engine: str) -> Any:
             return wide_problem(
-                "arc", table, Bic(), chosen.workers, prior, rules, lambda _: "empty", engine=engine
+                "arc", table, score, chosen.workers, prior, rules, lambda _: "empty", engine=engine
             )
 
         problem = problem_on(chosen.engine)
@@ -270,6 +271,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--degree", type=int, default=2)
     parser.add_argument("--states", type=int, default=0, help="of each column; 0 for numbers")
+    parser.add_argument("--score", help="by default the one that learning takes for such a table")
     parser.add_argument("--scale-free", action="store_true")
     parser.add_argument("--engine", default="memory", help="memory or gpu")
     parser.add_argument("--workers", type=int)

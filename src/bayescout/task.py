@@ -133,9 +133,7 @@ class Task:
 
         clock = time.perf_counter() - watch.compiling_seconds()
         table = _canonical(given, chosen)
-        narrow = listed is None and is_screened(
-            screen, table, chosen, method, prior, knowledge, engine, start
-        )
+        narrow = listed is None and is_screened(screen, table, chosen, method, engine)
         if narrow and not (knowledge.beliefs or table.has_missing):
             rules: Rules = compile_wide(knowledge, table.names)
         else:

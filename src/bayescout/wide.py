@@ -14,18 +14,16 @@ from typing import Any
 from bayescout.arrays import Ints
 from bayescout.checks import as_plain
 from bayescout.data import memory
-from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError, TooLargeError
-from bayescout.scores import FamilyPrior, Formula, StructurePrior, bind
-from bayescout.scores.likelihood import LogLikelihood, Penalised
+from bayescout.scores import FamilyPrior, Formula, bind
+from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.pair_gains import CountPairs
-from bayescout.scores.prior import OwnPrior
 from bayescout.scores.score_pairs import ScorePairs
 from bayescout.scores.scorer import Scorer
 from bayescout.scores.threads import check_workers, worked_on
 from bayescout.scores.wide_scorer import WideScorer, charge_of, takes_columns
-from bayescout.search import Knowledge, Problem, Rules, Search
+from bayescout.search import Problem, Rules, Search
 from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.counts import Counts
@@ -72,16 +70,7 @@ def settled_screen(screen: Any) -> str | float:
     return found
 
 
-def is_screened(
-    screen: str | float,
-    table: Table,
-    formula: Any,
-    method: Search,
-    prior: StructurePrior | OwnPrior,
-    knowledge: Knowledge,
-    engine: Any,
-    start: Any,
-) -> bool:
+def is_screened(screen: str | float, table: Table, formula: Any, method: Search, engine: Any) -> bool:
     """Return True if the search is to work on screened pairs; raise if that was asked for and cannot be."""
     on_gpu = isinstance(engine, str) and engine == GPU
     if screen == NONE or (screen == AUTO and table.n_columns <= MOST_DENSE and not on_gpu):
@@ -95,47 +84,20 @@ def is_screened(
             f"a number for screen is in log-likelihood, which a score of your own does not have: "
             f"{setting('screen', ARC)} asks the score itself"
         )
-    obstacle = _obstacle(table, formula, method, prior, knowledge, None if on_gpu else engine, start)
+    obstacle = _obstacle(table, method)
     if obstacle and (screen != AUTO or on_gpu):
         advice = "leave out the engine" if on_gpu else f"{setting('screen', NONE)} looks at all"
         raise SettingError(f"pairs cannot be screened: {obstacle}; {advice}")
     return not obstacle
 
 
-def _obstacle(
-    table: Table,
-    formula: Any,
-    method: Search,
-    prior: StructurePrior | OwnPrior,
-    knowledge: Knowledge,
-    engine: Any,
-    start: Any,
-) -> str:
+def _obstacle(table: Table, method: Search) -> str:
     """Why a search on screened pairs is not possible, in words; empty if it is."""
-    screens = getattr(method, "screens", "")
-    if not screens:
+    if not getattr(method, "screens", False):
         return "the search must be auto, ges, hill-climb or tabu"
-    if screens == "any score":
-        return ""
-    if not table.is_continuous:
-        return "that is for tables of continuous columns alone, so far"
-    if isinstance(table, StoredTable):
-        return "the rows are on disk, past memory, and its correlations are of columns in memory"
-    if table.has_missing:
-        return f"cells are missing, and so far it takes complete rows: {setting('missing', 'drop')}"
-    if table.interventions is not None:
-        return "variables were set from outside in some rows"
-    if not isinstance(formula, Formula) or not isinstance(formula, Penalised | LogLikelihood):
-        return "the score must be bic, ebic, aic, penalised or loglik"
-    if formula.kind_for(table) != "continuous":
-        return "the score must be bic, ebic, aic, penalised or loglik"
-    if engine not in (None, "memory"):
-        return "the statistics come from another engine"
-    if not isinstance(prior, StructurePrior):
-        return "the structure prior is one of your own"
-    if knowledge.beliefs:
-        return "there are beliefs about single arcs"
-    return "the search starts at random" if start == "random" else ""
+    if getattr(method, "needs_equivalent", False) and table.interventions is not None:
+        return "variables were set from outside in some rows: hill-climb takes these, and so does auto"
+    return ""
 
 
 def wide_problem(

@@ -22,6 +22,7 @@ TWINS = {
     "independence": "kernels/test_independence_kernels.py::test_partial_correlations",
     "insertions": "search/test_memetic.py::test_climbing_ends_where_no_insertion_helps",
     "junction": "network/test_incomplete_rows.py::test_every_use_of_a_tree_is_enumeration",
+    "keeping": "kernels/test_sparse_kernels.py::test_a_class_without_a_member_that_keeps_the_rules_is_told",
     "links": "kernels/test_sparse_kernels.py::test_labels_are_those_of_the_class",
     "moves": "kernels/test_move_kernels.py::test_the_best_move_is_the_best_of_all",
     "neighbours": "kernels/test_scoring_kernels.py::test_rows_of_gains_are_differences_of_scores",

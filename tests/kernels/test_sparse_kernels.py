@@ -14,15 +14,25 @@ from bayescout.kernels import columns as column_kernels
 from bayescout.kernels import links as link_kernels
 from bayescout.kernels import operators as operator_kernels
 from bayescout.kernels.appraising import appraise
+from bayescout.kernels.keeping import take_back, what_breaks_rules
 from bayescout.scores import Bic, family_prior
 from bayescout.scores.wide_scorer import WideScorer
+from bayescout.search import Knowledge
 from bayescout.search.bitsets import bits, mask_of
-from bayescout.search.classes.patterns import class_of, cliques_within, extension_of, semi_directed_path
+from bayescout.search.classes.patterns import (
+    class_of,
+    cliques_within,
+    extension_of,
+    member_keeping,
+    semi_directed_path,
+)
 from bayescout.search.classes.sparse import _flat, _labelled, _marked, _sets, class_pairs
+from bayescout.search.frame.wide_rules import entering
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import Covariance
 from tests.graph.drawn_graphs import parent_sets
 from tests.scores.drawn_data import continuous_table
+from tests.search.test_ges import knowledge_and_limits
 
 pytestmark = pytest.mark.slow  # compiling these kernels takes most of a minute
 
@@ -90,7 +100,8 @@ def test_the_lowest_member_is_that_on_bits(parents):
     graph = graph_of(parents)
     ways = graph.ways()
     parent_of, left = np.zeros(len(ways), np.int8), np.empty(len(parents), np.int8)
-    placed = link_kernels.extend_sparse(graph.nodes, graph.slots, ways, left, parent_of)
+    limits = np.full(len(parents), 99)
+    placed = link_kernels.extend_sparse(graph.nodes, graph.slots, ways, limits, left, parent_of)
     assert placed == len(parents)
     assert sets_of(graph, parent_of) == extension_of(class_of(parents)).parent_sets()
 
@@ -132,18 +143,63 @@ def test_paths_are_found_where_there_are_some(parents, data):
 @given(parent_sets(min_nodes=2, max_nodes=7), st.data())
 def test_another_member_of_the_class_is_chosen(parents, data):
     graph = graph_of(parents)
-    graph.nodes[:, link_kernels.LIMIT] = 99
     pattern = class_of(parents)
     y = data.draw(st.integers(0, len(parents) - 1))
-    graph.told[link_kernels.FREE] = data.draw(st.booleans())
     clique = data.draw(st.sampled_from(cliques_within(pattern.undirected[y], pattern.adjacent())))
     first = np.array([*bits(clique), y], dtype=np.int64)
-    ends = np.array([v for u in range(len(parents)) for v in range(len(parents)) if v != u] or [0], np.int32)
-    every = np.ones(len(ends), np.int8)
-    assert link_kernels.turn(*graph[:4], ends, every, first, len(first)) > 0
+    assert link_kernels.turn(*graph[:4], first, len(first)) > 0
     member = sets_of(graph, (graph.bits & 1) ^ 1)
     assert class_of(member) == pattern
     assert set(member[y]) == set(bits(pattern.parents[y] | clique))
+
+
+@given(parent_sets(min_nodes=2, max_nodes=6), st.data())
+def test_a_class_without_a_member_that_keeps_the_rules_is_told(parents, data):
+    n = len(parents)
+    rules = data.draw(knowledge_and_limits(range(n)) if n > 3 else st.just(Knowledge())).compile(range(n))
+    graph = graph_of(parents)
+    graph.nodes[:, link_kernels.LIMIT] = rules.max_parents
+    starts, ends = np.arange(n + 1) * (n - 1), np.array([v for u in range(n) for v in range(n) if v != u])
+    graph.told[link_kernels.LOGGED] = 1 + len(graph.log)  # all nodes may have changed
+    broken = what_breaks_rules(*graph, ends, entering(rules, starts, ends))
+    assert (broken > 0) == (member_keeping(class_of(parents), rules) is None)
+    assert len(set(graph.rows[link_kernels.OTHER, :broken].tolist())) == broken
+
+
+@given(parent_sets(min_nodes=2, max_nodes=7), st.data())
+def test_what_is_taken_back_was_never_done(parents, data):
+    graph = graph_of(parents)
+    y, x = data.draw(st.permutations(range(len(parents))))[:2]
+    before, was = graph.slots[:, :2].copy(), link_kernels.joined(graph.nodes, graph.slots, y, x)
+    filled, tail = graph.filled(), x if x in parents[y] else y
+    graph.told[link_kernels.STEP] = 1
+    graph.log[0], graph.told[link_kernels.LOGGED] = (x, y, was), 1
+    if was:
+        link_kernels._remove(graph.nodes, graph.slots, x, y)
+        link_kernels._remove(graph.nodes, graph.slots, y, x)
+    else:
+        x, y = (x, y) if x < y else (y, x)  # nodes follow an order
+        later, earlier = (x, y) if y in above(parents, x) else (y, x)
+        link_kernels._insert(graph.nodes, graph.slots, earlier, later, link_kernels.OUT)
+        link_kernels._insert(graph.nodes, graph.slots, later, earlier, np.int64(0))
+        low, high = min(x, y), max(x, y)
+        graph.slots[link_kernels.seek(graph.nodes, graph.slots, low, high), link_kernels.STAMP] = 1
+    if data.draw(st.booleans()):
+        link_kernels.refresh(*graph, x, y)
+    else:  # more has changed than there is room for
+        link_kernels.refresh(*graph[:4], graph.log[:1], x, y)
+        graph.told[link_kernels.LOGGED] = 1 + len(graph.log)
+    take_back(*graph, x, y, tail, was)
+    assert (graph.filled() == filled).all()
+    assert (graph.slots[filled, :2] == before[filled]).all()
+
+
+def above(parents, node):
+    """All ancestors of a node."""
+    found = set(parents[node])
+    for parent in parents[node]:
+        found |= above(parents, parent)
+    return found
 
 
 # ---- changes of families

@@ -263,23 +263,10 @@ def _join(nodes, rows, node):
 
 
 @inner
-def _may_come(nodes, slots, told, ends, enters, node):
-    """Return True if the node may be a parent of all its gathered neighbours that have no rank yet."""
-    for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
-        other = slots[at, END]
-        if slots[at, KIND] & FIRM or nodes[other, MARK] != told[CLOCK] or nodes[other, RANK] >= 0:
-            continue
-        if entry_of(nodes, enters, ends, node, other) == 0:
-            return False
-    return True
-
-
-@inner
 def gather(nodes, slots, rows, told, firsts, k):
     """Gather the first k nodes and their ancestors by arcs that are not firm, in rows[OTHER], marked.
 
-    With knowledge, all nodes joined to them by edges of the class: then what is found does not depend on the
-    member in hand. Returns their number.
+    Returns their number.
     """
     told[CLOCK] += 1
     count, head = 0, 0
@@ -292,8 +279,7 @@ def gather(nodes, slots, rows, told, firsts, k):
         node = rows[OTHER, head]
         head += 1
         for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
-            near = slots[at, KIND] == 0 or (told[FREE] == 0 and slots[at, KIND] & FIRM == 0)
-            if near and nodes[slots[at, END], MARK] != told[CLOCK]:
+            if slots[at, KIND] == 0 and nodes[slots[at, END], MARK] != told[CLOCK]:
                 nodes[slots[at, END], MARK] = told[CLOCK]
                 rows[OTHER, count] = slots[at, END]
                 count += 1
@@ -301,12 +287,12 @@ def gather(nodes, slots, rows, told, firsts, k):
 
 
 @inner
-def turn(nodes, slots, rows, told, ends, enters, firsts, k):
+def turn(nodes, slots, rows, told, firsts, k):
     """Choose the member of the class in which the first k nodes come first in their order, if there is one.
 
     They and their ancestors by arcs that are not firm are put in an order of maximum cardinality search,
     which makes no v-structure; all other arcs stay. The nodes that were ordered are in rows[OTHER]. Returns
-    their number; less one and negative, and nothing changed, if no order was found that keeps the rules.
+    their number; less one and negative, and nothing changed, if there is no such member.
     """
     count = gather(nodes, slots, rows, told, firsts, k)
     for i in range(count):
@@ -324,10 +310,6 @@ def turn(nodes, slots, rows, told, ends, enters, firsts, k):
                 return -count - 1
         else:
             chosen = rows[HEADS, top]
-        while told[FREE] == 0 and not _may_come(nodes, slots, told, ends, enters, chosen):
-            chosen = nodes[chosen, AFTER]
-            if rank < k or chosen < 0:
-                return -count - 1
         _leave(nodes, rows, chosen)
         nodes[chosen, RANK] = rank
         for at in range(nodes[chosen, START], nodes[chosen, START] + nodes[chosen, DEGREE]):
@@ -338,14 +320,6 @@ def turn(nodes, slots, rows, told, ends, enters, firsts, k):
             nodes[other, SEEN] += 1
             _join(nodes, rows, other)
             top = max(top, nodes[other, SEEN])
-    for i in range(0 if told[FREE] else count):
-        node = rows[OTHER, i]
-        own = nodes[node, SEEN]
-        for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
-            if slots[at, KIND] == FIRM:
-                own += 1
-        if own > nodes[node, LIMIT]:
-            return -count - 1
     for i in range(count):
         node = rows[OTHER, i]
         for at in range(nodes[node, START], nodes[node, START] + nodes[node, DEGREE]):
@@ -418,12 +392,13 @@ def find_path(nodes, slots, rows, told, source, target, blocked, k, direct):
 
 
 @patient(2.0, lambda nodes, slots, ways, *_: 2e-5 * (slots.shape[0] + nodes.shape[0]))
-def extend_sparse(nodes, slots, ways, left, parents_of):
+def extend_sparse(nodes, slots, ways, limits, left, parents_of):
     """A DAG of a partially directed graph: repeatedly remove the lowest node that can be a sink.
 
     As `classes.extend` (Dor & Tarsi 1992), on lists.
 
     ways        (m,) int8    how each node is joined to each neighbour
+    limits      (p,) int64   the most parents of each node
     left        (p,) int8    overwritten with 0: 1 for the nodes that remain
     parents_of  (m,) int8    overwritten: 1 where the neighbour is a parent of the node
     Returns the number of nodes placed.
@@ -449,7 +424,7 @@ def extend_sparse(nodes, slots, ways, left, parents_of):
             heap[at] = heap[below]
             at = below
         heap[at] = last
-        if not _may_be_sink(nodes, slots, ways, left, node):
+        if not _may_be_sink(nodes, slots, ways, left, node, limits[node]):
             continue
         left[node] = 0
         placed += 1
@@ -469,11 +444,16 @@ def extend_sparse(nodes, slots, ways, left, parents_of):
 
 
 @inner
-def _may_be_sink(nodes, slots, ways, left, node):
+def _may_be_sink(nodes, slots, ways, left, node, limit):
     first, last = nodes[node, START], nodes[node, START] + nodes[node, DEGREE]
+    around = 0
     for at in range(first, last):
-        if left[slots[at, END]] and ways[at] == AWAY:
-            return False
+        if left[slots[at, END]]:
+            around += 1
+            if ways[at] == AWAY:
+                return False
+    if around > limit:
+        return False
     for at in range(first, last):
         one = slots[at, END]
         if not left[one] or ways[at] != EITHER:

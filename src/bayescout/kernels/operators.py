@@ -26,7 +26,6 @@ from bayescout.kernels.links import (
     END,
     FREE,
     FRONT,
-    LIMIT,
     ROOM,
     STALE,
     START,
@@ -53,6 +52,9 @@ EPOCH, PLACE          how often it has been written, and its place in the heap, 
 ASKED, WANTED, JOBS, CHANGES, CHUNKS, SPARE, UNUSED, IN_HEAP = np.arange(4, 12)
 """Further counters of `told`: entries of the lists, changes asked for, chunks made, of which are not in use,
 the first of these, and chunks in the heap."""
+
+MOST = np.int64(19)
+"""The place in `told` of the largest limit on parents: a class may keep limits in another of its members."""
 
 NONE = np.int64(-1)
 
@@ -302,7 +304,7 @@ def list_operators(nodes, slots, told, ends, enters, chunks, heap, gains, asked,
             n_others += 1
     for at in range(first, first + nodes[y, ROOM] if phase == INSERT else first):
         x = np.int64(ends[at])
-        if enters[at] != 0 and nodes[x, BACK] != now:
+        if nodes[x, BACK] != now and (enters[at] != 0 or entry_of(nodes, enters, ends, y, x) != 0):
             others[n_others] = x
             n_others += 1
 
@@ -365,7 +367,7 @@ def list_operators(nodes, slots, told, ends, enters, chunks, heap, gains, asked,
             told[CHANGES] = before_changes
             return False
         start = told[WANTED]
-        if phase == DELETE or n_base < nodes[y, LIMIT]:
+        if phase == DELETE or n_base < told[MOST]:
             head = _open(told, asked, y, base, n_base, NONE, phase)
             for i in range(n_others):
                 x = others[i]
@@ -382,7 +384,7 @@ def list_operators(nodes, slots, told, ends, enters, chunks, heap, gains, asked,
                     if apart == 0 and inside and not _is_required(nodes, told, ends, enters, x, y):
                         _want(told, wanted, x, NONE, _add(told, asked, head, x))
                     continue
-                if told[FREE] == 0 and entry_of(nodes, enters, ends, x, y) == 0:
+                if told[FREE] == 0 and entry_of(nodes, enters, ends, y, x) == 2:
                     continue
                 if inside:
                     fits = nodes[x, CAME] != number and apart > 0

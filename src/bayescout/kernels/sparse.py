@@ -13,6 +13,7 @@ last     (k,) int64     the last operator: phase, x, y, size of the clique, its 
 import numpy as np
 
 from bayescout.kernels.appraising import appraise
+from bayescout.kernels.keeping import take_back, what_breaks_rules
 from bayescout.kernels.links import (
     APART,
     AWAY,
@@ -237,10 +238,10 @@ def _tried(nodes, slots, rows, told, log, ends, enters, phase, x, y, clique, k):
             return count
     if phase == TURN and was == AWAY:
         blocked[0] = x
-        count = turn(nodes, slots, rows, told, ends, enters, blocked, np.int64(1))
+        count = turn(nodes, slots, rows, told, blocked, np.int64(1))
         if count < 0:
             return -count - 1
-    count = turn(nodes, slots, rows, told, ends, enters, firsts, n_firsts)
+    count = turn(nodes, slots, rows, told, firsts, n_firsts)
     if count < 0:
         return -count - 1
     told[STEP] += 1
@@ -257,7 +258,12 @@ def _tried(nodes, slots, rows, told, log, ends, enters, phase, x, y, clique, k):
         _insert(nodes, slots, y, x, np.int64(0))
         slots[seek(nodes, slots, low, high), STAMP] = told[STEP]
     refresh(nodes, slots, rows, told, log, x, y)
-    return 0
+    if told[FREE]:
+        return 0
+    count = what_breaks_rules(nodes, slots, rows, told, log, ends, enters)
+    if count > 0:
+        take_back(nodes, slots, rows, told, log, x, y, y if phase == TURN else x, was)
+    return count
 
 
 @inner

@@ -58,7 +58,9 @@ def takes_columns(table: Table, formula: Any, prior: FamilyPrior | None) -> bool
     """Return True if a table is scored from its columns, with no matrix of all pairs."""
     if not table.is_continuous or table.has_missing or table.interventions is not None:
         return False
-    if isinstance(table, StoredTable) or (prior is not None and prior.weights is not None):
+    if isinstance(table, StoredTable):
+        return False
+    if prior is not None and not (prior.weights is None and prior.own is None):
         return False
     return isinstance(formula, Penalised | LogLikelihood) and formula.kind_for(table) == "continuous"
 

@@ -94,13 +94,13 @@ class Auto:
 
     state: ClassVar[type[State]] = AutoState
     climbs: ClassVar[bool] = True
-    screens: ClassVar[str] = "columns"
+    screens: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         settle_flag(self, "thorough")
 
     def start(self, problem: Problem, rng: Generator) -> AutoState:
-        first = HILL_CLIMB if problem.screening is None else GES
+        first = GES if problem.screening is not None and _has_classes(problem) else HILL_CLIMB
         return _begun(problem, AutoState((), -math.inf), first, rng, problem.first_graph(rng))
 
     def advance(self, problem: Problem, state: AutoState, rng: Generator) -> AutoState:
@@ -138,6 +138,11 @@ def _next_part(problem: Problem, state: AutoState, thorough: bool) -> int:
         OPTIMAL: exact,
     }
     return next((part for part, worth in serves.items() if worth and part > state.part), len(PARTS))
+
+
+def _has_classes(problem: Problem) -> bool:
+    """Return True if a search over classes on candidates is possible."""
+    return problem.scorer.equivalent is True and problem.scorer.telling is None
 
 
 def _begun(problem: Problem, state: AutoState, part: int, rng: Generator, graph: ParentSets) -> AutoState:

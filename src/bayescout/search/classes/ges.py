@@ -61,7 +61,7 @@ class Ges:
 
     state: ClassVar[type[State]] = GesState
     needs_equivalent: ClassVar[bool] = True
-    screens: ClassVar[str] = "columns"
+    screens: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name in ("turning", "repeat"):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Bools, Family, Floats, Ints
 from bayescout.search.frame.problem import MIN_GAIN, Edges, Pairs, ParentSets, Problem
-from bayescout.search.frame.wide_rules import WideRules
+from bayescout.search.frame.wide_rules import entering, is_free
 from bayescout.statistics.screening import Neighbourhood
 
 OPERATORS, WATCHES, LISTED, CHUNKS = 1 << 16, 1 << 16, 1 << 16, 1 << 12
@@ -105,14 +105,13 @@ class SparseWalk:
     def _lay_out(self, neighbourhood: Neighbourhood) -> None:
         """Make the sparse form of the graph in hand, with room for arcs between candidates and its own."""
         rules = self.problem.rules
-        assert isinstance(rules, WideRules)
         sizes, parents = self.flat
         children = np.repeat(np.arange(len(sizes)), sizes)
         self.candidates = neighbourhood.with_pairs(parents, children) if len(parents) else neighbourhood
-        self.enters = rules.entering(self.candidates.starts, self.candidates.ends)
+        self.enters = entering(rules, self.candidates.starts, self.candidates.ends)
         self.graph = _labelled(self.candidates.starts, parents, children, LOG)
         self.graph.nodes[:, 2] = rules.max_parents
-        self.graph.told[3] = rules.is_free
+        self.graph.told[3], self.graph.told[19] = is_free(rules), rules.max_parents.max(initial=0)
 
     def enter(self, phase: int) -> None:
         """Begin a phase: no operator of it is known yet."""
@@ -132,7 +131,7 @@ class SparseWalk:
         )
         nodes, told = self.graph.nodes, self.graph.told
         nodes[:, 13], nodes[:, 14], nodes[:, 15] = -1, 2, -1
-        told[4:] = 0
+        told[4:19] = 0
         told[10], told[12] = -1, p
         self.graph.rows[2] = np.arange(p - 1, -1, -1)
 
@@ -227,29 +226,39 @@ class SparseWalk:
         from bayescout.kernels.links import extend_sparse
         from bayescout.kernels.sparse import undo_completion
 
-        graph = self.graph
+        graph, limits = self.graph, np.asarray(self.problem.rules.max_parents)
         ways = graph.ways()
-        undo_completion(graph.nodes, graph.slots, graph.told, graph.log, self.store.last, ways)
+        if graph.told[3]:
+            undo_completion(graph.nodes, graph.slots, graph.told, graph.log, self.store.last, ways)
+            limits = np.full_like(limits, self.problem.n)
+        else:
+            self._direct_by_rules(ways)
         p, m = self.problem.n, len(ways)
         parent_of, left = np.zeros(m, np.int8), np.empty(p, np.int8)
-        placed = extend_sparse(graph.nodes, graph.slots, ways, left, parent_of)
-        if placed < p or not self._becomes(parent_of):
-            self._becomes((graph.bits & 1) ^ 1, surely=True)
+        placed = extend_sparse(graph.nodes, graph.slots, ways, limits, left, parent_of)
+        self._become(parent_of if placed == p else (graph.bits & 1) ^ 1)
 
-    def _becomes(self, marks: Any, surely: bool = False) -> bool:
-        """Go to the member whose parents are marked among the neighbours, if it keeps the rules."""
+    def _direct_by_rules(self, ways: NDArray[np.int8]) -> None:
+        """Direct the edges of a class of which the rules allow one direction alone."""
+        candidates, n = self.candidates, self.problem.n
+        owners = np.repeat(np.arange(n), np.diff(candidates.starts))
+        keys = owners * n + candidates.ends
+        edges = np.flatnonzero(self.graph.filled() & (ways == 1))
+        one, two = owners[edges], self.graph.slots[edges, 0]
+        into, back = (self.enters[np.searchsorted(keys, a * n + b)] for a, b in ((one, two), (two, one)))
+        ways[edges[into == 0]] = 2
+        ways[edges[back == 0]] = 3
+
+    def _become(self, marks: Any) -> None:
+        """Go to the member whose parents are marked among the neighbours."""
         flat = _marked(self.graph, marks)
         changed = _changed(self.flat, flat)
         parents = list(self.parents)
         for node, own in zip(changed.tolist(), _sets(flat, changed), strict=True):
             parents[node] = own
-        rules = self.problem.rules
-        if not (surely or self.graph.told[3]) and rules.broken_by(parents) is not None:
-            return False
         self.parents, self.flat = tuple(parents), flat
         self.locals = self.locals.copy()
         self.locals[changed] = self._local_scores(changed.tolist())
-        return True
 
     def _local_scores(self, nodes: Sequence[int]) -> Floats:
         """The score of each of these families."""

@@ -28,7 +28,7 @@ class Pairs:
 class WideRules(Rules):
     """Rules whose `allowed` and `required` are computed for the pairs that are asked for.
 
-    is_free  there is no knowledge at all
+    is_free  there is no knowledge, but for limits on parents
     """
 
     is_free: bool = field(default=True, kw_only=True)
@@ -53,17 +53,27 @@ class WideRules(Rules):
         both: Any = Pairs(lambda parents, children: before[parents, children] & legal[parents, children])
         return replace(self, allowed=both, is_free=False)
 
-    def entering(self, starts: Ints, ends: NDArray[np.int32]) -> NDArray[np.int8]:
-        """For each candidate of each variable: 0 if the arc from it is forbidden, 2 if required, else 1."""
-        if self.is_free:
-            return np.ones(len(ends), np.int8)
-        children = np.repeat(np.arange(self.n), np.diff(starts))
-        parents = ends.astype(np.int64)
-        found: NDArray[np.int8] = np.asarray(self.allowed[parents, children]).astype(np.int8)
-        found[np.asarray(self.required[parents, children])] = 2
-        # A required arc has one direction: the reverse would break the rule.
-        found[np.asarray(self.required[children, parents])] = 0
-        return found
+
+def entering(rules: Rules, starts: Ints, ends: NDArray[np.int32]) -> NDArray[np.int8]:
+    """For each candidate of each variable: 0 if the arc from it is forbidden, 2 if required, else 1."""
+    if isinstance(rules, WideRules) and rules.is_free:
+        return np.ones(len(ends), np.int8)
+    children = np.repeat(np.arange(rules.n), np.diff(starts))
+    parents = ends.astype(np.int64)
+    found: NDArray[np.int8] = np.asarray(rules.allowed[parents, children]).astype(np.int8)
+    found[np.asarray(rules.required[parents, children])] = 2
+    # A required arc has one direction: the reverse would break the rule.
+    found[np.asarray(rules.required[children, parents])] = 0
+    return found
+
+
+def is_free(rules: Rules) -> bool:
+    """Return True if there is nothing but one limit on parents for all: each member of a class keeps that."""
+    if (rules.max_parents != rules.max_parents.max(initial=0)).any():
+        return False
+    if isinstance(rules, WideRules):
+        return rules.is_free
+    return not rules.required.any() and int(rules.allowed.sum()) == rules.n * (rules.n - 1)
 
 
 def compile_wide(knowledge: Knowledge, names: Sequence[Any]) -> WideRules:
@@ -105,7 +115,7 @@ def compile_wide(knowledge: Knowledge, names: Sequence[Any]) -> WideRules:
                 f"{names[child]!r} has {len(own)} required parents but max_parents is "
                 f"{int(limits[child])}; raise the limit or require fewer"
             )
-    free = knowledge.is_empty
+    free = replace(knowledge, max_parents=None).is_empty
     make: Any = WideRules  # pairs as lists stand where plain rules have matrices
     sorted_sets = tuple(tuple(sorted(own)) for own in sets)
     made: WideRules = make(Pairs(allowed), Pairs(is_required), limits, order, is_free=free, sets=sorted_sets)

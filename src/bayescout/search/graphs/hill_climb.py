@@ -36,7 +36,7 @@ class HillClimb:
 
     state: ClassVar[type[State]] = ClimbState
     climbs: ClassVar[bool] = True
-    screens: ClassVar[str] = "any score"
+    screens: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         settle_count(self, "restarts")

@@ -45,7 +45,7 @@ class Tabu:
 
     state: ClassVar[type[State]] = TabuState
     climbs: ClassVar[bool] = True
-    screens: ClassVar[str] = "any score"
+    screens: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         settle_count(self, "length", 1)
