@@ -146,7 +146,7 @@ def spent(seconds):
 
 def how(declared, ran):
     versions = sorted({json.dumps(record.versions, sort_keys=True) for record in ran.records})
-    settings = ", ".join(f"{name} = {value}" for name, value in declared["settings"].items())
+    settings = ", ".join(f"{name} = {value}" for name, value in declared["settings"].items() if value != "")
     cpu = sum(record.cpu_seconds for record in ran.records)
     return [
         "## How it was run",

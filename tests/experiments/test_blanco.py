@@ -269,3 +269,14 @@ def test_expected_time_is_finite_and_grows_with_the_population():
         return sum(study.cost(run) for run in study.runs())
 
     assert 0 < costs(individuals=2) < costs(individuals=10) < math.inf
+
+
+def test_a_reference_far_from_all_scores_is_a_note_and_squashes_no_box():
+    line, note = figures._line_at_zero([-2.0, 1.0])
+    assert line == (("generating network", 0.0),)
+    assert not note
+    assert figures._line_at_zero([10.0, 20.0])[0]
+    line, note = figures._line_at_zero([61_640.0, 64_500.0])
+    assert not line
+    assert "every score is 61,640 or more above" in note
+    assert "every score is 61,640 or more below" in figures._line_at_zero([-64_500.0, -61_640.0])[1]

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -114,6 +115,21 @@ def test_the_summary_counts_the_verdicts(folder):
         assert re.search(pattern, own["summary"]), (verdict, own["summary"])
     for place in (folder / "README.md", FOLDER / "README.md"):
         assert own["summary"].split(".")[0] in place.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: path.name)
+def test_the_median_differences_are_those_of_the_picture(folder):
+    """Of each panel and group, but for panels of differences from a score, which may be zero."""
+    own = said(folder)
+    off = {}
+    for title, scale, label, printed, ours in own["agreement"]:
+        if scale != "symlog" and printed:
+            off.setdefault((title, label.replace(", ", " ")), []).append(abs(ours / printed - 1))
+    _, _, told = own["summary"].partition("Median difference from the printed values: ")
+    assert len(re.findall(r"\d%", told)) == len(off)
+    for (title, label), some in off.items():
+        panel = told[told.index(title) :]
+        assert f"{label} {100 * median(some):.0f}%" in panel.partition(";")[0]
 
 
 def said(folder):

@@ -1,8 +1,8 @@
 """The numbers that statements on the published pages name, against the tables published with them.
 
 A twin of `test_statements_*.py`, which computes the same numbers from the records of a small run: here they
-are read from the tables of the full one, to the digits that both show. Numbers that no table shows are named,
-with the figure that shows them.
+are read from the tables of the full one, and from lines of figures, to the digits that both show. Statements
+whose numbers are in neither are named.
 """
 
 from __future__ import annotations
@@ -27,21 +27,12 @@ NOT_IN_TABLES = {
         "With the order UMDA and PBIL score higher than the GA",  # daggers of the corrected UMDA
         "Without an order UMDA has the best scores",
         "Without an order PBIL's scores are not significantly below",
-        "With the order UMDA and PBIL make most of their improvement",  # figure 7
         "UMDA and PBIL always improve",
         "Entropy finds sparse networks",
     ],
-    "frigo-discrete": [
-        "The more data, the weaker the dependencies",  # figure 4.9
-        "On alarm and insurance the two have nearly the same F",  # figures 4.12 and 4.14
-        "On insurance I-map has the lower divergence",  # figure 4.13
-    ],
+    "frigo-discrete": [],
     "frigo-gaussian": [
-        "GES gives too many arcs",  # figure 5.4
-        "I-map pruned gives about the right number of arcs",  # figure 5.10
-        "I-map's adjacency F is little different",  # figure 5.11
         "I-map's graphs have fewer arcs",  # figure 5.13
-        "False acceptance falls",  # figures 5.2 and 5.3
         "On the graphs of alarm and insurance",  # figures 5.14 and 5.15
     ],
     "maua": [
@@ -50,7 +41,7 @@ NOT_IN_TABLES = {
     ],
     "suhas": ["The average fitness rises", "The maximum fitness never falls"],  # fitness by generation
 }
-"""The beginnings of statements whose numbers only figures show; `test_statements_*.py` computes them."""
+"""The beginnings of statements whose numbers no table or line shows; `test_statements_*.py` has them."""
 
 
 # ---- reading
@@ -97,6 +88,49 @@ def exact(*values):
     return [(float(v), 0.0) for v in values]
 
 
+# ---- figures
+
+
+class Axes:
+    """The lines of a figure with one panel, read back from its file to about six digits."""
+
+    def __init__(self, study, name, log_x=False):
+        text = (FOLDER / study / f"{name}.svg").read_text(encoding="utf-8")
+        scales = {axis: self._scale(text, axis, log_x and axis == "x") for axis in "xy"}
+        drawn = text.rpartition('<g id="ytick_')[2]
+        style = r"fill: none; (?:stroke-dasharray: [^;]*; (?:stroke-dashoffset: [^;]*; )?)?"
+        found = re.findall(rf'<path d="(M [^"]*)" clip-path="[^"]*" style="{style}([^"]*)"', drawn)
+        self.lines = {"thin": [], "bold": []}
+        for path, stroke in found:
+            width = re.search(r"stroke-width: ([\d.]+)", stroke)
+            kind = {"0.9": "thin", "1.8": "bold"}.get(width[1]) if width else None
+            if kind:
+                points = re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)
+                self.lines[kind].append([(scales["x"](float(x)), scales["y"](float(y))) for x, y in points])
+
+    @staticmethod
+    def _scale(text, axis, log):
+        """The value at a place, from the ticks that are furthest apart."""
+        ticks = []
+        for part in text.split(f'<g id="{axis}tick_')[1:]:
+            place = re.search(rf'<use xlink:href="#m[^"]*"[^>]* {axis}="([-\d.]+)"', part)
+            label = re.search(r"<!-- ([−\d.,]+) -->", part.partition("</g>\n    <g id=")[0])
+            if place and label:
+                shown = float(label[1].replace(",", "").replace("−", "-"))
+                ticks.append((float(place[1]), math.log(shown) if log else shown))
+        (p0, v0), (p1, v1) = min(ticks), max(ticks)
+        slope = (v1 - v0) / (p1 - p0)
+        return lambda at: math.exp(v0 + slope * (at - p0)) if log else v0 + slope * (at - p0)
+
+
+def drawn(number):
+    """A number that a figure shows, with what reading it loses."""
+    return number, 2e-5 * max(1.0, abs(number))
+
+
+# ---- pages
+
+
 class Page:
     """The statements of a published page, and which of them were checked."""
 
@@ -132,6 +166,18 @@ class Page:
         assert len(left) == len(named), left
 
 
+@pytest.mark.parametrize("study", sorted(path.parent.name for path in FOLDER.glob("*/findings.json")))
+def test_what_is_so_in_some_cells_is_so_in_as_many_as_the_verdict_says(study):
+    for one in Page(study).findings:
+        for passed, of, _, failing in re.findall(
+            r"So in (\d+) of (\d+) ([a-z]+(?: [a-z]+)*)(?: \(not ([^)]*)\))?", one["ours"]
+        ):
+            if one["cells"] is not None:
+                assert one["cells"] == {"passed": int(passed), "of": int(of)}, one["claim"]
+            names = failing.replace(",0", "0").split(", ") if failing else []
+            assert len(names) == int(of) - int(passed), one["claim"]
+
+
 # ---- blanco
 
 
@@ -151,6 +197,16 @@ def test_the_correction_that_blanco_is_judged_with_fits_best():
 
     *rows, said = table("blanco", "corrections")
     assert len(rows) == 12
+    for row in rows:  # the columns that tables 1-3 show too
+        for column, name, shown in (
+            ("document", "UMDA", "document"), ("none", "UMDA", "ours"),
+            (f"{FITTED:g}", "UMDA, corrected", "ours"),
+        ):  # fmt: skip
+            generations, gap = row[column].split(" / ")
+            place = (row["network"], row["score"], row["order"], name)
+            for text, title in ((generations, f"generations, {shown}"), (gap, f"less generating, {shown}")):
+                (own, slack), (other, loss) = value(text), result(*place, title)
+                assert abs(own - other) <= slack + loss, (row, column)
     misfits = {}
     for correction in ("none", *(f"{c:g}" for c in CORRECTIONS)):
         off = [abs(math.log(number(row[correction]) / number(row["document"]))) for row in rows]
@@ -218,8 +274,28 @@ def test_the_published_numbers_of_blanco():
     one = page.told("Without an order UMDA and PBIL are better")
     assert len(numbers_in(one["ours"])) == 7  # the last is the best random order's, which no table shows
     page.same(one["ours"].partition(" The best random")[0], counts(COLUMNS, "no order", beats))
-    one = page.told("With the order the means of UMDA")
-    page.same(one["ours"].partition(" The document's own")[0], counts(usual, "order", reaches))
+    own, _, others = page.told("With the order the means of UMDA")["ours"].partition(" The document's own")
+    page.same(own, counts(usual, "order", reaches))
+
+    def printed(network, by, algorithm):
+        return result(network, by, "order", algorithm, "less generating, document")[0]
+
+    theirs = [
+        min(printed(network, by, "UMDA"), printed(network, by, "PBIL"))
+        >= max(printed(network, by, "K2"), 0.0)
+        for network in NETWORKS
+        for by in (*COUNTED, "entropy")
+    ]
+    page.same(others, exact(sum(theirs), len(theirs)))
+    best = [
+        DAGGER
+        not in where(table("blanco", f"results-{network}"), score=by, order="no order", algorithm="UMDA")[
+            "ours"
+        ]
+        for network, by in COLUMNS
+    ]
+    (top,) = [one for one in page.findings if one["claim"].startswith("Without an order UMDA has the best")]
+    assert f"UMDA without correction: {sum(best)} of {len(best)}." in top["ours"]
     better = [
         less(result(network, by, "no order", "GA"), result(network, by, "order", "GA"))
         for network, by in COLUMNS
@@ -227,6 +303,21 @@ def test_the_published_numbers_of_blanco():
     page.check("The GA scores higher without", [sure(better, lambda x: x > 0), (6, 0.0)])
     check_reasons_of_blanco(page)
     check_networks_of_blanco(page)
+    gaps = [
+        result(network, by, order, algorithm)
+        for network, by in COLUMNS
+        for order in ("order", "no order")
+        for algorithm in ("UMDA, corrected", "PBIL")
+    ]
+    (always,) = [one for one in page.findings if one["claim"].startswith("UMDA and PBIL always")]
+    page.same(always["ours"].partition(";")[0], [sure(gaps, lambda x: x >= 0), (24.0, 0.0)])
+    shares = []
+    for place in (3, 2):  # of GA, UMDA, PBIL and UMDA corrected
+        for by in ("bic-printed", "k2"):
+            line = Axes("blanco", f"course-given-{by}").lines["bold"][place]
+            early = [score for networks, score in line if networks <= 10_000.01][-1]
+            shares.append((100 * (early - line[0][1]) / (line[-1][1] - line[0][1]), 0.05))
+    page.check("With the order UMDA and PBIL make most", shares)
     page.done()
 
 
@@ -345,6 +436,21 @@ def test_the_published_numbers_of_frigo_on_discrete_data():
             for x in (sure(gains.values(), lambda x: abs(x) < 0.05), (len(gains), 0.0))
         ]  # fmt: skip
         page.check(claim, [mean_of(own.values()), *near])
+    thin = Axes(study, "figure-4-9-rows", log_x=True).lines["thin"]
+    missed = [
+        x
+        for nodes, line in zip(range(4, 11), thin, strict=True)
+        for x in (drawn(line[0][1]), drawn(line[-1][1]), (float(nodes), 0.0))
+    ]
+    page.check("The more data, the weaker", [*exact(100, 8000), *missed])
+    known = table(study, "known")
+    same = [x for row in known for x in (value(row["rows"]), value(row["gain in F"]))]
+    page.check("On alarm and insurance the two have nearly", same)
+    nearer = [
+        x for row in known if row["network"] == "insurance"
+        for x in (value(row["rows"]), value(row["gain in divergence"]))
+    ]  # fmt: skip
+    page.check("On insurance I-map has the lower", nearer)
     check_table_4_8(page)
     rates = {rows: by_nodes(study, "fdr", rows) for rows in (100, 200, 400, 800, 1000, 2000, 4000, 8000)}
     every = {(nodes, rows): rate for rows, own in rates.items() for nodes, rate in own.items()}
@@ -434,7 +540,37 @@ def test_the_published_numbers_of_frigo_on_gaussian_data():
     passed = [sure(gains["bic"].values(), lambda x: x > 0), (12.0, 0.0)]
     expected = [*gains["bic", "best"], *gains["bic-quarter", "best"], *passed]
     page.check("I-map pruned has the better adjacency F on graphs of 9", expected)
+    check_figures_of_the_gaussian_study(page)
     page.done()
+
+
+def check_figures_of_the_gaussian_study(page):
+    """Arc ratios and rates of the tests, from the lines that show them."""
+    study, expected, parts = "frigo-gaussian", [], []
+    for name in ("bic", "bic-quarter"):
+        axes = Axes(study, f"figure-5-4-{name}-nodes")
+        (average,) = axes.lines["bold"]
+        most = max(ratio for line in axes.lines["thin"] for _, ratio in line)
+        (few, first), (many, last) = average[0], average[-1]
+        expected += [drawn(first), drawn(few), drawn(last), drawn(many), drawn(most)]
+        parts.append(sum((last > 1, last > first, most > 2)))
+    page.check("GES gives too many arcs", [*expected, *exact(parts[0], 3)])
+    assert page.told("GES gives too many arcs")["cells"] == {"passed": parts[1], "of": 3}
+    (ratios,) = Axes(study, "figure-5-10-rows", log_x=True).lines["bold"]
+    listed_ratios = [x for rows, ratio in ratios for x in ((round(rows), 0.0), drawn(ratio))]
+    page.check("I-map pruned gives about the right number", listed_ratios)
+    (accepted,) = Axes(study, "figure-5-2-rows", log_x=True).lines["bold"]
+    (discovered,) = Axes(study, "figure-5-3-rows", log_x=True).lines["bold"]
+    ends = [x for rows, rate in (accepted[0], accepted[-1]) for x in (drawn(rate), (round(rows), 0.0))]
+    overall = mean(rate for _, rate in discovered)
+    page.check("False acceptance falls", [*ends, (overall, 0.0005)])
+    gains = [
+        gain
+        for rows in (100, 200, 400, 800, 1000, 2000, 4000, 8000)
+        for gain in by_nodes(study, "f-gain-imap", rows).values()
+    ]
+    near = page.told("I-map's adjacency F is little different")["ours"]
+    page.same(near.rpartition(": ")[2], [mean_of(gains)])  # with plain BIC no table shows it
 
 
 # ---- lau

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +67,9 @@ def test_the_summary_counts_what_counts():
         "1 more on units and definitions stands apart, not counted. Median difference from the printed "
         "values: F 15% (2 cells). Smaller."
     )
+    two = PointPanel("F", (("GES", ((0.5, 0.6),)), ("GES, corrected", ((0.5, 0.5),))))
+    summary = replace(outcome, agreement=Points("p", "t", (two,))).summary
+    assert "values: F: GES 20%, GES corrected 0% (1 cell each). Smaller." in summary
     assert summed([]) == "Of 0 findings of the document, none was tested."
     assert len(VERDICTS) == 4
 

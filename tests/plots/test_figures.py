@@ -198,6 +198,24 @@ def test_no_edge_stands_at_a_value_with_mass():
         assert np.histogram(values, edges)[0].sum() == len(values)
 
 
+def test_the_value_with_the_most_mass_is_well_inside_its_bar():
+    rng = np.random.default_rng(1)
+    ratios = [k / m for m in range(4, 40) for k in rng.integers(m // 2, 2 * m, 20)]
+    values = [1.0] * 300 + [float(x) for x in ratios]
+    edges = bin_edges(values)
+    assert min(abs(edge - 1.0) for edge in edges) > (edges[1] - edges[0]) / 4
+
+
+def test_labels_of_boxes_stand_upright_where_they_fit():
+    own = floats([1.0, 2.0, 3.0])
+    few = draw(Boxes("b", "", "y", tuple((f"order sampling {k} (100)", own) for k in range(4))))
+    many = draw(Boxes("b", "", "y", tuple((f"order sampling {k} (100)", own) for k in range(9))))
+    two = draw(Boxes("b", "", "y", tuple((f"order unknown\n{k} nodes", own) for k in range(6))))
+    for figure, turned in ((few, 0), (many, 35), (two, 0)):
+        assert {tick.get_rotation() for tick in figure.axes[0].get_xticklabels()} == {turned}
+    assert two.axes[0].get_xticklabels()[5].get_text() == "order unknown\n5 nodes"
+
+
 def test_panels_share_their_axes_and_bars():
     values = (floats([1.5, 2.5, 2.75, 9.25]), floats([30.5, 31.25]))
     figure = draw(Histograms("h", "", "x", (("one", values[0]), ("two", values[1]))))

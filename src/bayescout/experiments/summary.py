@@ -146,13 +146,23 @@ def _apart(number: int) -> str:
 
 
 def _near(agreement: Points | None) -> str:
-    """The median difference from the printed values, in the words of the picture's panels."""
+    """The median difference from the printed values, in the words of the picture's panels and groups."""
     parts = []
     for panel in agreement.panels if agreement else ():
         if panel.scale == "symlog":
             continue  # differences from a score, which may be zero
-        pairs = [pair for _, own in panel.groups for pair in own]
-        off = [abs(ours - said) / abs(said) for said, ours in pairs if said]
-        if off:
-            parts.append(f"{panel.title} {100 * median(off):.0f}% ({len(off)} cells)")
+        off = {
+            label: [abs(ours - said) / abs(said) for said, ours in own if said] for label, own in panel.groups
+        }
+        off = {label: own for label, own in off.items() if own}
+        if not off:
+            continue
+        fewest = min(map(len, off.values()))
+        cells = f"{fewest} {'cell' if fewest == 1 else 'cells'}{' each' if len(off) > 1 else ''}"
+        shares = {label.replace(", ", " "): f"{100 * median(own):.0f}%" for label, own in off.items()}
+        if len(shares) > 1:
+            listed = ", ".join(f"{label} {share}" for label, share in shares.items())
+            parts.append(f"{panel.title}: {listed} ({cells})")
+        else:
+            parts += [f"{panel.title} {share} ({cells})" for share in shares.values()]
     return f" Median difference from the printed values: {'; '.join(parts)}." if parts else ""

@@ -28,10 +28,13 @@ from bayescout.plots.text import one_line, shortened, text_width
 from bayescout.plots.values import Boxes, Histograms, PointPanel, Points
 
 MAX_BINS = 40
-SHIFTS = 16
+SHIFTS = 64
 """Places that are tried for the first edge of a histogram, within a bar's width."""
 HEAVY = 0.01
 """Share of the values from which on a single value has mass, and no edge may stand at it."""
+
+CLEAR = 0.01
+"""Least distance of an edge from a value with mass, in bars, if there is such a place."""
 
 LABEL_SIZE = 9.5
 """Font size of labels along an axis, a little larger than drawn."""
@@ -91,15 +94,22 @@ def bin_edges(values: list[float]) -> list[float]:
 
 
 def off_mass(values: list[float], edges: list[float]) -> list[float]:
-    """The edges, moved together so that they stand as far as can be from values that occur often."""
+    """The edges, moved together so that values that occur often are inside a bar.
+
+    Of the places where none of them is near an edge, it is the one with the most mass in the middles of bars.
+    """
     often = max(2, HEAVY * len(values))
-    heavy = np.array([value for value, times in Counter(values).items() if times >= often])
+    counts = {value: times for value, times in Counter(values).items() if times >= often}
+    heavy = np.array(list(counts))
     width = edges[1] - edges[0]
     if not len(heavy) or not width > 0:
         return edges
     shares = np.mod((heavy - edges[0])[:, None] / width - np.arange(SHIFTS) / SHIFTS, 1.0)
-    nearest = (0.5 - np.abs(shares - 0.5)).min(axis=0)
-    first = edges[0] + width * (int(nearest.argmax()) / SHIFTS - 1)
+    apart = 0.5 - np.abs(shares - 0.5)
+    inside = np.array(list(counts.values())) @ apart / sum(counts.values())
+    nearest = apart.min(axis=0)
+    clear = nearest >= min(CLEAR, float(nearest.max()))
+    first = edges[0] + width * (int(np.where(clear, inside, -1.0).argmax()) / SHIFTS - 1)
     count = math.ceil((max(values) - first) / width)
     return [first + k * width for k in range(count + 1 + (first + count * width < max(values)))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.discrete_findings import (
@@ -13,8 +14,19 @@ from bayescout.experiments.frigo.discrete_findings import (
 from bayescout.experiments.frigo.printed import KLD_OF_GES
 from bayescout.experiments.frigo.runs import COLLIDER_SCORES, DISCRETE_SEARCHES, SEARCH_TITLES
 from bayescout.experiments.frigo.scores import BDEU, BIC, CHICKERING, DISCRETE_SCORES, DOUBLE, TITLES
-from bayescout.experiments.frigo.view import View, collider_gains, gain, line, of, overall, shares, spread
-from bayescout.experiments.records import Records
+from bayescout.experiments.frigo.view import (
+    View,
+    collider_gains,
+    gain,
+    line,
+    numbers,
+    of,
+    overall,
+    shares,
+    spread,
+)
+from bayescout.experiments.parts import plus_minus
+from bayescout.experiments.records import Records, mean
 from bayescout.experiments.summary import Outcome, Section
 from bayescout.plots.values import Cell, Lines, Panel, PointPanel, Points, SummaryTable
 
@@ -225,4 +237,29 @@ def _known(study: FrigoDiscrete, view: View) -> Section:
                     {"GES": of("ges", kind), "I-map": of("imap", kind)},
                 )
             )
-    return Section("Known networks", f"Samples of known networks, {TITLES[view.score]}.", (), tuple(figures))
+    text = f"Samples of known networks, {TITLES[view.score]}."
+    return Section("Known networks", text, (_known_means(study, view),), tuple(figures))
+
+
+def _known_means(study: FrigoDiscrete, view: View) -> SummaryTable:
+    """Means behind the boxes, and the mean difference between the searches."""
+    rows: list[tuple[Cell, ...]] = []
+    for network, size in product(study.networks, study.network_rows):
+        some = view.known(network, size)
+        cells: list[Cell] = []
+        for kind, digits in (("f", 3), ("kld", 4)):
+            means = [numbers(some, of(search, kind)) for search in DISCRETE_SEARCHES]
+            apart = mean(numbers(some, gain("imap", kind, smaller=kind == "kld")))
+            cells += [plus_minus(own, digits) for own in means]
+            cells.append(None if apart is None else f"{apart:+.{digits}f}")
+        rows.append((network, f"{size:,}", *cells))
+    return SummaryTable(
+        "known",
+        f"Adjacency F and divergence on known networks, {TITLES[view.score]}",
+        (
+            "network", "rows", "F of GES", "F of I-map", "gain in F", "divergence of GES",
+            "divergence of I-map", "gain in divergence",
+        ),
+        tuple(rows),
+        "Mean ± standard deviation over the samples; gains are positive in favour of I-map.",
+    )  # fmt: skip

@@ -93,7 +93,11 @@ def extensions(view: View) -> SummaryTable:
                         sum(sizes) / len(sizes), group.mean("operations"),
                     )
                 )  # fmt: skip
-    settings = "; ".join(f"{name}: {how}" for name, how in EXTENSIONS.items() if how)
+    settings = "; ".join(
+        f"{name}: {', '.join(f'{key}={value:g}' for key, value in how.items())}"
+        for name, how in EXTENSIONS.items()
+        if how
+    )
     return SummaryTable(
         "extensions",
         "The proposed extensions",
