@@ -41,8 +41,14 @@ def strongest(path: str, runs: int = 3) -> list[tuple[object, object]]:
     shares: float = float(chances.max())
     svg: str = result.dag.to_svg()
     distance: int = bs.compare(result.dag, model.dag).shd
+    known = bs.Knowledge(required=["smoke->lung"], forbidden=[("xray", "lung")], tiers=[["smoke"], ["dysp"]])
+    search, score = bs.search.Tabu(length=5), bs.scores.BDeu(ess=3.0)
+    again: bs.Result = bs.learn(table, search, score, known, max_time=5.0)
     agreed: bs.Dag = bs.bootstrap(table, runs=runs, search="hill-climb", score="bic").averaged()
-    print(len(svg), distance, round(shares, 3), model.query("lung | smoke=yes"))
+    chance: float = model.query("lung | smoke=yes")["yes"]
+    filled: bs.Table = model.impute(table)
+    print(len(svg), distance, round(shares, 3), again.score, chance, filled.n_rows)
+    print(bs.effect(again.dag, table, "smoke", "lung").difference("yes", "no"))
     return list(agreed.arcs())
 
 

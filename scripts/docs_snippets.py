@@ -5,9 +5,10 @@
     python scripts/docs_snippets.py --check docs/tutorial.md
 
 A ```python block is run; a ```text block that follows it directly holds its output: what it printed, the
-warnings it gave, and the value of its last expression. The blocks of a page share their names. A ```console
-block holds commands after `$ ` and, below each, its output. Other blocks are not run. In an output `...`
-stands for any text within a line, and alone on a line for any lines. Times are written as `... s`.
+warnings it gave, and the value of its last expression, unless a notebook draws that. The blocks of a page
+share their names. A ```console block holds commands after `$ ` and, below each, its output. Other blocks
+are not run. In an output `...` stands for any text within a line, and alone on a line for any lines. Times
+are written as `... s`.
 
 Each page runs in a folder of its own, with copies of the csv files of docs/data. A picture that the page
 shows as `images/x.svg` and its code saves as `x.svg` is compared with the one in the folder `images` beside
@@ -130,7 +131,7 @@ def run_python(code: str, names: dict[str, Any]) -> str:
         exec(compile(tree, "<page>", "exec", dont_inherit=True), names)
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), "<page>", "eval", dont_inherit=True), names)
-            if value is not None:
+            if value is not None and not hasattr(value, "_repr_svg_"):  # a notebook draws that one
                 out.write(f"{value!r}\n")
     return tidy(out.getvalue())
 

@@ -203,7 +203,16 @@ class ShownText:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return f'<pre style="font-family:monospace;white-space:pre-wrap">{escape(str(self))}</pre>'
+
+
+class Lines(str):
+    """Text of several lines, which a prompt shows as they are."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _pandas_column(pd: Any, cells: Sequence[Any]) -> Any:

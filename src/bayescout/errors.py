@@ -10,7 +10,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -171,11 +174,76 @@ PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 def warn(message: str) -> None:
-    """Warn of something, with the user's line that led to it, and never a line of the package."""
+    """Warn of something, with the user's line that led to it, and never a line of the package.
+
+    Within `about` it is said once of the same data.
+    """
+    told = _about.get()
+    if told is not None and message in told:
+        return
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, BayescoutWarning, stacklevel=level)
+    if told is not None:
+        told.add(message)
+
+
+_about: ContextVar[set[str] | None] = ContextVar("about", default=None)
+
+_told: dict[object, set[str]] = {}
+"""What was said of each value that is still alive, by its id, and of each version of a file."""
+
+MOST_TOLD = 1000
+"""The most values of which this is remembered."""
+
+
+@contextmanager
+def about(data: object, again: bool = False) -> Iterator[None]:
+    """Within, warnings are about these data: one that was given before is not repeated, unless `again`."""
+    token = _about.set(set() if (told := _told_of(data)) is None or again else told)
+    try:
+        yield
+    finally:
+        if again and told is not None:
+            told |= _about.get() or set()
+        _about.reset(token)
+
+
+def is_told(left_out: Hashable) -> bool:
+    """Return True if a warning about these data said that this column is left out; now one does."""
+    told, topic = _about.get(), f"left out: {left_out!r}"
+    if told is None or topic in told:
+        return told is not None
+    told.add(topic)
+    return False
+
+
+def from_outside() -> bool:
+    """Return True if the function that asks was called by code outside the package."""
+    caller = sys._getframe(1).f_back
+    return caller is None or not caller.f_code.co_filename.startswith(PACKAGE)
+
+
+def _told_of(data: object) -> set[str] | None:
+    """What was said of these data; None for data that nothing can be remembered of, such as a dict."""
+    key: object = id(data)
+    if key in _told:
+        return _told[key]
+    if isinstance(data, str | os.PathLike):
+        try:
+            state = os.stat(data)
+        except (OSError, ValueError):
+            return None
+        key = (os.path.abspath(data), state.st_mtime_ns, state.st_size)
+    else:
+        try:
+            weakref.finalize(data, _told.pop, key, None).atexit = False
+        except TypeError:
+            return None
+    if len(_told) >= MOST_TOLD:
+        _told.clear()
+    return _told.setdefault(key, set())
 
 
 class Interrupted(KeyboardInterrupt):

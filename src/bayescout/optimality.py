@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bayescout.display import ShownText
 from bayescout.errors import SettingError
 from bayescout.learn import learn
 from bayescout.scores.network_score import score as whole_score
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from bayescout.search.frame.knowledge import KnowledgeLike
 
 
-@dataclass(frozen=True)
-class Gap:
+@dataclass(frozen=True, repr=False)
+class Gap(ShownText):
     """An upper bound on how much better than a network any other can be, in nats.
 
     score        of the network

@@ -1,5 +1,7 @@
 """The discrete network as a value: equality, text, files, frames at the door."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas
 import polars
@@ -88,7 +90,8 @@ def test_columns_the_network_does_not_use_need_not_make_sense(kind):
     with pytest.warns(BayescoutWarning, match=left_out) as caught:
         assert np.array_equal(model.predict_proba(frame, "lung"), model.predict_proba(plain, "lung"))
     assert len(caught) == 1
-    with pytest.warns(BayescoutWarning, match=left_out):
+    told_before = kind != "mapping"  # of a dict nothing is remembered
+    with nullcontext() if told_before else pytest.warns(BayescoutWarning, match=left_out):
         fitted = fit(model.dag, frame, "laplace", states=dict(zip(model.nodes, model.states, strict=True)))
     assert fitted.equals(fit(model.dag, plain, "laplace"))
 

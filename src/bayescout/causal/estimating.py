@@ -37,7 +37,7 @@ def effect(
     bootstrap: int = 0,
     seed: int = 0,
     workers: int | None = None,
-) -> Effect | PossibleEffects | AveragedEffect:
+) -> Any:
     """The effect of acting on x upon y, estimated from data in which nobody acted.
 
     graph      a DAG or a network: one `Effect`. A class of DAGs, or a result, of which the class is taken:

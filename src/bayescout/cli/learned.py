@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group
+from rich.table import Table as Columns
 from rich.text import Text
 
 from bayescout.cli.render import console, grid, label
@@ -33,7 +35,7 @@ def learned_grids(
     Scores are shown in units of so many nats, which are the logarithms named.
     """
     if table is not None and table.n_columns <= MOST_COLUMNS:
-        yield Group(label("Columns as read", "bold"), "", Text(printable_lines(str(table.columns))), "")
+        yield Group(label("Columns as read", "bold"), "", _columns(table), "")
     yield grid("Learned", ["", ""], _figures(result, unit, logs), numbers=1)
     yield _network(result)
     if result.dag.n_arcs and result.scored_table is not None:
@@ -41,6 +43,20 @@ def learned_grids(
     if len(result.top) > 1:
         rows = [(i + 1, entry.dag.n_arcs, f"{entry.score / unit:,.3f}") for i, entry in enumerate(result.top)]
         yield grid("The best networks", ["rank", "arcs", "score"], rows, numbers=3)
+
+
+def _columns(table: Table) -> Any:
+    """The columns as read; on a narrow terminal values and reasons wrap within their own columns."""
+    text = printable_lines(str(table.columns))
+    if max(map(len, text.split("\n"))) <= console().width:
+        return Text(text)
+    shown = Columns(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for name, justify in (("column", "left"), ("kind", "left"), ("values", "left"), ("missing", "right")):
+        shown.add_column(name, justify=justify, no_wrap=name in ("kind", "missing"))  # type: ignore[arg-type]
+    shown.add_column("why")
+    for line in table.columns.lines():
+        shown.add_row(*map(label, line))
+    return shown
 
 
 def printable_lines(text: str) -> str:
@@ -131,14 +147,18 @@ def _direction(one: Explanation) -> str:
 
 def next_steps(data: str, output: str | None, report: str | None) -> list[str]:
     """Commands that follow, as far as they were not given."""
+    given = sys.argv[1:] if sys.argv[1:2] == ["learn"] else ["learn", data]
+    learn = shlex.join(["bayescout", *given])
     lines = []
     if output is None:
-        lines.append(f"bayescout learn {data} -o network.json     keep the network, with its probabilities")
+        lines.append((f"{learn} -o network.json", "keep the network, with its probabilities"))
     else:
-        lines.append(f'bayescout query {output} "NODE | OTHER=STATE"   ask it; do(OTHER=STATE) to act')
+        asked = f'bayescout query {shlex.quote(output)} "NODE | OTHER=STATE"'
+        lines.append((asked, "ask it; do(OTHER=STATE) to act"))
     if report is None:
-        lines.append(f"bayescout learn {data} --report page.html   a page to explore it")
-    lines.append(f"bayescout bootstrap {data}                   how sure each arc is")
-    width = max(len(line.split("   ")[0]) for line in lines)
-    parts = [line.split("   ", 1) for line in lines]
-    return [f"{head:<{width}}   {told.strip()}" for head, told in parts]
+        lines.append((f"{learn} --report page.html", "a page to explore it"))
+    lines.append((f"bayescout bootstrap {shlex.quote(data)}", "how sure each arc is"))
+    width = max(len(head) for head, _ in lines)
+    if width + max(len(told) for _, told in lines) + 5 > console().width:
+        return [part for head, told in lines for part in (f"# {told}", head)]
+    return [f"{head:<{width}}   {told}" for head, told in lines]

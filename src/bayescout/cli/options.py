@@ -37,15 +37,43 @@ if TYPE_CHECKING:
 KINDS = ("discrete", "continuous")
 
 
+# ---- what the shell completes
+
+
+def searches_from(incomplete: str) -> list[str]:
+    from bayescout.search import SEARCHES
+
+    return [name for name in SEARCHES if name.startswith(incomplete)]
+
+
+def scores_from(incomplete: str) -> list[str]:
+    """The names of scores; of several, separated by commas, that of the last."""
+    from bayescout.scores import SCORES
+
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in (AUTO, *SCORES) if name.startswith(last)]
+
+
+def networks_from(incomplete: str) -> list[str]:
+    """The shipped networks; files are the shell's to complete, where none of these is meant."""
+    from bayescout.formats import networks
+
+    return [info.name for info in networks() if info.name.startswith(incomplete)]
+
+
 # ---- arguments and options of several commands
 
 StructureArgument = Annotated[
     str,
     typer.Argument(
-        help="A network or structure file, a shipped network's name, or a string such as [A][B|A]."
+        help="A network or structure file, a shipped network's name, or a string such as [A][B|A].",
+        autocompletion=networks_from,
     ),
 ]
-NetworkArgument = Annotated[str, typer.Argument(help="A network file, or a shipped network's name.")]
+NetworkArgument = Annotated[
+    str,
+    typer.Argument(help="A network file, or a shipped network's name.", autocompletion=networks_from),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 OutputOption = Annotated[
     str | None,
@@ -242,9 +270,15 @@ class ColumnOptions(DataOptions):
 class SearchOptions:
     """The settings of structure learning: the search, the score, and prior knowledge."""
 
-    search: str = flag("The search; `bayescout searches` lists them and their settings.", default="auto")
+    search: str = flag(
+        "The search; `bayescout searches` lists them and their settings.",
+        default="auto",
+        autocompletion=searches_from,
+    )
     score: str | None = flag(
-        "The score; `bayescout scores` lists them and their settings.", show_default=AUTO
+        "The score; `bayescout scores` lists them and their settings.",
+        show_default=AUTO,
+        autocompletion=scores_from,
     )
     structure_prior: str | None = flag(
         "How probable graphs are before the data: uniform, sparse (arcs are rare; sparse:2 expects two "

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayescout.cli.common import missing_facts, print_json, say_reading
-from bayescout.cli.options import Base, DataOptions, Json, LogBase, StructureArgument
+from bayescout.cli.options import Base, DataOptions, Json, LogBase, StructureArgument, scores_from
 from bayescout.errors import SettingError
 from bayescout.scores import DEFAULT_PRIOR
 
@@ -17,7 +17,11 @@ def score(
     structure: StructureArgument,
     scores: Annotated[
         str,
-        typer.Option("--score", help="Names of scores, separated by commas; `bayescout scores` lists them."),
+        typer.Option(
+            "--score",
+            help="Names of scores, separated by commas; `bayescout scores` lists them.",
+            autocompletion=scores_from,
+        ),
     ] = "bic",
     structure_prior: Annotated[
         str,

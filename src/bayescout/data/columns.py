@@ -42,7 +42,8 @@ class Column:
     marked   the number of cells of each text that means missing without being declared
     origin   the reason for its kind, where that is known before its cells are
     chosen   True if the user asked for this column, which then is never left out
-    unnamed  True for a first column without a name, which has to be an index of the rows
+    unnamed  True for a first column of a file without a name, which has to be an index of the rows
+    maybe_index  True for such a column of a frame, which is one if all its cells differ
     durations  True if its numbers were lengths of time, and are seconds
     decimal_commas  True if numbers in text have them; `like_thousands` if all of these could be thousands
     strange  the number of cells that are no numbers, and the first, of a column of `OpenNumbers`
@@ -66,7 +67,7 @@ class Column:
         self.marked: dict[str, int] = {}
         self.origin = "declared"
         self.chosen = False
-        self.unnamed = self.durations = False
+        self.unnamed = self.maybe_index = self.durations = False
         self.decimal_commas = self.like_thousands = False
         self.strange: tuple[int, Any] | None = None
         self.abandoned = False

@@ -21,7 +21,7 @@ from bayescout.data.past.dask_rows import dask_names, is_dask, read_dask
 from bayescout.data.past.scan import is_past, names_past, read_past
 from bayescout.data.read import names_in, read_table
 from bayescout.data.table import Kind, Label, MissingPolicy, Table
-from bayescout.errors import DataError, SettingError
+from bayescout.errors import DataError, SettingError, about, from_outside
 from bayescout.graph.labels import is_hashable
 
 Data = Any
@@ -67,6 +67,24 @@ def as_table(
     also stands for that number; see `read_table` for those of text files.
     Inferred states are sorted where they can be compared, otherwise ordered by type name and repr.
     """
+    with about(data, again=from_outside()):
+        return _made(
+            data, kinds, states, missing, weights, missing_values, columns, drop, interventions, memory
+        )
+
+
+def _made(
+    data: Data,
+    kinds: Kinds | None,
+    states: DeclaredStates | None,
+    missing: MissingPolicy,
+    weights: Any,
+    missing_values: Sequence[Any] | None,
+    columns: Sequence[Any] | None,
+    drop: Sequence[Any] | None,
+    interventions: Any,
+    memory: int | float | str | None,
+) -> Table:
     check_policy(missing)
     if is_dask(data):
         refused = {"weights": weights, "interventions": interventions, "missing_values": missing_values}
@@ -95,20 +113,21 @@ def as_table(
             return found
     sources = dict(_checked(_sources(data)))
     names = list(sources)
-    about = AboutRows.of(weights, interventions, names)
+    rows = AboutRows.of(weights, interventions, names)
     if isinstance(data, Table):
-        about = about.after(data)
-    declared_kinds, declared_states = check_declarations(names, kinds, states, about)
+        rows = rows.after(data)
+    declared_kinds, declared_states = check_declarations(names, kinds, states, rows)
     marks = Marks(absent, asked=missing_values is not None)
     made = []
     if isinstance(data, Table):
         declared_kinds = _kinds_of(data, declared_states) | declared_kinds
-    for name in chosen(names, columns, about.columns, drop):
+    for name in chosen(names, columns, rows.columns, drop):
         column = Column(name, declared_kinds.get(name), declared_states.get(name), marks)
         column.chosen = columns is not None or isinstance(data, Table)
+        column.maybe_index = name == names[0] and name in ("", "Unnamed: 0")
         add_source(column, sources[name])
         made.append(column)
-    table = assemble(made, missing, about)
+    table = assemble(made, missing, rows)
     marks.warn()
     return _with_history(table, data) if isinstance(data, Table) else table
 

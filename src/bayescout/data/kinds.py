@@ -330,6 +330,16 @@ def lone_marks(values: Sequence[Any], rows: int) -> list[str]:
     return marks if len(marks) == 1 < len(values) else []
 
 
+def look_alike(texts: Sequence[str]) -> list[str]:
+    """The first texts, of more than one character, that differ in case or in blanks around them alone."""
+    first: dict[str, str] = {}
+    for text in texts:
+        plain = text.strip().casefold()
+        if len(plain) > 1 and first.setdefault(plain, text) != text:
+            return [first[plain], text]
+    return []
+
+
 def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
     """The reading of values that are not numbers: states always.
 

@@ -34,7 +34,7 @@ from bayescout.data.seal import Seal
 from bayescout.data.separators import with_found_separator
 from bayescout.data.table import Kind, Label, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
-from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean
+from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean, is_numeral
 from bayescout.wording import setting
 
 if TYPE_CHECKING:
@@ -294,7 +294,10 @@ def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
         if not name and (position > 1 or len(names) == 1 or form.loose):
             raise form.error(f"column {position} of {len(names)} has no name", 1)
         if name in seen:
-            raise form.error(f"column name {name!r} occurs more than once; rename one of the columns", 1)
+            way = "; rename one of the columns"
+            if is_numeral(name):
+                way += ", or put a line of names above the first row if there is none"
+            raise form.error(f"column name {name!r} occurs more than once{way}", 1)
         seen.add(name)
     if len(names) == 1 and not form.loose and not quoted:
         for other in ";\t,|":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,14 @@ from bayescout.data.kinds import (
     kind_of_texts,
     kind_of_whole,
     lone_marks,
+    look_alike,
     odd_among_numbers,
     whole_numbers,
 )
+from bayescout.data.numerals import as_number
 from bayescout.data.reading import WORDS, Notes, in_words, marks_in_words
 from bayescout.data.table import Kind, Label
-from bayescout.errors import DataError, warn
+from bayescout.errors import DataError, is_told, warn
 from bayescout.graph.labels import counted, quoted
 from bayescout.wording import setting
 
@@ -48,12 +51,14 @@ class Settled:
 
     odd    the few texts that keep it from being a column of numbers
     marks  a state without letters or digits, which may mean missing
+    alike  states that differ in case or blanks alone
     """
 
     verdict: Verdict
     left_out: str = ""
     odd: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
 
 
 def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
@@ -80,6 +85,8 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
     _warn_close([(column.name, verdict) for column, verdict in read if verdict.close])
     _warn_marks(notes, [column.name for column in kept])
     _warn_odd(columns, settled)
+    _warn_alike([(column.name, one.alike) for column, one in zip(columns, settled, strict=True) if one.alike])
+    _warn_first_row(kept)
     return kept, notes
 
 
@@ -87,6 +94,8 @@ def _settle(column: Column) -> Settled:
     """The reading of one column."""
     if column.unnamed:
         return _of_index(column)
+    if column.maybe_index and not column.chosen and not column.declared and _is_index(column):
+        return Settled(Verdict("discrete", ""), INDEX)
     found = _of_named(column)
     if not column.decimal_commas or column.declared or found.left_out:
         return found
@@ -98,17 +107,22 @@ def _settle(column: Column) -> Settled:
 
 def _of_index(column: Column) -> Settled:
     """A first column without a name: left out if it is an index of the rows, else refused."""
-    if column.floats is not None:
-        cells = np.concatenate([*column.floats, np.empty(0)])
-        distinct = len(np.unique(cells[~np.isnan(cells)]))
-    else:
-        distinct = len([value for value in column.values if value is not MISSING])
-    if column.abandoned or distinct == column.n_rows:
+    if _is_index(column):
         return Settled(Verdict("discrete", ""), INDEX)
     raise DataError(
         f"column 1 has no name, and is no index of the rows, as its values repeat: name it, or "
         f"{setting('drop', column.name)}"
     )
+
+
+def _is_index(column: Column) -> bool:
+    """Return True if no two rows have the same cell."""
+    if column.floats is not None:
+        cells = np.concatenate([*column.floats, np.empty(0)])
+        distinct = len(np.unique(cells[~np.isnan(cells)]))
+    else:
+        distinct = len([value for value in column.values if value is not MISSING])
+    return column.abandoned or distinct == column.n_rows
 
 
 def _of_named(column: Column) -> Settled:
@@ -182,7 +196,9 @@ def _of_texts(column: Column, values: Sequence[Any], rows: int) -> Settled:
         reason = f"{verdict.reason}, numbers but for {quoted(odd, 3)}"
         return Settled(Verdict("discrete", reason), "", odd)
     doubtful = not column.chosen or are_identifiers(values, rows)
-    return Settled(replace(verdict, close=verdict.close and doubtful), "", (), marks)
+    read = replace(verdict, close=verdict.close and doubtful)
+    twice = tuple(look_alike(values)) if all_text and rows >= TOO_FEW_ROWS else ()
+    return Settled(read, "", (), marks, twice)
 
 
 def _make_whole(column: Column) -> None:
@@ -204,12 +220,15 @@ def _warn_left_out(left_out: Sequence[tuple[Label, str]]) -> None:
     one = len(left_out) == 1
     what = "column" if one else f"{len(left_out):,} columns"
     warn(f"{what} left out: {in_words(left_out)}; {', '.join(ways)}")
+    for name, _ in left_out:
+        is_told(name)
 
 
 def _ways_to_keep(left_out: Sequence[tuple[Label, str]]) -> list[str]:
     """How to keep the first column of each kind that was left out."""
     of_numbers = [name for name, reason in left_out if reason in (NUMBERS_IN_TEXT, NUMBERS_MOSTLY_ONCE)]
-    others = [name for name, _ in left_out if name not in of_numbers]
+    others = [name for name, reason in left_out if name not in of_numbers]
+    others = [name for name in others if (name, INDEX) not in left_out] or others
     ways = [f"{setting('kinds', {name: 'discrete'})} keeps it" for name in others[:1]]
     ways += [f"{setting('kinds', {name: 'continuous'})} reads its numbers" for name in of_numbers[:1]]
     return ways
@@ -229,6 +248,36 @@ def _warn_close(close: Sequence[tuple[Label, Verdict]]) -> None:
     if texts:
         ways.append(f"{setting('drop', texts[0])} if that is no use")
     warn(f"close calls in how columns are read: {in_words(told)}; {', '.join(ways)}")
+
+
+def _warn_alike(found: Sequence[tuple[Label, tuple[str, ...]]]) -> None:
+    if found:
+        told = "; ".join(f"{name!r} ({quoted(states, 3)})" for name, states in found[:6])
+        more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+        warn(
+            f"states that differ in case or blanks alone: in {told}{more}; make them one if they mean the "
+            f"same"
+        )
+
+
+def _warn_first_row(kept: Sequence[Column]) -> None:
+    """Warn of names that could be cells: each a number over numbers, or else one of the states.
+
+    Whole numbers that rise, such as years, are names.
+    """
+    names = [column.name for column in kept]
+    numbers = [as_number(name) if isinstance(name, str) else None for name in names]
+    if len(names) < 2 or all(number is None for number in numbers):
+        return
+    for column, number in zip(kept, numbers, strict=True):
+        if (number is None) if column.floats is not None else column.name not in [*map(str, column.values)]:
+            return
+    rising = all(isinstance(a, int) and isinstance(b, int) and a < b for a, b in pairwise(numbers))
+    if not rising:
+        warn(
+            f"the names of the columns read like a row ({quoted(names, 3)}): if the data have no line of "
+            f"names, put one above the first row"
+        )
 
 
 def _warn_marks(notes: Notes, names: Sequence[Label]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
+from bayescout.display import ShownText
 from bayescout.errors import DataError
 from bayescout.evaluate.json_values import json_label, json_value
 from bayescout.evaluate.resampling import check_options, for_many_runs, learned, spread, table_of
@@ -43,7 +44,7 @@ class Fold:
 
 
 @dataclass(frozen=True, repr=False)
-class CrossValidation:
+class CrossValidation(ShownText):
     """Held-out log-likelihood of every fold, in nats; `float()` gives the mean per row.
 
     `assignment` holds for each row (of weight above zero) the number of its fold, from 0.

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
+from bayescout.display import Grid, Shown
 from bayescout.errors import UnknownNameError
 from bayescout.formats import bif, native_json
 from bayescout.formats.text import unpack
@@ -37,6 +39,24 @@ class NetworkInfo:
     source: str
 
 
+class NetworkInfos(Shown, tuple[NetworkInfo, ...]):
+    """The shipped networks, which show themselves as a table."""
+
+    __slots__ = ()
+
+    def _grid(self) -> Grid:
+        rows = [
+            (i.name, i.kind, f"{i.nodes:,}", f"{i.arcs:,}", f"{i.parameters:,}", f"{i.max_in_degree}",
+             "-" if i.max_cardinality is None else f"{i.max_cardinality}")
+            for i in self
+        ]  # fmt: skip
+        columns = ("name", "kind", "nodes", "arcs", "parameters", "most parents", "most states")
+        return Grid("Benchmark networks", columns, tuple(rows), numbers=5)
+
+    def _columns(self) -> Mapping[Hashable, Sequence[Any]]:
+        return {field.name: [getattr(info, field.name) for info in self] for field in fields(NetworkInfo)}
+
+
 def describe(network: Network, name: str, source: str) -> NetworkInfo:
     """The figures of the index, counted from the network itself."""
     dag = network.dag
@@ -53,10 +73,10 @@ def describe(network: Network, name: str, source: str) -> NetworkInfo:
 
 
 @lru_cache(maxsize=1)
-def networks() -> tuple[NetworkInfo, ...]:
+def networks() -> NetworkInfos:
     """The shipped networks, by name."""
     lines = (FOLDER / INDEX).read_text(encoding="utf-8").splitlines()
-    return tuple(
+    return NetworkInfos(
         NetworkInfo(
             name=row["name"],
             kind="gaussian" if row["kind"] == "gaussian" else "discrete",

@@ -15,7 +15,7 @@ from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.intervals import cut, interval_of
 from bayescout.data.states import StateFinder
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States, Table, narrowest
-from bayescout.errors import NetworkError, warn
+from bayescout.errors import NetworkError, about, warn
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import quoted
 from bayescout.statistics.alignment import refuse_missing_nodes, warn_unused_columns
@@ -82,7 +82,8 @@ def patterns(empty: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int
 def match_nodes(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
     """Every node's column: codes of its states or, if these are None, numbers."""
     refuse_missing_nodes(dag, column_names(data))
-    found = _matched(dag, data, states, dag.nodes)
+    with about(data):
+        found = _matched(dag, data, states, dag.nodes)
     if not isinstance(data, Table) or data.interventions is None:
         return found
     if found.empty is not None:
@@ -124,8 +125,9 @@ def match_evidence(dag: Dag, data: Any, states: Sequence[States | None], target:
             f"no column of the data is a node to predict {whom} from: the columns are "
             f"{quoted(names)}, the nodes {quoted(dag.nodes)}; rename the columns, or use query()"
         )
-    warn_unused_columns(dag, names)
-    return _matched(dag, data, states, found)
+    with about(data):
+        warn_unused_columns(dag, names)
+        return _matched(dag, data, states, found)
 
 
 def match_some(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
@@ -139,8 +141,9 @@ def match_some(dag: Dag, data: Any, states: Sequence[States | None]) -> Matched:
             f"no column of the data is a node: the columns are {quoted(names)}, the nodes "
             f"{quoted(dag.nodes)}; rename the columns"
         )
-    warn_unused_columns(dag, names)
-    return _matched(dag, data, states, found)
+    with about(data):
+        warn_unused_columns(dag, names)
+        return _matched(dag, data, states, found)
 
 
 def _refuse_acted(data: Any) -> None:

@@ -166,7 +166,7 @@ class Network(ParameterisedGraph):
         memory: int | None = None,
         draws: int | None = None,
         seed: int = 0,
-    ) -> Answer:
+    ) -> Any:
         """The distribution of the targets given the evidence: exactly, if the tables fit into memory.
 
         A `Distribution` of discrete targets; a `GaussianDistribution` of those of a Gaussian network; in a
@@ -491,10 +491,8 @@ class Network(ParameterisedGraph):
             return mixed_rows.predict_means(self, node, self.matched(data, node))
         return [states[code] for code in self.predict_proba(data, target).argmax(axis=1).tolist()]
 
-    def impute(
-        self, data: Any, method: str = "most-probable", n: int = 1, seed: int = 0
-    ) -> Table | list[Table]:
-        """The data with every empty cell filled; observed cells stay as they are.
+    def impute(self, data: Any, method: str = "most-probable", n: int = 1, seed: int = 0) -> Any:
+        """The data with every empty cell filled, as a table; observed cells stay as they are.
 
         - `"most-probable"`: the jointly most probable values of a row's empty cells given its other cells,
           which need not be the most probable one by one; for numbers, their mean

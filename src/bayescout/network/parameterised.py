@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.reading import Notes, cut_notes
 from bayescout.data.table import Label, States, lock
+from bayescout.display import Lines
 from bayescout.errors import NetworkError, WrongKindError, printable
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import counted, graph_size, quoted
@@ -189,8 +190,8 @@ class ParameterisedGraph:
         if self.is_mixed and self.distributions[i].states is not None:
             raise WrongKindError(f"node {node!r} is discrete and has no equation: cpt() shows its table")
         if self.is_mixed:
-            return str(self.parameters(node))
-        return str(self._all(LinearGaussian)[i].parameters(node, self._given(i)))
+            return Lines(self.parameters(node))
+        return Lines(self._all(LinearGaussian)[i].parameters(node, self._given(i)))
 
     # ---- comparison and text
 
@@ -228,7 +229,7 @@ class ParameterisedGraph:
         if not self.is_gaussian:
             where = "rows of the tables" if self.is_discrete else "parent configurations"
             lines.append(f"  undefined     {self.n_undefined:,} {where}")
-        return "\n".join(lines)
+        return Lines("\n".join(lines))
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayescout.data.encode import as_table, column_names
 from bayescout.data.table import Table
-from bayescout.errors import NetworkError, warn
+from bayescout.errors import NetworkError, about, is_told, warn
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import is_hashable, quoted
 
@@ -21,10 +21,11 @@ def aligned_table(dag: Dag, data: Any, **options: Any) -> Table:
     """
     names = column_names(data)
     refuse_missing_nodes(dag, names)
-    about = (options.get("weights"), options.get("interventions"))
-    beside = [one for one in about if is_hashable(one)]
-    warn_unused_columns(dag, [name for name in names if name not in beside])
-    return as_table(data, columns=dag.nodes, **options)
+    given = (options.get("weights"), options.get("interventions"))
+    beside = [one for one in given if is_hashable(one)]
+    with about(data):
+        warn_unused_columns(dag, [name for name in names if name not in beside])
+        return as_table(data, columns=dag.nodes, **options)
 
 
 def needed_names(graph: Any, data: Any) -> tuple[Label, ...] | None:
@@ -46,9 +47,9 @@ def refuse_missing_nodes(dag: Dag, columns: Iterable[Label]) -> None:
 
 
 def warn_unused_columns(dag: Dag, columns: Iterable[Label]) -> None:
-    """Warn of columns that no node uses and that are left out."""
+    """Warn of columns that no node uses and that are left out, unless that is told of these data."""
     known = set(dag.nodes)
-    unused = [name for name in columns if name not in known]
+    unused = [name for name in columns if name not in known and not is_told(name)]
     if unused:
         warn(
             f"{'columns' if len(unused) > 1 else 'column'} {quoted(unused)} of the data "

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,11 @@ from bayescout.wording import setting
 Label = Hashable
 Arc = tuple[Label, Label]
 Bools = NDArray[np.bool_]
+ArcsLike = Any
+"""Pairs, texts "a->b", {parent: children}, or a frame with the columns from and to."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Knowledge:
     """Prior knowledge, in labels; every search obeys it and every result keeps it.
 
@@ -57,6 +59,19 @@ class Knowledge:
     max_parents: int | Mapping[Label, int] | None = None
     beliefs: Mapping[Arc | frozenset[Label], float] = field(default_factory=dict, hash=False)
     forbid_within: bool | tuple[int, ...] = False
+
+    if TYPE_CHECKING:  # what may be given; the fields are what becomes of it
+
+        def __init__(
+            self,
+            required: ArcsLike = (),
+            forbidden: ArcsLike = (),
+            tiers: Iterable[Iterable[Label]] = (),
+            order: Iterable[Label] | None = None,
+            max_parents: int | Mapping[Any, int] | None = None,
+            beliefs: Mapping[Any, float] = ...,
+            forbid_within: bool | Sequence[int] = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
@@ -112,6 +127,13 @@ class Knowledge:
                     f"required arc {arc} goes from tier {tier[parent] + 1} back to tier {tier[child] + 1}"
                 )
         _check_required_cycle(self.required)
+
+    def __repr__(self) -> str:
+        """The fields that say something."""
+        said = [(one.name, getattr(self, one.name)) for one in fields(self)]
+        told = [(name, value) for name, value in said if value is not False and value not in (None, (), {})]
+        shown = (f"{name}={value!r}" for name, value in told)
+        return f"Knowledge({', '.join(shown)})"
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Knowledge:

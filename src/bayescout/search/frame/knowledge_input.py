@@ -85,7 +85,13 @@ def read_fields(path: str | os.PathLike[str], named: Named = str) -> dict[str, A
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise KnowledgeError(f"{os.fspath(path)}: cannot be read: {error}") from None
+        given = os.fspath(path)
+        if isinstance(error, FileNotFoundError) and ("->" in given or "\n" in given):
+            raise KnowledgeError(
+                f"{given!r} is no file: Knowledge(required={given!r}) requires an arc, and Knowledge.parse(text) "
+                f"reads statements such as 'forbid a -> b'"
+            ) from None
+        raise KnowledgeError(f"{given}: cannot be read: {error}") from None
     return fields_in(text, os.fspath(path), named)
 
 

@@ -166,13 +166,15 @@ class Search(Protocol):
     give the same. A step that may take long calls `problem.check()` between pieces of its work.
     """
 
-    state: type[State]
+    @property
+    def state(self) -> type[State]:
+        """The class of its states: a variable of the class."""
 
     def start(self, problem: Problem, rng: Generator) -> State:
         """The first state."""
 
-    def advance(self, problem: Problem, state: State, rng: Generator) -> State:
-        """The state after one more step."""
+    def advance(self, problem: Problem, state: Any, rng: Generator) -> State:
+        """The state after one more step; `state` is of the class that it names."""
 
 
 def random_graph(rules: Rules, rng: Generator, mean_parents: float = 1.0) -> ParentSets:

@@ -1,0 +1,67 @@
+"""What a newcomer meets: values that the shell completes, a narrow terminal, commands that can be pasted."""
+
+import re
+import shlex
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import bayescout as bs
+from bayescout.cli import learned
+from bayescout.cli.app import app
+from bayescout.search import SEARCHES
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["learn", "rows.csv", "--search", ""], set(SEARCHES)),
+        (["learn", "rows.csv", "--search", "ta"], {"tabu"}),
+        (["learn", "rows.csv", "--score", "bde"], {"bdeu"}),
+        (["score", "asia", "rows.csv", "--score", "bic,bde"], {"bic,bdeu"}),
+        (["query", "as"], {"asia"}),
+        (["show", "magic"], {"magic-irri", "magic-niab"}),
+    ],
+)
+def test_the_shell_completes_names(words, expected):
+    environment = {
+        "_BAYESCOUT_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(["bayescout", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = CliRunner().invoke(app, [], prog_name="bayescout", env=environment)
+    assert set(done.output.split()) == expected
+
+
+@pytest.mark.parametrize(("width", "wraps"), [(200, False), (60, True)])
+def test_reasons_wrap_within_their_own_column(monkeypatch, width, wraps):
+    monkeypatch.setattr(learned, "console", lambda: Console(width=width))
+    rows = {
+        "color": ["red", "green", "blue", "yellow, light"] * 30,
+        "count": [1.5, 2.5, 3.75, 4.25, 5.5, 6.125] * 20,
+    }
+    console = Console(width=width, record=True, file=None, quiet=False)
+    with console.capture() as taken:
+        console.print(learned._columns(bs.as_table(rows)))
+    lines = taken.get().rstrip().split("\n")
+    assert (len(lines) > 3) == wraps
+    assert all(len(line.rstrip()) <= width for line in lines)
+    column = lines[0].index("why")
+    assert all(re.match(r"\S", line[column:]) or not line[column:].strip() for line in lines)
+
+
+@pytest.mark.parametrize("argv", [["bayescout", "learn", "my rows.csv", "--na", ""], ["pytest"]])
+def test_the_commands_that_follow_can_be_pasted(monkeypatch, argv):
+    monkeypatch.setattr(learned.sys, "argv", argv)
+    for output in (None, "it's.json"):
+        for width in (40, 300):
+            monkeypatch.setattr(learned, "console", lambda width=width: Console(width=width))
+            lines = learned.next_steps("my rows.csv", output, None)
+            commands = [shlex.split(line, comments=True) for line in lines if not line.startswith("#")]
+            assert all(command[0] == "bayescout" for command in commands)
+            assert any(command[:3] == ["bayescout", "bootstrap", "my rows.csv"] for command in commands)
+            if argv[1:]:
+                assert ["bayescout", *argv[1:], "--report", "page.html"] == next(
+                    command[: len(argv) + 2] for command in commands if "--report" in command
+                )
