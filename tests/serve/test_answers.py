@@ -280,6 +280,28 @@ def test_an_estimate_is_of_a_trial(asia, search, monkeypatch):
     assert "limit" in short["why"]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.123, "0.12 s"), (45, "45 s"), (119, "119 s"), (150, "2.5 min"), (9000, "2.5 h"), (2e6, "23 days")],
+)
+def test_lengths_of_time_are_in_the_units_of_people(seconds, said):
+    assert costs.in_time(seconds) == said
+
+
+def test_of_screened_pairs_no_number_is_invented(asia, monkeypatch):
+    """The default leaves out its searches over orders on wide tables, and screens the widest."""
+    config = {"table": asia[1]["table"], "search": "auto", "score": "bdeu"}
+    values = {"fingerprint": asia[1]["fingerprint"], "config": config}
+    monkeypatch.setattr(costs, "TRIAL", 1e-9)
+    monkeypatch.setattr(costs, "ORDER_VARIABLES", 7)
+    factor, power = costs.AUTO_WITHOUT_ORDERS
+    assert costs.estimate(values, nobody)["families"] == factor * 8**power
+    monkeypatch.setattr(costs, "MOST_DENSE", 7)
+    found = costs.estimate(values, nobody)
+    assert found["seconds"] is None
+    assert "cannot be told" in found["why"]
+
+
 # ---- strengths, comparison, sharing
 
 

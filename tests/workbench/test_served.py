@@ -17,7 +17,7 @@ const i = served.app.net.index, [kind, a, b] = arguments;
 return served.app.choose({[kind]: [i.get(a), i.get(b)]});
 """
 ON_ARC = """
-const {drawing, net} = served.app, [a, b] = arguments.map((name) => net.index.get(name));
+const {drawing, net} = served.app, [a, b] = [...arguments].map((name) => net.index.get(name));
 const own = document.querySelectorAll('#graph .arc')[drawing.list.findIndex((l) => l.a === a && l.b === b)];
 const line = own.querySelector('.line'), matrix = line.getScreenCTM();
 for (const share of [0.5, 0.3, 0.7, 0.2, 0.8]) {

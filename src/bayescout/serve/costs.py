@@ -13,11 +13,13 @@ from bayescout.learn import learn
 from bayescout.scores import bind, family_prior
 from bayescout.scores.network_score import total
 from bayescout.search import SEARCHES, Knowledge
+from bayescout.search.auto import ORDER_VARIABLES
 from bayescout.search.frame.beliefs import shown_pair
 from bayescout.serve.nearest import nearest_dag
 from bayescout.serve.subject import Subject, named_in, table_at
 from bayescout.session import Session
 from bayescout.settings import make_named
+from bayescout.wide import MOST_DENSE
 
 TRIAL = 1.0
 """Seconds of a search that are tried."""
@@ -36,9 +38,11 @@ FAMILIES: dict[str, tuple[float, int]] = {
     "boss": (16, 3),
     "auto": (12, 3),
 }
+AUTO_WITHOUT_ORDERS = (20, 2)
 """Families that a search scores, about: a factor, and the power of the number of variables that it is of.
 
-Counted on asia, alarm and hailfinder; the true number depends on the data.
+Counted on asia, alarm and hailfinder; the true number depends on the data. On more variables than
+ORDER_VARIABLES the default leaves out its searches over orders, and the other parts add up.
 """
 
 SPREAD = 3.0
@@ -68,17 +72,21 @@ def estimate(values: dict[str, Any], _: Any) -> dict[str, Any]:
     if result.stop_reason == "converged":
         told = f"a trial came to its end after {families:,} families"
         return {"seconds": spent, "families": families, "why": told}
-    rate = families / spent
-    if name not in FAMILIES:
-        told = f"longer than {TRIAL:g} s; how long {name} takes cannot be told before"
+    rate, variables = families / spent, len(table.names)
+    screened = variables > MOST_DENSE and hasattr(SEARCHES[name], "screens")
+    if name not in FAMILIES or screened:
+        on_pairs = " on screened pairs of so many variables" if screened else ""
+        told = f"longer than {TRIAL:g} s; how long {name} takes{on_pairs} cannot be told before"
         return {"seconds": limit, "families": None, "why": told}
     factor, power = FAMILIES[name]
-    expected = max(round(factor * len(table.names) ** power), 2 * families)
+    if name == "auto" and variables > ORDER_VARIABLES:
+        factor, power = AUTO_WITHOUT_ORDERS
+    expected = max(round(factor * variables**power), 2 * families)
     seconds = expected / rate
     low, high = seconds / SPREAD, seconds * SPREAD
     told = (
-        f"between {low:.2g} and {high:.2g} s: {name} scores about {expected:,} families for "
-        f"{len(table.names):,} variables, and a trial scored {rate:,.0f} in a second"
+        f"between {in_time(low)} and {in_time(high)}: {name} scores about {expected:,} families for "
+        f"{variables:,} variables, and a trial scored {rate:,.0f} in a second"
     )
     if limit is not None and limit < seconds:
         return {"seconds": limit, "families": round(rate * limit), "why": f"{told}; the limit comes first"}
@@ -88,6 +96,14 @@ def estimate(values: dict[str, Any], _: Any) -> dict[str, Any]:
         "why": told,
         "range": [low, high],
     }
+
+
+def in_time(seconds: float) -> str:
+    """A length of time in the unit that people use for it."""
+    for unit, size, most in (("s", 1, 120), ("min", 60, 120), ("h", 3600, 48)):
+        if seconds < most * size:
+            return f"{seconds / size:.2g} {unit}" if seconds < 100 * size else f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 86400:,.0f} days"
 
 
 def prices(values: dict[str, Any], _: Any) -> list[dict[str, Any]]:

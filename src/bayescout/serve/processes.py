@@ -105,11 +105,15 @@ class Child:
                 self._hear(json.loads(line))
         await self._process.wait()
         why = self._why()
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(Died(f"the process ended before it was done: {why}"))
+        self._give_up(f"the process ended before it was done: {why}")
         if not self.closing:
             self.on_end(why)
+
+    def _give_up(self, why: str) -> None:
+        """Tell those who wait for an answer that there will be none."""
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(Died(why))
 
     def _hear(self, message: dict[str, Any]) -> None:
         number = message.get("id", 0)
@@ -159,6 +163,7 @@ class Child:
             await process.wait()
         for task in self._readers:
             task.cancel()
+        self._give_up("the process was ended before it was done")
 
 
 class Lane:
@@ -167,10 +172,13 @@ class Lane:
     def __init__(self) -> None:
         self._child: Child | None = None
         self._starting = asyncio.Lock()
+        self._closed = False
 
     async def ready(self) -> Child:
         """The process; starting it does not wait until it listens."""
         async with self._starting:
+            if self._closed:
+                raise Refused("the server is ending")
             if self._child is None or not self._child.alive:
                 self._child = await Child.start("answer")
             return self._child
@@ -180,5 +188,6 @@ class Lane:
         return await child.call(job, heard, **values)
 
     async def close(self) -> None:
+        self._closed = True
         if self._child is not None:
             await self._child.close(1.0)

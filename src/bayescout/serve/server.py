@@ -107,6 +107,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.bench.hub.close()
+        await self.bench.end_answers()  # else requests that wait for a long one would be cut off
         await super().shutdown(sockets)
 
 

@@ -48,15 +48,13 @@ class Workbench:
         self.hub.close()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(
-            self.runs.close(),
-            self.quick.close(),
-            self.drawing.close(),
-            self.slow.close(),
-            self.strong.close(),
-        )
+        await asyncio.gather(self.runs.close(), self.end_answers(), self.strong.close())
         self.project.save()
         self.project.close()
+
+    async def end_answers(self) -> None:
+        """End the processes that answer; who waits for one is told."""
+        await asyncio.gather(self.quick.close(), self.drawing.close(), self.slow.close())
 
     # ---- the project
 

@@ -238,6 +238,7 @@ export class App {
 
   focus(node, kind) {
     this.store.set({ focus: kind ? { node, kind } : null });
+    if (kind) this.drawing.reveal([...around(this.net, node, kind)], true);
   }
 
   /** Ask another question; it can be undone. */

@@ -7,7 +7,7 @@ import { CanvasPainter } from "./painter-canvas.js";
 import { SvgPainter } from "./painter-svg.js";
 
 const MOST_IN_SVG = 150;
-const LEAST_HIGH = 0.75;
+const LEAST_HIGH = 0.75, MOST_HIGH = 2.5;
 
 export class Drawing {
   /** `on` holds chosen(what), moved(before, after), linked(from, to), turned(from, to), and may lack any. */
@@ -140,11 +140,13 @@ export class Drawing {
     this.fitted = true;
   }
 
-  /** By how much a net should be less high, so that its words are larger where the frame is wide. */
+  /** By how much a net should be less high, so that its words are larger where the frame is wide; a large wide one is drawn out. */
   squeeze(net) {
     const { width, height } = this.room(), [left, top, right, bottom] = extent(net);
-    if (!width || !height || net.names.length > MOST_IN_SVG) return 1;
-    return Math.min(1, Math.max(LEAST_HIGH, (right - left) * height / width / (bottom - top)));
+    if (!width || !height || bottom <= top) return 1;
+    const wanted = (right - left) * height / width / (bottom - top);
+    if (net.names.length > MOST_IN_SVG) return Math.max(1, Math.min(MOST_HIGH, 0.94 * wanted));
+    return Math.min(1, Math.max(LEAST_HIGH, wanted));
   }
 
   /** The smallest scale: that of the whole, or half of it. */
@@ -168,15 +170,15 @@ export class Drawing {
     this.fitted = false;
   }
 
-  /** Bring nodes to the middle, large enough to read, unless they can be read where they are. */
-  reveal(nodes) {
+  /** Bring nodes to the middle, large enough to read, unless they can be read where they are; `all` of them must be seen. */
+  reveal(nodes, all = false) {
     const { width, height } = this.room();
     const boxes = nodes.map((i) => this.net.boxes[i]), now = this.place;
     const left = Math.min(...boxes.map(([x, , w]) => x - w / 2)), right = Math.max(...boxes.map(([x, , w]) => x + w / 2));
     const top = Math.min(...boxes.map(([, y, , h]) => y - h / 2)), bottom = Math.max(...boxes.map(([, y, , h]) => y + h / 2));
     const seen = now.x + left * now.scale >= 0 && now.x + right * now.scale <= width
       && now.y + top * now.scale >= 0 && now.y + bottom * now.scale <= height;
-    if (seen && now.scale > 0.65) return;
+    if (seen && (all || now.scale > 0.65)) return;
     const room = Math.min(width / (right - left + 60), height / (bottom - top + 60));
     const scale = Math.min(room, Math.max(0.8, now.scale));
     this.put(width / 2 - (left + right) / 2 * scale, height / 2 - (top + bottom) / 2 * scale, scale);

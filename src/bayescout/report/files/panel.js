@@ -26,19 +26,24 @@ export class Panel {
 
   get net() { return this.app.net; }
 
+  /** Show what is known at once; what has to be worked out takes its place when it is there. */
   async show(what) {
     const asked = ++this.asked;
-    let content;
-    try {
-      if (what.node !== undefined) content = await this.node(what.node);
-      else if (what.arc || what.pair) content = await this.joined(...(what.arc || what.pair));
-      else content = this.hint();
-    } catch (error) {
-      content = [element("h3", {}, "Details"), element("p", { class: "warning", role: "alert" }, error.message)];
-    }
-    if (asked !== this.asked) return;
-    this.holder.replaceChildren(...content);
+    const put = (content) => { if (asked === this.asked) this.holder.replaceChildren(...content); };
+    const failed = (error) => element("p", { class: "warning", role: "alert" }, error.message);
     this.holder.scrollTop = 0;
+    if (what.node !== undefined) {
+      const later = element("div", { "aria-busy": "true" });
+      put(this.node(what.node, later));
+      later.replaceChildren(...await this.app.about(what.node).catch((error) => [failed(error)]));
+      later.removeAttribute("aria-busy");
+    } else if (what.arc || what.pair) {
+      const pair = what.arc || what.pair, head = this.title(...pair, what.arc ? "→" : "and");
+      const slow = setTimeout(() => put([head, element("p", { class: "note", "aria-busy": "true" }, "Working it out …")]), 150);
+      const content = await this.joined(...pair).catch((error) => [head, failed(error)]);
+      clearTimeout(slow);
+      put(content);
+    } else put(this.hint());
   }
 
   hint() {
@@ -67,7 +72,7 @@ export class Panel {
 
   // ---- a variable
 
-  async node(i) {
+  node(i, later) {
     const { parents, children, names } = this.net;
     return [
       element("h3", {}, names[i]),
@@ -76,7 +81,7 @@ export class Panel {
       this.list(parents[i], (p) => ({ arc: [p, i] })),
       element("h4", {}, `Children (${children[i].length})`),
       this.list(children[i], (c) => ({ arc: [i, c] })),
-      ...(await this.app.about(i)),
+      later,
       ...this.asker(i),
     ];
   }

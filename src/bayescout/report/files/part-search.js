@@ -86,7 +86,7 @@ export class SearchPart {
     this.waiting = setTimeout(async () => {
       try {
         const found = await this.source.post("/api/estimate", this.asked());
-        const about = found.seconds === null || found.seconds === undefined ? "" : found.seconds < 0.1 ? "Less than 0.1 s: " : `About ${figure(found.seconds, found.seconds < 10 ? 1 : 0)} s: `;
+        const about = found.seconds === null || found.seconds === undefined ? "" : found.seconds < 0.1 ? "Less than 0.1 s: " : `About ${inTime(found.seconds)}: `;
         this.estimate.textContent = about + (found.why || "");
       } catch (error) {
         this.estimate.textContent = error.status === 404 ? "" : error.message;
@@ -138,6 +138,12 @@ export class SearchPart {
     const gone = button("×", () => this.served.attempt(async () => { await this.source.call("DELETE", `/api/runs/${run.id}`); this.served.gone(run.id); }), { "aria-label": `Delete ${run.name || run.id}`, class: "quiet" });
     return element("div", { class: "run-row", role: "listitem" }, open, compare, gone);
   }
+}
+
+/** A length of time in the unit that people use for it. */
+function inTime(seconds) {
+  const [unit, size] = [["s", 1, 120], ["min", 60, 120], ["h", 3600, 48]].find(([, one, most]) => seconds < one * most) || ["days", 86_400];
+  return `${figure(seconds / size, seconds < 10 * size ? 1 : 0)} ${unit}`;
 }
 
 function number(attributes) {

@@ -270,6 +270,8 @@ class Served {
     if (!source.run) return;
     app.store.set({ selected: {}, question: noQuestion(), replay: null, compared: null, strengths: null, focus: null });
     app.drawing.select({});
+    this.parts.search.list();
+    this.parts.live.show(); // it can be steered before its drawing is there
     await this.refetch();
     this.parts.search.list();
   }
