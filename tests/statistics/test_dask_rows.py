@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.data import as_table
 from bayescout.data.past.dask_partition import Block, some_rows
-from bayescout.data.past.dask_table import DaskTable
+from bayescout.data.past.dask_table import DaskTable, task_keys
 from bayescout.errors import BayescoutError, DataError, FormatError, MissingValueError, SettingError
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.statistics import leaves
@@ -32,6 +32,7 @@ from bayescout.statistics.stored_covariance import Shift, leaf_sum
 
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
+from dask.utils import key_split  # noqa: E402
 
 slow = pytest.mark.slow
 quiet = pytest.mark.filterwarnings("ignore")
@@ -86,6 +87,13 @@ def test_leaves_of_partitions_are_those_of_all_rows(heights, seed):
                 lambda a, b, squared=squared: leaf_sum(values[:, a:b], shift, squared), 0, ends[-1]
             )
             assert (leaves.total(leaves.joined(parts)) == leaves.total(known)).all()
+
+
+def test_no_two_tasks_have_one_name():
+    """Of two processes on one cluster that gave their tasks equal names, one would get the other's counts."""
+    names = [*task_keys("count", 3), *task_keys("count", 3), *task_keys("sum", 1)]
+    assert len(set(names)) == 7
+    assert {key_split(name) for name in names} == {"bayescout-count", "bayescout-sum"}
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +262,20 @@ def test_numbers_that_are_whole_in_one_partition_and_not_in_another(client):
     whole = pd.concat([frame[:200], half])
     for kinds in (None, "discrete"):
         same_table(as_table(parts, kinds, missing="drop"), as_table(whole, kinds, missing="drop"))
+
+
+@slow
+@quiet
+def test_categories_in_some_partitions_and_plain_values_in_others_are_plain(client):
+    frame = pd.DataFrame({"a": ["z", "x", "y", "x"] * 20, "b": ["p", "q"] * 40, "n": [1, 2, 1, 1] * 20})
+    listed = frame[:40].astype({"a": pd.CategoricalDtype(["z", "x", "y"]), "b": "category", "n": "Int64"})
+    listed.iloc[3, 2] = pd.NA
+    listed = listed.assign(b=listed["b"].cat.remove_unused_categories())
+    rest = frame[40:].astype({"n": float})
+    parts = dd.from_delayed(
+        [__import__("dask").delayed(p) for p in (listed, rest)], meta=frame[:0], verify_meta=False
+    )
+    same_table(as_table(parts, missing="drop"), as_table(pd.concat([listed, rest]), missing="drop"))
 
 
 @slow

@@ -139,8 +139,13 @@ def _read_frame(frame: Any, number: int, columns: Sequence[Column], floats: froz
         cells = frame[column.name]
         kind = getattr(getattr(cells, "dtype", None), "kind", "O")
         types[str(column.name)] = {"i": "Int", "u": "Int", "f": "Float"}.get(kind, "")
-        add_source(column, cells.astype("float64") if column.name in floats else cells)
+        add_source(column, _as_floats(cells) if column.name in floats else cells)
     return types
+
+
+def _as_floats(cells: Any) -> Any:
+    """Whole numbers as floats; missing ones, which have a mark of their own in some types, as NaN."""
+    return cells.to_numpy(dtype="float64", na_value=np.nan)
 
 
 def _array_of(column: Column) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NoReturn, Self
 
@@ -19,6 +20,15 @@ SUMMED_AT_ONCE = 8
 
 MOST_FETCHED = 1 << 30
 """Bytes of cells that are fetched at most, where something needs all rows here."""
+
+
+def task_keys(name: str, count: int) -> list[str]:
+    """The names of so many tasks, which no others have: a shared cluster takes equal names for one result.
+
+    The dashboard shows them together, by what comes before the first number.
+    """
+    mark = secrets.token_hex(8)
+    return [f"bayescout-{name}-{mark}-{i}" for i in range(count)]
 
 
 class DaskTable(StoredTable):
