@@ -342,6 +342,55 @@ def test_some_columns_are_learned_from(client):
 
 @slow
 @quiet
+@pytest.mark.parametrize("fits", [True, False])
+def test_resamples_and_folds_of_rows_on_a_cluster_are_those_in_memory(client, fits, monkeypatch, tmp_path):
+    from bayescout.evaluate import cluster_runs
+
+    assert cluster_runs.fits_on_workers(as_table(dd.from_pandas(frame_of(100), npartitions=2)))
+    monkeypatch.setattr(cluster_runs, "SHARE", cluster_runs.SHARE if fits else 0.0)
+    frame = frame_of(700, seed=4)
+    parts, runs = cut(frame, 0, 300, 310), 6 if fits else 2
+    seen = []
+    there = bs.bootstrap(parts, runs, "hill-climb", "bdeu", progress=lambda done, _: seen.append(done))
+    assert there.table() == bs.bootstrap(frame, runs, "hill-climb", "bdeu").table()
+    assert seen == list(range(1, runs + 1))
+    folds = 4 if fits else 2
+    one = bs.cross_validate(parts, "ges", "bic", folds=folds, seed=3)
+    two = bs.cross_validate(frame, "ges", "bic", folds=folds, seed=3)
+    assert one.to_dict() == two.to_dict()
+    pl.DataFrame(frame).write_parquet(tmp_path / "0.parquet")
+    again = bs.bootstrap(tmp_path, 2, "hill-climb", "bdeu", rows=300, engine=bs.DaskEngine(client))
+    assert again.table() == bs.bootstrap(frame, 2, "hill-climb", "bdeu", rows=300).table()
+
+
+@slow
+@quiet
+def test_runs_that_a_worker_loses_are_done_again(client):
+    frame = frame_of(700, seed=4)
+
+    def kill_once(done, _):
+        if done == 3:
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+    there = bs.bootstrap(dd.from_pandas(frame, npartitions=3), 12, "hill-climb", "bdeu", progress=kill_once)
+    assert there.table() == bs.bootstrap(frame, 12, "hill-climb", "bdeu").table()
+
+
+@slow
+@quiet
+def test_some_rows_are_those_in_memory(client):
+    frame = frame_of_all_kinds()[["text", "few", "floats", "level", "many"]]
+    here, there = as_table(frame), as_table(cut(frame, 10, 10, 300))
+    rows = np.sort(np.random.default_rng(0).integers(0, 600, 900))
+    for some in (rows, rows[rows > 400], np.arange(600) % 3 == 0, np.array([599])):
+        assert isinstance(there.take(some), DaskTable)
+        assert there.take(some).fingerprint == here.take(some).fingerprint
+        assert there.take(some).columns == here.take(some).columns
+    assert there.take(rows[::-1]).fingerprint == here.take(rows[::-1]).fingerprint
+
+
+@slow
+@quiet
 def test_files_are_read_by_the_workers_and_a_strange_one_is_named(client, tmp_path):
     frame = pl.DataFrame(frame_of(900))
     for number, (begin, end) in enumerate(((0, 100), (100, 100), (100, 900))):
