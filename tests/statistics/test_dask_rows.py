@@ -363,6 +363,23 @@ def test_resamples_and_folds_of_rows_on_a_cluster_are_those_in_memory(client, fi
     assert again.table() == bs.bootstrap(frame, 2, "hill-climb", "bdeu", rows=300).table()
 
 
+def drawn_anew(rows):
+    """A partition that is never the same twice."""
+    return pd.DataFrame(np.random.default_rng().integers(0, 3, (rows, 3)), columns=list("abc"))
+
+
+@slow
+@quiet
+def test_partitions_that_come_back_different_are_refused(client):
+    delayed = __import__("dask").delayed
+    parts = [delayed(drawn_anew)(500, dask_key_name=f"drawn-{i}") for i in range(4)]
+    table = as_table(dd.from_delayed(parts, meta=drawn_anew(0), verify_meta=False))
+    for pid in client.run(os.getpid).values():
+        os.kill(pid, signal.SIGKILL)
+    with pytest.raises(DataError, match=r"partition \d .*had other rows when it was read again"):
+        bs.learn(table, "hill-climb", "bic")
+
+
 @slow
 @quiet
 def test_runs_that_a_worker_loses_are_done_again(client):

@@ -166,15 +166,14 @@ class Reading:
             kind = np.dtype(np.float64).str if numbers else dtype
             stored.append(StoredColumn(Path(), kind, counts, place=places[numbers]))
             places[numbers] += 1
+        keys = task_keys("codes", len(self.cells))
         masks = [None] * len(self.cells) if kept is None else kept.masks
         parts = [
-            self.client.submit(there.finished, one, mask, list(own), dtype, key=key)
-            for one, mask, own, key in zip(
-                self.cells,
-                masks,
-                zip(*finish, strict=True),
-                task_keys("codes", len(self.cells)),
-                strict=True,
+            self.client.submit(
+                there.finished, one, mask, list(own), dtype, i, self.facts[i].digest, key=keys[i]
+            )
+            for i, (one, mask, own) in enumerate(
+                zip(self.cells, masks, zip(*finish, strict=True), strict=True)
             )
         ]
         table = object.__new__(DaskTable)
