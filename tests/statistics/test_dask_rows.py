@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import os
 import signal
+import subprocess
+import sys
 import time
 from itertools import pairwise
 
@@ -327,6 +329,43 @@ def test_values_that_are_not_finite_and_partitions_without_a_column_are_named(cl
     parts = [__import__("dask").delayed(part) for part in (frame[:100], frame[100:200].drop(columns="y"))]
     with pytest.raises(DataError, match=r"partition 1 .* has no column 'y'"):
         as_table(dd.from_delayed(parts, meta=frame[:0], verify_meta=False))
+
+
+CLIENT = """
+import sys, time, distributed, dask.dataframe as dd, bayescout as bs
+client = distributed.Client(sys.argv[1])
+frame = bs.load_network("asia").sample(2_000, seed=1).to_polars().to_pandas().astype(str)
+table = bs.as_table(dd.from_pandas(frame, npartitions=4))
+
+def told(step):
+    print("step", flush=True)
+    time.sleep(1)
+
+result = bs.learn(table, "hill-climb", "bdeu", callback=told)
+print(result.stop_reason, result.dag.n_arcs, flush=True)
+"""
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
+def test_a_client_that_ends_leaves_nothing_on_the_workers(client, cluster, way):
+    process = subprocess.Popen(
+        [sys.executable, "-c", CLIENT, cluster.scheduler_address], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "step\n"
+    assert process.stdout.readline() == "step\n"
+    assert sum(client.run(lambda dask_worker: len(dask_worker.data)).values())
+    process.send_signal(way)
+    out, _ = process.communicate(timeout=60)
+    if way == signal.SIGINT:
+        assert process.returncode == 0
+        assert out.split()[-2] == "interrupted"
+        assert int(out.split()[-1]) >= 1
+    until = time.monotonic() + 30
+    while sum(client.run(lambda dask_worker: len(dask_worker.data)).values()):
+        assert time.monotonic() < until
+        time.sleep(0.2)
 
 
 @slow
