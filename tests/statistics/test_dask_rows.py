@@ -475,9 +475,12 @@ def test_what_a_cluster_cannot_do_is_said(client):
         bs.learn(parts, "hill-climb", "bic", missing="state"),
         bs.learn(frame, "hill-climb", "bic", missing="state"),
     )
-    for name in ("weights", "interventions", "missing_values"):
+    for name in ("weights", "interventions", "missing_values", "memory"):
         with pytest.raises(SettingError, match=f"cannot have {name}"):
             as_table(parts, **{name: ["asia"]})
+    for name in ("discretise", "interventions", "memory"):
+        with pytest.raises(SettingError, match=f"cannot have {name}"):
+            bs.learn(parts, engine=bs.DaskEngine(client), **{name: 3})
     both = dd.from_pandas(pd.DataFrame({"x": np.arange(200) / 7, "y": np.arange(200) % 3}), npartitions=2)
     with pytest.raises(DataError, match="columns of both kinds are learned from rows in one place"):
         bs.learn(both)
