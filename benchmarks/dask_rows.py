@@ -3,8 +3,8 @@
     python benchmarks/dask_rows.py --rows 200000 --partitions 2 8 32 --workers 2
 
 Samples of alarm are encoded on the workers; then one family, and a batch of forty, are asked for several
-times. The scheduler runs in this process: its processor time, with that of the client, is what a task costs the
-one place that all tasks pass through.
+times. The scheduler runs in this process: its processor time, with that of the client, is what a task costs
+the one place that all tasks pass through.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayescout.data import as_table
 from bayescout.data.past.dask_partition import Block, some_rows
 from bayescout.data.past.dask_table import DaskTable, task_keys
 from bayescout.errors import BayescoutError, DataError, FormatError, MissingValueError, SettingError
+from bayescout.search import SEARCHES
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.statistics import leaves
 from bayescout.statistics.counts import Counts
@@ -417,6 +419,19 @@ def test_partitions_that_come_back_different_are_refused(client):
         os.kill(pid, signal.SIGKILL)
     with pytest.raises(DataError, match=r"partition \d .*had other rows when it was read again"):
         bs.learn(table, "hill-climb", "bic")
+
+
+@slow
+@quiet
+def test_restarts_and_runs_side_by_side_over_one_table_are_those_in_memory(client):
+    frame = frame_of(seed=3)
+    table = as_table(dd.from_pandas(frame, npartitions=3))
+    climb = SEARCHES["hill-climb"](restarts=2)
+    same_answer(bs.learn(table, climb, "bdeu", seed=2), bs.learn(frame, climb, "bdeu", seed=2))
+    with ThreadPoolExecutor(3) as threads:
+        found = threads.map(lambda seed: bs.learn(table, "tabu", "bic", start="random", seed=seed), range(4))
+        for seed, there in enumerate(found):
+            same_answer(there, bs.learn(frame, "tabu", "bic", start="random", seed=seed))
 
 
 @slow
