@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
@@ -126,7 +126,10 @@ class Task:
                 raise SettingError("scored parent sets have no rows; leave out the interventions")
             given = without_rows(listed)
         else:
-            given = _table_of(_on_engine(data, engine, missing), missing, discretise, interventions, memory)
+            asked = {"discretise": discretise, "interventions": interventions, "memory": memory}
+            given = _table_of(
+                _on_engine(data, engine, missing, asked), missing, discretise, interventions, memory
+            )
         candidates = _scores_for(score, given, listed)
         chosen = candidates[0]
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
@@ -259,10 +262,13 @@ def _scores_for(score: Any, table: Table, listed: ScoredSets | None) -> Sequence
     return default_scores(table) if is_auto(score) else (score,)
 
 
-def _on_engine(data: Any, engine: Any, missing: str) -> Any:
+def _on_engine(data: Any, engine: Any, missing: str, asked: Mapping[str, Any]) -> Any:
     """The data, read by the engine if it has a place of its own for rows of this kind."""
     if not hasattr(engine, "table_of") or not engine.takes(data):
         return data
+    for name, value in asked.items():
+        if value is not None:
+            raise SettingError(f"rows that the engine reads cannot have {name}: leave it out")
     return engine.table_of(data, "keep" if missing == "em" else missing)
 
 

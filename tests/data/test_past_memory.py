@@ -382,6 +382,25 @@ def test_files_that_differ_are_named(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    frame = pl.DataFrame({f"x{i}": np.arange(40) % 2 for i in range(6)})
+    frame.write_parquet(tmp_path / "1.parquet")
+    frame.write_parquet(tmp_path / "2.parquet")
+    read, units = sources.Files.read, []
+
+    def changed(self, unit, columns):
+        units.append(unit)
+        if len(units) == 4:  # the last columns of the second file
+            frame[::-1].write_parquet(tmp_path / "2.parquet")
+        return read(self, unit, columns)
+
+    monkeypatch.setattr(sources.Files, "read", changed)
+    with pytest.raises(FormatError, match=r"2\.parquet.*was changed while it was read"):
+        as_table(tmp_path)
+    assert not folders()
+
+
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
 def test_a_number_may_be_whole_in_one_file_and_not_in_another(tmp_path):
     one, two = pl.DataFrame({"a": [1, 2, 1, 2]}), pl.DataFrame({"a": [1.0, None, 2.0, 1.0]})

@@ -49,7 +49,12 @@ table = bs.as_table(sys.argv[1], memory="64 GB")
 print("scanned", len(seen), table.fingerprint, flush=True)
 if what == "learn":
     print(table.folder.path, flush=True)
-    bs.learn(table, "hill-climb", "bic", callback=lambda step: time.sleep(5))
+    result = bs.learn(table, "hill-climb", "bic", callback=lambda step: time.sleep(5))
+    print("stopped:", result.stop_reason, flush=True)
+if what == "fuller":
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+    bs.learn(table.select(table.names[:6]), "hill-climb", "bic")
 """
 
 
@@ -185,11 +190,28 @@ def test_a_run_killed_while_learning_leaves_what_the_next_removes(rows):
     assert not folders()
 
 
-def test_a_full_disk_is_one_error_and_leaves_nothing(rows):
+def test_ctrl_c_while_learning_is_an_answer_and_leaves_nothing(rows):
     folder, _ = rows
-    process = started(folder, "full")
+    selected = pl.read_parquet(folder / "*.parquet").drop("f")
+    for path in folder.iterdir():
+        path.unlink()
+    selected.write_parquet(folder / "00.parquet")
+    process = started(folder, "learn")
+    line_of(process, str(cache.root()))
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=60)
-    assert "scanned" not in out
+    assert process.returncode == 0, said
+    assert "stopped: interrupted" in out
+    assert not folders()
+
+
+@pytest.mark.parametrize("when", ["full", "fuller"])
+def test_a_full_disk_is_one_error_and_leaves_nothing(rows, when):
+    folder, _ = rows
+    process = started(folder, when)
+    out, said = process.communicate(timeout=60)
+    assert ("scanned" in out) == (when == "fuller")
     assert "TooLargeError" in said
     assert "cannot be written (File too large): make room" in said
     assert not folders()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime
 import os
 import signal
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -18,8 +21,9 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout.data import as_table
 from bayescout.data.past.dask_partition import Block, some_rows
-from bayescout.data.past.dask_table import DaskTable
+from bayescout.data.past.dask_table import DaskTable, task_keys
 from bayescout.errors import BayescoutError, DataError, FormatError, MissingValueError, SettingError
+from bayescout.search import SEARCHES
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.statistics import leaves
 from bayescout.statistics.counts import Counts
@@ -32,6 +36,7 @@ from bayescout.statistics.stored_covariance import Shift, leaf_sum
 
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
+from dask.utils import key_split  # noqa: E402
 
 slow = pytest.mark.slow
 quiet = pytest.mark.filterwarnings("ignore")
@@ -86,6 +91,13 @@ def test_leaves_of_partitions_are_those_of_all_rows(heights, seed):
                 lambda a, b, squared=squared: leaf_sum(values[:, a:b], shift, squared), 0, ends[-1]
             )
             assert (leaves.total(leaves.joined(parts)) == leaves.total(known)).all()
+
+
+def test_no_two_tasks_have_one_name():
+    """Of two processes on one cluster that gave their tasks equal names, one would get the other's counts."""
+    names = [*task_keys("count", 3), *task_keys("count", 3), *task_keys("sum", 1)]
+    assert len(set(names)) == 7
+    assert {key_split(name) for name in names} == {"bayescout-count", "bayescout-sum"}
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +270,20 @@ def test_numbers_that_are_whole_in_one_partition_and_not_in_another(client):
 
 @slow
 @quiet
+def test_categories_in_some_partitions_and_plain_values_in_others_are_plain(client):
+    frame = pd.DataFrame({"a": ["z", "x", "y", "x"] * 20, "b": ["p", "q"] * 40, "n": [1, 2, 1, 1] * 20})
+    listed = frame[:40].astype({"a": pd.CategoricalDtype(["z", "x", "y"]), "b": "category", "n": "Int64"})
+    listed.iloc[3, 2] = pd.NA
+    listed = listed.assign(b=listed["b"].cat.remove_unused_categories())
+    rest = frame[40:].astype({"n": float})
+    parts = dd.from_delayed(
+        [__import__("dask").delayed(p) for p in (listed, rest)], meta=frame[:0], verify_meta=False
+    )
+    same_table(as_table(parts, missing="drop"), as_table(pd.concat([listed, rest]), missing="drop"))
+
+
+@slow
+@quiet
 @pytest.mark.parametrize("policy", ["drop", "state"])
 def test_missing_cells_are_dropped_or_are_a_state(client, policy):
     rng = np.random.default_rng(1)
@@ -307,6 +333,43 @@ def test_values_that_are_not_finite_and_partitions_without_a_column_are_named(cl
         as_table(dd.from_delayed(parts, meta=frame[:0], verify_meta=False))
 
 
+CLIENT = """
+import sys, time, distributed, dask.dataframe as dd, bayescout as bs
+client = distributed.Client(sys.argv[1])
+frame = bs.load_network("asia").sample(2_000, seed=1).to_polars().to_pandas().astype(str)
+table = bs.as_table(dd.from_pandas(frame, npartitions=4))
+
+def told(step):
+    print("step", flush=True)
+    time.sleep(1)
+
+result = bs.learn(table, "hill-climb", "bdeu", callback=told)
+print(result.stop_reason, result.dag.n_arcs, flush=True)
+"""
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
+def test_a_client_that_ends_leaves_nothing_on_the_workers(client, cluster, way):
+    process = subprocess.Popen(
+        [sys.executable, "-c", CLIENT, cluster.scheduler_address], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "step\n"
+    assert process.stdout.readline() == "step\n"
+    assert sum(client.run(lambda dask_worker: len(dask_worker.data)).values())
+    process.send_signal(way)
+    out, _ = process.communicate(timeout=60)
+    if way == signal.SIGINT:
+        assert process.returncode == 0
+        assert out.split()[-2] == "interrupted"
+        assert int(out.split()[-1]) >= 1
+    until = time.monotonic() + 30
+    while sum(client.run(lambda dask_worker: len(dask_worker.data)).values()):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+
+
 @slow
 @quiet
 def test_some_columns_are_learned_from(client):
@@ -316,6 +379,85 @@ def test_some_columns_are_learned_from(client):
     same_answer(
         bs.learn(table, "hill-climb", "bic"), bs.learn(as_table(frame).select(names), "hill-climb", "bic")
     )
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("fits", [True, False])
+def test_resamples_and_folds_of_rows_on_a_cluster_are_those_in_memory(client, fits, monkeypatch, tmp_path):
+    from bayescout.evaluate import cluster_runs
+
+    assert cluster_runs.fits_on_workers(as_table(dd.from_pandas(frame_of(100), npartitions=2)))
+    monkeypatch.setattr(cluster_runs, "SHARE", cluster_runs.SHARE if fits else 0.0)
+    frame = frame_of(700, seed=4)
+    parts, runs = cut(frame, 0, 300, 310), 6 if fits else 2
+    seen = []
+    there = bs.bootstrap(parts, runs, "hill-climb", "bdeu", progress=lambda done, _: seen.append(done))
+    assert there.table() == bs.bootstrap(frame, runs, "hill-climb", "bdeu").table()
+    assert seen == list(range(1, runs + 1))
+    folds = 4 if fits else 2
+    one = bs.cross_validate(parts, "ges", "bic", folds=folds, seed=3)
+    two = bs.cross_validate(frame, "ges", "bic", folds=folds, seed=3)
+    assert one.to_dict() == two.to_dict()
+    pl.DataFrame(frame).write_parquet(tmp_path / "0.parquet")
+    again = bs.bootstrap(tmp_path, 2, "hill-climb", "bdeu", rows=300, engine=bs.DaskEngine(client))
+    assert again.table() == bs.bootstrap(frame, 2, "hill-climb", "bdeu", rows=300).table()
+
+
+def drawn_anew(rows):
+    """A partition that is never the same twice."""
+    return pd.DataFrame(np.random.default_rng().integers(0, 3, (rows, 3)), columns=list("abc"))
+
+
+@slow
+@quiet
+def test_partitions_that_come_back_different_are_refused(client):
+    delayed = __import__("dask").delayed
+    parts = [delayed(drawn_anew)(500, dask_key_name=f"drawn-{i}") for i in range(4)]
+    table = as_table(dd.from_delayed(parts, meta=drawn_anew(0), verify_meta=False))
+    for pid in client.run(os.getpid).values():
+        os.kill(pid, signal.SIGKILL)
+    with pytest.raises(DataError, match=r"partition \d .*had other rows when it was read again"):
+        bs.learn(table, "hill-climb", "bic")
+
+
+@slow
+@quiet
+def test_restarts_and_runs_side_by_side_over_one_table_are_those_in_memory(client):
+    frame = frame_of(seed=3)
+    table = as_table(dd.from_pandas(frame, npartitions=3))
+    climb = SEARCHES["hill-climb"](restarts=2)
+    same_answer(bs.learn(table, climb, "bdeu", seed=2), bs.learn(frame, climb, "bdeu", seed=2))
+    with ThreadPoolExecutor(3) as threads:
+        found = threads.map(lambda seed: bs.learn(table, "tabu", "bic", start="random", seed=seed), range(4))
+        for seed, there in enumerate(found):
+            same_answer(there, bs.learn(frame, "tabu", "bic", start="random", seed=seed))
+
+
+@slow
+@quiet
+def test_runs_that_a_worker_loses_are_done_again(client):
+    frame = frame_of(700, seed=4)
+
+    def kill_once(done, _):
+        if done == 3:
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+    there = bs.bootstrap(dd.from_pandas(frame, npartitions=3), 12, "hill-climb", "bdeu", progress=kill_once)
+    assert there.table() == bs.bootstrap(frame, 12, "hill-climb", "bdeu").table()
+
+
+@slow
+@quiet
+def test_some_rows_are_those_in_memory(client):
+    frame = frame_of_all_kinds()[["text", "few", "floats", "level", "many"]]
+    here, there = as_table(frame), as_table(cut(frame, 10, 10, 300))
+    rows = np.sort(np.random.default_rng(0).integers(0, 600, 900))
+    for some in (rows, rows[rows > 400], np.arange(600) % 3 == 0, np.array([599])):
+        assert isinstance(there.take(some), DaskTable)
+        assert there.take(some).fingerprint == here.take(some).fingerprint
+        assert there.take(some).columns == here.take(some).columns
+    assert there.take(rows[::-1]).fingerprint == here.take(rows[::-1]).fingerprint
 
 
 @slow
@@ -348,9 +490,12 @@ def test_what_a_cluster_cannot_do_is_said(client):
         bs.learn(parts, "hill-climb", "bic", missing="state"),
         bs.learn(frame, "hill-climb", "bic", missing="state"),
     )
-    for name in ("weights", "interventions", "missing_values"):
+    for name in ("weights", "interventions", "missing_values", "memory"):
         with pytest.raises(SettingError, match=f"cannot have {name}"):
             as_table(parts, **{name: ["asia"]})
+    for name in ("discretise", "interventions", "memory"):
+        with pytest.raises(SettingError, match=f"cannot have {name}"):
+            bs.learn(parts, engine=bs.DaskEngine(client), **{name: 3})
     both = dd.from_pandas(pd.DataFrame({"x": np.arange(200) / 7, "y": np.arange(200) % 3}), npartitions=2)
     with pytest.raises(DataError, match="columns of both kinds are learned from rows in one place"):
         bs.learn(both)

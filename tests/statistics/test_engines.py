@@ -13,6 +13,7 @@ from bayescout.errors import SettingError, UnknownNameError
 from bayescout.scores import SCORES, bind
 from bayescout.search import SEARCHES
 from bayescout.statistics import discrete, engines
+from bayescout.statistics.counts import Counts
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engines import ENGINES, engine_of, in_memory
 from tests.search.drawn_problems import entangled, gaussian
@@ -139,3 +140,56 @@ def test_counts_of_small_tables_are_made_once_and_kept_as_long_as_the_table(monk
     monkeypatch.setattr(engines, "KEPT_CELLS", 799)
     table = entangled(4, 200, 3)
     assert in_memory(table, "discrete") is not in_memory(table, "discrete")
+
+
+class FarCounts(DiscreteStatistics):
+    """Counts as of rows that are elsewhere: each call takes a round trip."""
+
+    far = True
+
+    def __init__(self, table, kind, prior=None):
+        self.inner = Counts(table)
+        self.round_trips = 0
+        super().__init__(table.names, table.cardinalities, table.total_weight, table.n_rows)
+
+    def count(self, child, parents):
+        return self.many([(child, parents)]).table(0)
+
+    def many(self, families):
+        self.round_trips += 1
+        return self.inner.many(families)
+
+
+@pytest.mark.parametrize("search", ["hill-climb", "tabu", "ges", "first-ascent"])
+def test_a_step_over_rows_that_are_far_takes_one_round_trip(search):
+    table = bs.load_network("insurance").sample(300, seed=2)
+    made = []
+
+    def engine(*given):
+        made.append(FarCounts(*given))
+        return made[0]
+
+    there = bs.learn(table, search, "bdeu", engine=engine, max_steps=40)
+    here = bs.learn(table, search, "bdeu", max_steps=40)
+    assert (there.dag, there.score) == (here.dag, here.score)
+    assert there.counters.evaluations == here.counters.evaluations
+    assert there.counters.iterations >= 20
+    assert made[0].round_trips <= there.counters.iterations + 3
+
+
+def test_far_families_that_are_too_large_are_left_out_as_they_are_near(monkeypatch):
+    monkeypatch.setattr(discrete, "DENSE_CEILING", 60)
+    monkeypatch.setattr(discrete, "DENSE_FLOOR", 60)
+    table = bs.load_network("asia").sample(200, seed=2)
+    rng = np.random.default_rng(0)
+    wide = bs.Table(
+        (*table.names, "wide"),
+        (*table.states, tuple(range(50))),
+        np.concatenate([table.codes, rng.integers(0, 50, (1, 200)).astype(np.uint8)]),
+        np.empty((0, 200)),
+    )
+    with pytest.warns(UserWarning, match="left out"):
+        here = bs.learn(wide, "hill-climb", "aic")
+    with pytest.warns(UserWarning, match="left out"):
+        there = bs.learn(wide, "hill-climb", "aic", engine=FarCounts)
+    assert (there.dag, there.score) == (here.dag, here.score)

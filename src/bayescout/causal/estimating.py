@@ -154,7 +154,7 @@ def _averaged(
     options = _settings(graph)
     size = max(1, round(table.total_weight))
 
-    def one(run: int) -> list[Effect]:
+    def one(table: Table, run: int) -> list[Effect]:
         rng = generator(seed, run)
         drawn = resampled(table, size, rng)
         result = learned(drawn, int(rng.integers(2**32)), options, f"resample {run} of {runs}")
@@ -162,7 +162,7 @@ def _averaged(
             warnings.simplefilter("ignore", BayescoutWarning)
             return _possible(result.cpdag, drawn, x, y, latent)
 
-    return averaged(spread(one, runs, workers, False, "runs"))
+    return averaged(spread(one, table, runs, workers, False, "runs"))
 
 
 def _settings(result: Result) -> dict[str, Any]:

@@ -87,7 +87,12 @@ def _made(
 ) -> Table:
     check_policy(missing)
     if is_dask(data):
-        refused = {"weights": weights, "interventions": interventions, "missing_values": missing_values}
+        refused = {
+            "weights": weights,
+            "interventions": interventions,
+            "missing_values": missing_values,
+            "memory": memory,
+        }
         for what, value in refused.items():
             if value is not None:
                 raise SettingError(f"rows on a cluster cannot have {what}: leave it out")

@@ -61,13 +61,13 @@ def bootstrap(
         )
     settings = {**options, "search": for_many_runs(search), "score": score}
 
-    def one(run: int) -> Pdag | Dag:
+    def one(table: Table, run: int) -> Pdag | Dag:
         rng = generator(seed, run)
         drawn = resampled(table, size, rng)
         result = learned(drawn, int(rng.integers(2**32)), settings, f"resample {run} of {runs}")
         return result.cpdag if cpdag else result.dag
 
-    return ArcStrengths.of_graphs(spread(one, runs, workers, progress, "runs"))
+    return ArcStrengths.of_graphs(spread(one, table, runs, workers, progress, "runs"))
 
 
 def resampled(table: Table, size: int, rng: np.random.Generator) -> Table:

@@ -152,10 +152,10 @@ def cross_validate(
     assignment = assigned(table.n_rows, folds, seed)
     settings = {**options, "search": for_many_runs(search), "score": score}
 
-    def one(number: int) -> Fold:
+    def one(table: Table, number: int) -> Fold:
         return _fold(table, assignment == number, number, seed, prior, settings)
 
-    found = spread(one, folds, workers, progress, "folds")
+    found = spread(one, table, folds, workers, progress, "folds")
     assignment.flags.writeable = False
     return CrossValidation(tuple(found), assignment, seed)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayescout.data.encode import as_table
+from bayescout.data.past.dask_table import DaskTable
 from bayescout.data.table import Table
 from bayescout.errors import DataError, Interrupted, SettingError
 from bayescout.learn import learn
@@ -30,7 +33,12 @@ def table_of(data: Any, options: dict[str, Any]) -> Table:
 
     The interventions among the options are told of all rows: they go into the table.
     """
+    engine: Any = options.get("engine")
+    if hasattr(engine, "table_of") and engine.takes(data):
+        data = engine.table_of(data, "keep")
     table = as_table(data, interventions=options.pop("interventions", None))
+    if isinstance(table, DaskTable):  # in a run, the rows are wherever it is
+        options.pop("engine", None)
     if table.weights is None or table.weights.all():
         return table
     return table.take(table.weights > 0)
@@ -67,31 +75,58 @@ def learned(table: Table, seed: int, options: Mapping[str, Any], where: str) -> 
 
 
 def spread(
-    work: Callable[[int], Made], count: int, workers: int | None, progress: Progress, noun: str
+    work: Callable[[Table, int], Made],
+    table: Table,
+    count: int,
+    workers: int | None,
+    progress: Progress,
+    noun: str,
 ) -> list[Made]:
-    """The results of `work` for each number below `count`, in order, wherever it runs.
+    """The results of `work` on the table for each number below `count`, in order, wherever it runs.
 
     The first two run here; if the rest would take long, it goes to processes through joblib, whose
-    `parallel_config` can send it to a cluster instead. `progress` is True for a line on standard error, or
-    is called with the number done and the count. Ctrl-C raises `Interrupted`, which holds the results so far.
+    `parallel_config` can send it to a cluster instead. If rows are on a cluster, runs are tasks of its
+    workers if each of them can hold all rows; else they are one after the other, with rows counted where
+    they are. `progress` is True for a line on standard error, or is called with the number done and the
+    count. Ctrl-C raises `Interrupted`, which holds the results so far.
     """
     workers = check_workers(workers)
     done: list[Made] = []
     shortest = float("inf")
     try:
         with _Line(progress, count, noun) as line:
+            if isinstance(table, DaskTable):
+                for made in _on_cluster(work, table, range(count)):
+                    done.append(made)
+                    line.step()
+                return done
             for number in range(min(2, count)):
                 begin = time.perf_counter()
-                done.append(work(number))
+                done.append(work(table, number))
                 shortest = min(shortest, time.perf_counter() - begin)
                 line.step()
             rest = range(len(done), count)
-            for made in _rest(work, rest, 1 if shortest * len(rest) < WORTH_PROCESSES else workers):
+            for made in _rest(
+                partial(work, table), rest, 1 if shortest * len(rest) < WORTH_PROCESSES else workers
+            ):
                 done.append(made)
                 line.step()
     except KeyboardInterrupt:
         raise Interrupted(done, count, noun) from None
     return done
+
+
+def _on_cluster(
+    work: Callable[[Table, int], Made], table: DaskTable, numbers: Sequence[int]
+) -> Iterator[Made]:
+    from bayescout.evaluate.cluster_runs import fits_on_workers, runs_on_workers
+
+    if fits_on_workers(table):
+        with closing(runs_on_workers(work, table, numbers)) as found:  # type: ignore[type-var]
+            yield from found
+        return
+    for number in numbers:
+        yield work(table, number)
 
 
 def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> Iterator[Made]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +14,9 @@ from bayescout.scores.scorer import Scorer
 
 ROW_BYTES = 128 << 20
 """Memory limit for remembered rows; the older half is forgotten if they would take more."""
+
+ASKED_AT_ONCE = 50_000
+"""The most families that are asked for in one go of rows that are far."""
 
 FILL_ROWS = 100_000_000
 """Rows times families of the children filled per call: some hundredths of a second."""
@@ -73,6 +77,7 @@ class GainRows:
         self.rules = rules
         self._rules = (rules.allowed, rules.required, rules.max_parents)
         self._memory: dict[tuple[int, Parents], Row] = {}
+        self._asked: dict[Family, tuple[Floats, Floats]] = {}
         self._allowed: list[int] = rules.allowed.sum(axis=0).tolist()
         self._limits: list[int] = rules.max_parents.tolist()
         self._most = max(16, ROW_BYTES // (16 * len(self._limits) + 400))
@@ -119,13 +124,42 @@ class GainRows:
             self.scorer.compiled += self._fill_rows(self._arrays, self._rules, gains.arrays, some)
             self._add_prior([keys[child] for child in compiled[begin : begin + together]], gains)
         done = set(compiled)
-        for child, own in keys:
+        most = max(1, ASKED_AT_ONCE // max(1, len(keys))) if self.scorer.far else len(keys)
+        for place, (child, own) in enumerate(keys):
+            if not place % most:
+                self.ask(keys[place : place + most])
             if child not in done:
                 self.update(child, own, gains, remember)
                 continue
             self.scorer.asked += self._neighbours(child, own)
             if remember:
                 self._remember(own, gains, child)
+
+    def ask(self, families: Sequence[Family]) -> None:
+        """Score the rows of several parent sets in one go if they are far; `update` finds them then."""
+        if not self.scorer.far:
+            return
+        fresh = [one for one in families if one not in self._memory and not self._is_small(*one)]
+        with self.scorer.suspended():
+            self._asked = dict(zip(fresh, self._scores_of(fresh), strict=True))
+
+    def _scores_of(self, families: Sequence[Family]) -> list[tuple[Floats, Floats]]:
+        """Of each family the scores of it and of it less each parent, and those with each candidate more."""
+        here: list[Family] = []
+        for child, own in families:
+            here += [(child, own), *((child, tuple(q for q in own if q != p)) for p in own)]
+        rows = [(child, own, self._candidates(child, own)) for child, own in families]
+        found, after = self.scorer.together(here, rows)
+        ends = np.cumsum([0, *(len(own) + 1 for _, own in families)]).tolist()
+        return [(found[a:b], more) for (a, b), more in zip(pairwise(ends), after, strict=True)]
+
+    def _candidates(self, child: int, own: Parents) -> Ints:
+        """The variables that may become a further parent."""
+        if len(own) >= self.rules.max_parents[child]:
+            return np.empty(0, dtype=np.int64)
+        able = self.rules.allowed[:, child].copy()
+        able[list(own)] = False
+        return np.flatnonzero(able)
 
     def _children_per_call(self) -> int:
         """The number of rows filled between two checks of the clock."""
@@ -168,18 +202,15 @@ class GainRows:
 
     def _fill_row(self, own: Parents, gains: Gains, child: int) -> None:
         """Fill one row by `extensions` and `many`: for any score and any size of family."""
-        rules, scorer = self.rules, self.scorer
+        rules = self.rules
         removable = [p for p in own if not rules.required[p, child]]
-        fewer = [(child, tuple(q for q in own if q != p)) for p in own]
-        found = scorer.many([(child, own), *fewer])
+        asked = self._asked.pop((child, own), None)
+        found, after = self._scores_of([(child, own)])[0] if asked is None else asked
         gains.locals[child] = found[0]
         gains.added[child] = -np.inf
         gains.removed[child] = -np.inf
-        if len(own) < rules.max_parents[child]:
-            candidates = np.flatnonzero(rules.allowed[:, child] & ~gains.adjacent[:, child])
-            if len(candidates):
-                after = scorer.extensions(child, own, candidates)
-                gains.added[child, candidates] = gained(after, found[0])
+        if len(after):
+            gains.added[child, self._candidates(child, own)] = gained(after, found[0])
         lost = gained(found[1:], found[0], still=1.0)
         for parent, gain in zip(own, lost.tolist(), strict=True):
             if parent in removable:

@@ -141,6 +141,13 @@ class Scorer:
         """The score of (child, parents + candidate) for each candidate."""
         raise NotImplementedError
 
+    def together(
+        self, families: Sequence[Family], rows: Sequence[tuple[int, Parents, Ints]]
+    ) -> tuple[Floats, list[Floats]]:
+        """`many` of families and `extensions` of (child, parents, candidates), in one go if rows are far."""
+        found = self.many(families) if families else np.empty(0)
+        return found, [self.extensions(*row) for row in rows]
+
     def extensions_once(self, child: int, parents: Parents, candidates: Ints) -> Floats:
         """As `extensions`, but without remembering a row as long as there are variables."""
         return self.extensions(child, parents, candidates)
@@ -155,10 +162,14 @@ class Scorer:
         able  (families, n) bool
         """
         values = np.full(able.shape, -np.inf)
-        for row, candidates, (child, parents) in zip(values, able, families, strict=True):
-            if candidates.any():
-                some = np.flatnonzero(candidates)
-                row[some] = self.extensions(child, parents, some)
+        asked = [
+            (place, (child, parents, np.flatnonzero(candidates)))
+            for place, ((child, parents), candidates) in enumerate(zip(families, able, strict=True))
+            if candidates.any()
+        ]
+        found = self.together([], [row for _, row in asked])[1] if self.far else None
+        for i, (place, row) in enumerate(asked):
+            values[place, row[2]] = self.extensions(*row) if found is None else found[i]
         return values
 
     def _computed(self, fresh: Sequence[Family]) -> Floats:
@@ -200,6 +211,11 @@ class Scorer:
     @property
     def is_discrete(self) -> bool:
         """True if the data behind the score are counts."""
+        return False
+
+    @property
+    def far(self) -> bool:
+        """True if every call takes a round trip to the rows, so that few calls should ask for much."""
         return False
 
     @property

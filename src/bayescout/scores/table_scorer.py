@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class TableScorer(Scorer):
         self.name = type(formula).__name__
         self.workers = check_workers(workers)
         self._settle_equivalence(None if isinstance(formula, FunctionFormula) else formula.equivalent)
-        self._rows = statistics.n_rows or REGRESSION_WORK
+        self._rows = 1 if self.far else statistics.n_rows or REGRESSION_WORK
 
     def extensions(self, child: int, parents: Parents, candidates: Ints | Sequence[int]) -> Floats:
         """The score of (child, parents + candidate) for each candidate, counted in one pass."""
@@ -66,6 +67,22 @@ class TableScorer(Scorer):
         if len(missing):
             row[missing] = self._extended(child, parents, missing)
         return row[candidates]
+
+    def together(
+        self, families: Sequence[Family], rows: Sequence[tuple[int, Parents, Ints]]
+    ) -> tuple[Floats, list[Floats]]:
+        if not self.far:
+            return super().together(families, rows)
+        extended = [
+            (child, tuple(sorted((*parents, more))))
+            for child, parents, candidates in rows
+            for more in candidates.tolist()
+        ]
+        if not families and not extended:
+            return np.empty(0), [np.empty(0) for _ in rows]
+        found = self.many([*families, *extended])
+        ends = np.cumsum([len(families), *(len(candidates) for _, _, candidates in rows)])
+        return found[: len(families)], [found[a:b] for a, b in pairwise(ends.tolist())]
 
     def extensions_once(self, child: int, parents: Parents, candidates: Ints) -> Floats:
         self.asked += len(candidates)
@@ -100,7 +117,7 @@ class TableScorer(Scorer):
         try:
             return self.formula.evaluate(self.statistics.many(families))
         except TooLargeError:
-            return self._one_by_one(families)
+            return self._in_halves(families) if self.far else self._one_by_one(families)
 
     def _one_by_one(self, families: Sequence[Family]) -> Floats:
         """The scores of families of which some are too large to be counted: minus infinity in a search."""
@@ -111,6 +128,13 @@ class TableScorer(Scorer):
             except TooLargeError as error:
                 self.hooks.too_large(error)
         return scores
+
+    def _in_halves(self, families: Sequence[Family]) -> Floats:
+        """As `_one_by_one`, in fewer calls where few families are too large."""
+        if len(families) == 1:
+            return self._one_by_one(families)
+        middle = len(families) // 2
+        return np.concatenate([self._evaluated(families[:middle]), self._evaluated(families[middle:])])
 
     def fleeting(self, families: Sequence[Family]) -> Floats:
         if not self.statistics.batches_all or not families:
@@ -160,6 +184,10 @@ class TableScorer(Scorer):
     @property
     def is_discrete(self) -> bool:
         return self.statistics.kind == "discrete"
+
+    @property
+    def far(self) -> bool:
+        return bool(getattr(self.statistics, "far", False))  # an engine of the user's own may not say
 
     @property
     def legal(self) -> Bools | None:

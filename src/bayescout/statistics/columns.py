@@ -43,6 +43,7 @@ class ColumnCovariance:
 
     kind: Kind = "continuous"
     batches_all = False
+    far = False
     n_rows = 0
 
     def __init__(self, table: Table) -> None:

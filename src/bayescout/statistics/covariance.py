@@ -117,6 +117,7 @@ class Covariance:
 
     kind: Kind = "continuous"
     batches_all = True
+    far = False
     n_rows = 0  # a regression goes through none
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import count as numbers
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayescout.arrays import Family, Parents
 from bayescout.data.past.dask_partition import Block
 from bayescout.data.past.dask_rows import is_dask, read_dask
-from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable
+from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable, task_keys
 from bayescout.data.past.sources import paths_of
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
@@ -26,8 +26,6 @@ from bayescout.statistics.families import FamilyTables
 from bayescout.statistics.occurring import Occurring, merged, occurring_in
 from bayescout.statistics.requirements import require_kind
 from bayescout.wording import setting
-
-_batches = numbers()
 
 
 class DaskEngine:
@@ -88,6 +86,8 @@ class DaskCounts(DiscreteStatistics):
     round_trips   how often tables were asked for
     """
 
+    far = True
+
     def __init__(self, table: DaskTable) -> None:
         super().__init__(table.names, table.cardinalities, float(table.n_rows), table.n_rows)
         self.table, self.client = table, table.client
@@ -96,10 +96,12 @@ class DaskCounts(DiscreteStatistics):
         used = sorted(places)
         self._places = [used.index(place) for place in places]
         cards = [self._sizes[places.index(place)] for place in used]
-        self._parts = [
-            self.client.submit(Partition, part, used, cards, self.dense_limit, pure=False, priority=1)
-            for part in table.partitions
-        ]
+        self._parts = self.client.map(
+            partial(Partition, places=used, cards=cards, dense_limit=self.dense_limit),
+            table.partitions,
+            key=task_keys("bitmaps", len(table.partitions)),
+            priority=1,
+        )
         self.planned_rows = self._planned()
 
     def _planned(self) -> int:
@@ -120,26 +122,20 @@ class DaskCounts(DiscreteStatistics):
     def many(self, families: Sequence[Family]) -> FamilyTables:
         """The tables of many families, in one round trip."""
         self.round_trips += 1
-        batch = next(_batches)
         asked = [
             (self._places[child], tuple(self._places[v] for v in parents), self.is_dense(child, parents))
             for child, parents in families
         ]
         most = [self.most_cells // self._sizes[child] for child, _ in families]
-        level = [
-            self.client.submit(counted, part, asked, most, key=f"bayescout-count-{batch}-{i}")
-            for i, part in enumerate(self._parts)
-        ]
-        depth = 0
-        while len(level) > 1:
-            depth += 1
-            level = [
-                self.client.submit(
-                    summed, level[i : i + SUMMED_AT_ONCE], most, key=f"bayescout-sum-{batch}-{depth}-{i}"
-                )
-                for i in range(0, len(level), SUMMED_AT_ONCE)
-            ]
-        dense, occurring = level[0].result()
+        level = self.client.map(
+            partial(counted, families=asked, most=most),
+            self._parts,
+            key=task_keys("count", len(self._parts)),
+        )
+        while len(level) > SUMMED_AT_ONCE:
+            groups = [level[i : i + SUMMED_AT_ONCE] for i in range(0, len(level), SUMMED_AT_ONCE)]
+            level = self.client.map(partial(summed, most=most), groups, key=task_keys("sum", len(groups)))
+        dense, occurring = summed(self.client.gather(level), most)
         tables = [
             self._table(family, occurring[i]) if i in occurring else None for i, family in enumerate(families)
         ]

@@ -94,6 +94,7 @@ class DegenerateGaussian:
 
     kind: Kind = "degenerate"
     batches_all = True
+    far = False
     n_rows = 0  # a regression goes through none
 
     def __init__(self, table: Table) -> None:

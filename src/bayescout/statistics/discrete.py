@@ -39,6 +39,7 @@ class DiscreteStatistics(ABC):
 
     kind: Kind = "discrete"
     batches_all = False
+    far = False
 
     def __init__(
         self, names: Sequence[Any], cards: Ints, total: float, n_rows: int, whole: bool = True

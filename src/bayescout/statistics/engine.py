@@ -53,11 +53,13 @@ class Statistics(Protocol):
     n_rows       rows that are read to count one family, by which work is planned
     total        the number of rows, or the sum of their weights
     batches_all  True if `all_extensions` is defined, and cheaper than remembering scores
+    far          True if the rows are elsewhere, so that asking takes a round trip, however much is asked for
     """
 
     kind: Kind
     total: float
     batches_all: bool
+    far: bool
 
     @property
     def n_variables(self) -> int: ...

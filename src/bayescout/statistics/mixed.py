@@ -131,6 +131,7 @@ class MixedStatistics:
 
     kind: Kind = "mixed"
     batches_all = False
+    far = False
 
     def __init__(self, table: Table) -> None:
         require_complete(table)

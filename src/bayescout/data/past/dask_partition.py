@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,11 +55,16 @@ class ColumnFacts(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a worker says of one partition; `types` of its columns are to be compared with those of others."""
+    """What a worker says of one partition.
+
+    types   of its columns, to be compared with those of others
+    digest  tells its cells from others
+    """
 
     rows: int
     columns: list[ColumnFacts]
     types: dict[str, str]
+    digest: bytes
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,15 @@ def encoded(source: Any, number: int, asked: Asked) -> Cells:
         array = _array_of(column)
         arrays.append(array)
         facts.append(_facts_of(column, array))
-    return Cells(arrays, Facts(columns[0].n_rows, facts, types))
+    return Cells(arrays, Facts(columns[0].n_rows, facts, types, _digest_of(arrays, facts)))
+
+
+def _digest_of(arrays: Sequence[NDArray[Any]], facts: Sequence[ColumnFacts]) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for array, own in zip(arrays, facts, strict=True):
+        digest.update(f"{array.dtype}{len(array)}{own.values!r}{own.states!r};".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.digest()
 
 
 def read_file(path: Path, columns: Sequence[Column], floats: frozenset[Any]) -> dict[str, str]:
@@ -139,8 +153,13 @@ def _read_frame(frame: Any, number: int, columns: Sequence[Column], floats: froz
         cells = frame[column.name]
         kind = getattr(getattr(cells, "dtype", None), "kind", "O")
         types[str(column.name)] = {"i": "Int", "u": "Int", "f": "Float"}.get(kind, "")
-        add_source(column, cells.astype("float64") if column.name in floats else cells)
+        add_source(column, _as_floats(cells) if column.name in floats else cells)
     return types
+
+
+def _as_floats(cells: Any) -> Any:
+    """Whole numbers as floats; missing ones, which have a mark of their own in some types, as NaN."""
+    return cells.to_numpy(dtype="float64", na_value=np.nan)
 
 
 def _array_of(column: Column) -> NDArray[Any]:
@@ -235,8 +254,16 @@ class Finish(NamedTuple):
     lookup: NDArray[Any] | None
 
 
-def finished(cells: Cells, found: Complete | None, columns: Sequence[Finish], dtype: str) -> Block:
-    """The final cells of one partition."""
+def finished(
+    cells: Cells, found: Complete | None, columns: Sequence[Finish], dtype: str, number: int, digest: bytes
+) -> Block:
+    """The final cells of one partition, which are still those of which `digest` was said."""
+    if cells.facts.digest != digest:
+        raise DataError(
+            f"partition {number} (counting from 0) had other rows when it was read again, as after the loss "
+            f"of a worker: what it is read from has changed, or is drawn at random; write it to files, or "
+            f"persist it"
+        )
     rows = cells.facts.rows if found is None else int(found.mask.sum())
     discrete = sum(not column.numbers for column in columns)
     block = Block(np.empty((discrete, rows), dtype=dtype), np.empty((len(columns) - discrete, rows)))

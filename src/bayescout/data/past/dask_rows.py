@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from bayescout.data.declared import DeclaredStates, Kinds, chosen
 from bayescout.data.kinds import Numbers, Present
 from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
-from bayescout.data.past.dask_table import DaskTable
+from bayescout.data.past.dask_table import DaskTable, task_keys
 from bayescout.data.past.files import check_same
 from bayescout.data.past.sources import partly_floats, paths_of
 from bayescout.data.past.stored import StoredColumn
@@ -68,11 +67,6 @@ def read_dask(
     return assemble(merged, missing, NOTHING_SAID, reading.table, reading.kept)  # type: ignore[return-value]
 
 
-def _run(made: list[int] = []) -> str:  # noqa: B006 - counts the calls of this process
-    made.append(0)
-    return f"{os.getpid()}-{len(made)}"
-
-
 def _client() -> Any:
     try:
         from distributed import get_client
@@ -107,16 +101,16 @@ class Reading:
 
     cells   of each, as a future
     facts   what is known of each
+    files   True if partitions are files
     """
 
     def __init__(
         self, client: Any, sources: Sequence[Any], asked: there.Asked, paths: Sequence[Path]
     ) -> None:
-        self.client, self.asked = client, asked
-        self.run = _run()
+        self.client, self.asked, self.files = client, asked, bool(paths)
         self.cells = [
-            client.submit(there.encoded, one, i, asked, key=f"bayescout-encode-{self.run}-{i}")
-            for i, one in enumerate(sources)
+            client.submit(there.encoded, one, i, asked, key=key)
+            for i, (one, key) in enumerate(zip(sources, task_keys("encode", len(sources)), strict=True))
         ]
         self.facts: list[there.Facts] = self._gathered(there.facts_of, self.cells)
         for path, own in zip(paths, self.facts, strict=False):
@@ -130,7 +124,7 @@ class Reading:
             some = frozenset(name for name in floats if not own.types[name].startswith("Float"))
             if some:
                 asked = self.asked._replace(floats=some)
-                key = f"bayescout-encode-{self.run}-{i}-again"
+                (key,) = task_keys("encode", 1)
                 self.cells[i] = self.client.submit(there.encoded, sources[i], i, asked, key=key)
                 self.facts[i] = self.client.submit(there.facts_of, self.cells[i], pure=False).result()
 
@@ -172,10 +166,11 @@ class Reading:
             kind = np.dtype(np.float64).str if numbers else dtype
             stored.append(StoredColumn(Path(), kind, counts, place=places[numbers]))
             places[numbers] += 1
+        keys = task_keys("codes", len(self.cells))
         masks = [None] * len(self.cells) if kept is None else kept.masks
         parts = [
             self.client.submit(
-                there.finished, one, mask, list(own), dtype, key=f"bayescout-codes-{self.run}-{i}"
+                there.finished, one, mask, list(own), dtype, i, self.facts[i].digest, key=keys[i]
             )
             for i, (one, mask, own) in enumerate(
                 zip(self.cells, masks, zip(*finish, strict=True), strict=True)
@@ -248,6 +243,10 @@ class Merged(Column):
         self.chosen = reading.asked.chosen
         self.facts = [own.columns[place] for own in reading.facts]
         self._rows = sum(own.rows for own in reading.facts)
+        if not reading.files and any(
+            own.states is None and part.rows for own, part in zip(self.facts, reading.facts, strict=True)
+        ):  # values that are no categories in some partition are not declared by those of others
+            self.facts = [own._replace(states=None) for own in self.facts]
         for own in self.facts:
             self._add(own)
         settle_times(self)

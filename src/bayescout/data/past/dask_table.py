@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Generator, Sequence
+from itertools import pairwise
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -11,14 +13,26 @@ from numpy.typing import NDArray
 from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import in_units
 from bayescout.data.past.stored import StoredTable, cell_counts
-from bayescout.data.table import Label
+from bayescout.data.table import Label, Table
 from bayescout.errors import SettingError, TooLargeError
 
 SUMMED_AT_ONCE = 8
 """Arrays of so many partitions are summed by one task."""
 
+LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+"""The option of Dask for the size of tasks from which on it warns."""
+
 MOST_FETCHED = 1 << 30
 """Bytes of cells that are fetched at most, where something needs all rows here."""
+
+
+def task_keys(name: str, count: int) -> list[str]:
+    """The names of so many tasks, which no others have: a shared cluster takes equal names for one result.
+
+    The dashboard shows them together, by what comes before the first number.
+    """
+    mark = secrets.token_hex(8)
+    return [f"bayescout-{name}-{mark}-{i}" for i in range(count)]
 
 
 class DaskTable(StoredTable):
@@ -98,12 +112,34 @@ class DaskTable(StoredTable):
 
     # ---- other rows of it
 
-    def taken(self, rows: Sequence[Any], heights: Sequence[int]) -> DaskTable:
-        """The table of some rows: their numbers in each partition, as futures, and how many they are."""
-        parts = [
-            self.client.submit(there.taken, part, own, pure=False)
-            for part, own in zip(self.partitions, rows, strict=True)
+    def take(self, rows: NDArray[Any]) -> Table:
+        """The given rows only, states unchanged; they stay where they are if their order does."""
+        rows = np.asarray(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        if len(rows) and (rows[0] < 0 or rows[-1] >= self.n_rows or (np.diff(rows) < 0).any()):
+            return super().take(rows)
+        ends = np.cumsum([0, *self.heights])
+        bounds = np.searchsorted(rows, ends)
+        own = [
+            (rows[a:b] - begin).astype(np.uint32)
+            for (a, b), begin in zip(pairwise(bounds.tolist()), ends.tolist(), strict=False)
         ]
+        return self.taken(own, [len(some) for some in own])
+
+    def unweighted(self) -> Table:
+        return self
+
+    def taken(self, rows: Sequence[Any], heights: Sequence[int]) -> DaskTable:
+        """The table of some rows: their numbers in each partition, and how many they are."""
+        import dask
+
+        with dask.config.set(
+            {LARGE_GRAPH: "1 TB"}
+        ):  # the places travel with the tasks, so that these can be redone
+            parts = [
+                self.client.submit(there.taken, part, own, pure=False)
+                for part, own in zip(self.partitions, rows, strict=True)
+            ]
         return self.of_partitions(parts, heights)
 
     def of_partitions(self, partitions: Sequence[Any], heights: Sequence[int]) -> DaskTable:

@@ -103,13 +103,14 @@ class Files:
         self.paths = list(paths)
         self._most, self._may_be_empty = most, may_be_empty
         self._reader: Any = None
-        self._seals: list[Seal | None] = []
+        self._marks: list[tuple[int, int]] = []
 
     @contextmanager
     def opened(self) -> Iterator[Files]:
         """Start the reader, and look at every file before any is read."""
         with reading_files(self._most) as reader:
             self._reader = reader
+            self._marks = [_marks_of(path) for path in self.paths]
             described = [reader.describe(path) for path in self.paths]
             self.types, _ = described[0]
             self.heights = [rows for _, rows in described]
@@ -157,6 +158,12 @@ class Files:
             for column, piece in zip(columns, pieces, strict=True):
                 piece.add_to(column)
             yield columns[0].n_rows - rows
+        if _marks_of(path) != self._marks[unit.part]:
+            raise FormatError(
+                "was changed while it was read, and columns of two states of a file are no table: read it "
+                "again once it stays as it is",
+                path=path,
+            )
 
 
 def partly_floats(described: Sequence[dict[Any, str]]) -> set[Any]:
@@ -166,7 +173,11 @@ def partly_floats(described: Sequence[dict[Any, str]]) -> set[Any]:
 
 
 def _marks_of(path: Path) -> tuple[int, int]:
-    found = path.stat()
+    """The size and the time of change of a file, which tell its states apart."""
+    try:
+        found = path.stat()
+    except OSError:
+        return -1, -1  # gone; a file that is read after that is said not to be there
     return found.st_size, found.st_mtime_ns
 
 

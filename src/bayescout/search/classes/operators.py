@@ -244,14 +244,15 @@ class Insertions(Operators):
                     cliques.append(clique)
                     rows.append((candidates, tuple(bits(parents | clique))))
             asked.append((y, cliques, rows))
-        bases = iter(
-            self.problem.scorer.many([(y, base) for y, _, rows in asked for _, base in rows]).tolist()
+        found, extended = self.problem.scorer.together(
+            [(y, base) for y, _, rows in asked for _, base in rows],
+            [(y, base, positions(candidates, self.n)) for y, _, rows in asked for candidates, base in rows],
         )
+        bases, more = iter(found.tolist()), iter(extended)
         for y, cliques, rows in asked:
             gains = np.full((len(rows), self.n), -np.inf)
-            for row, (candidates, base) in zip(gains, rows, strict=True):
-                places = positions(candidates, self.n)
-                row[places] = self.problem.scorer.extensions(y, base, places)
+            for row, (candidates, _) in zip(gains, rows, strict=True):
+                row[positions(candidates, self.n)] = next(more)
                 row -= _finite(next(bases))
             self._store(y, cliques, gains)
 

@@ -143,6 +143,8 @@ class Moves:
             self._add(parent, child)
             add_to_reach(self.reach, parent, child)
             return
+        if kind == REVERSE:
+            self._rows.ask([(child, self._without(child, parent)), (parent, self._with(parent, child))])
         self._remove(parent, child)
         if kind == REVERSE:
             self._add(child, parent)
@@ -152,12 +154,18 @@ class Moves:
         arc = child * self._n + parent
         self._arcs.insert(bisect_left(self._arcs, arc), arc)
         self.adjacent[parent, child] = True
-        self._set_row(child, tuple(sorted((*self.parents[child], parent))))
+        self._set_row(child, self._with(child, parent))
 
     def _remove(self, parent: int, child: int) -> None:
         del self._arcs[bisect_left(self._arcs, child * self._n + parent)]
         self.adjacent[parent, child] = False
-        self._set_row(child, tuple([p for p in self.parents[child] if p != parent]))
+        self._set_row(child, self._without(child, parent))
+
+    def _with(self, child: int, parent: int) -> Parents:
+        return tuple(sorted((*self.parents[child], parent)))
+
+    def _without(self, child: int, parent: int) -> Parents:
+        return tuple([p for p in self.parents[child] if p != parent])
 
     def _set_row(self, child: int, own: Parents) -> None:
         self.parents[child] = own
@@ -166,6 +174,7 @@ class Moves:
     def moved_to(self, parents: ParentSets) -> Moves:
         """The neighbourhood of another graph; only children whose parents differ are scored again."""
         changed = [c for c, (a, b) in enumerate(zip(self.parents, parents, strict=True)) if a != b]
+        self._rows.ask([(child, tuple(sorted(parents[child]))) for child in changed])
         for child in changed:
             self._set_parents(child, parents[child])
         if changed:
