@@ -295,7 +295,8 @@ class Result:
         """Write one self-contained HTML page: the network to explore, its evidence, and how to repeat it.
 
         `truth` is a graph or network to compare with, `model` a network fitted to this graph whose
-        parameters are shown in place of those of `fit()`.
+        parameters are shown in place of those of `fit()`. Of more than 1,500 variables the page shows the
+        neighbourhood of one at a time, found by its name.
         """
         from bayescout.report.page import write_report
 
@@ -313,7 +314,8 @@ class Result:
         """Open the page of this result in the browser, served on this computer; needs the extra `serve`.
 
         What is returned has the `address` and `close()`. A script waits there for Ctrl-C; `block` says
-        otherwise. `project` is a folder that keeps what is done in the page.
+        otherwise. `project` is a folder that keeps what is done in the page. Of more than 1,500 variables the
+        page is that of `report`, a file that needs no server.
         """
         from bayescout.serve.opening import open_result
 

@@ -50,7 +50,14 @@ from bayescout.search.parent_sets.listed import ListedScore, narrowed, without_r
 from bayescout.settings import Named
 from bayescout.statistics.engine import Engine
 from bayescout.statistics.mixed import conditional_arcs
-from bayescout.wide import ScreenLike, is_screened, require_dense_room, settled_screen, wide_problem
+from bayescout.wide import (
+    ScreenLike,
+    is_screened,
+    require_dense_room,
+    settled_screen,
+    wide_problem,
+    without_constants,
+)
 from bayescout.wording import setting
 
 MISSING = ("em", "drop", "state", "error")
@@ -130,6 +137,8 @@ class Task:
             given = _table_of(
                 _on_engine(data, engine, missing, asked), missing, discretise, interventions, memory
             )
+            if score is None or not _is_own(score):
+                given = without_constants(given, screen, engine)
         candidates = _scores_for(score, given, listed)
         chosen = candidates[0]
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins

@@ -8,14 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from bayescout.arrays import Ints
 from bayescout.checks import as_plain
 from bayescout.data import memory
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.errors import SettingError, TooLargeError, warn
+from bayescout.graph.labels import quoted
 from bayescout.scores import FamilyPrior, Formula, bind
 from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.pair_gains import CountPairs
@@ -89,6 +92,31 @@ def is_screened(screen: str | float, table: Table, formula: Any, method: Search,
         advice = "leave out the engine" if on_gpu else f"{setting('screen', NONE)} looks at all"
         raise SettingError(f"pairs cannot be screened: {obstacle}; {advice}")
     return not obstacle
+
+
+def without_constants(table: Table, screen: str | float, engine: Any) -> Table:
+    """The table without its constants, if it is wide and all other columns are numbers; a warning says so.
+
+    A number that never changes is a state, and pairs of numbers are screened in tables of numbers alone.
+    """
+    wide = table.n_columns > MOST_DENSE or screen not in (AUTO, NONE) or engine == GPU
+    constant = [name for name, states in zip(table.names, table.states, strict=True) if states is not None]
+    alone = all(states is None or len(states) == 1 for states in table.states)
+    if not (wide and screen != NONE and alone and 0 < len(constant) < table.n_columns):
+        return table
+    if table.has_missing or table.interventions is not None or isinstance(table, StoredTable):
+        return table
+    found = table.select(
+        [name for name, states in zip(table.names, table.states, strict=True) if states is None]
+    )
+    left_out = (*table.notes.left_out, *((name, "constant") for name in constant))
+    one = len(constant) == 1
+    warn(
+        f"{'column' if one else f'{len(constant):,} columns'} left out of the search: {quoted(constant)}; "
+        f"constants carry no information; {setting('screen', NONE)} keeps {'it' if one else 'them'} as "
+        f"{'a node' if one else 'nodes'} without arcs"
+    )
+    return replace(found, notes=replace(found.notes, left_out=left_out))
 
 
 def _obstacle(table: Table, method: Search) -> str:

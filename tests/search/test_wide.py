@@ -27,7 +27,7 @@ from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
 from bayescout.search.frame.wide_rules import compile_wide
-from bayescout.statistics import sieve
+from bayescout.statistics import screening, sieve
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.screening import ColumnPairs, Screening, screened
 from bayescout.statistics.sieve import CpuSieve
@@ -328,6 +328,45 @@ def test_a_thousand_copies_give_one_warning():
     assert len([one for one in said if issubclass(one.category, BayescoutWarning)]) == 1
     assert "and 293 more columns" in str(said[0].message)
     assert result.stop_reason == "converged"
+
+
+def test_copies_are_joined_to_the_one_before_and_to_nothing_else():
+    rng = np.random.default_rng(1)
+    columns = rng.normal(size=(4, 60))
+    columns[1] += columns[0]
+    copies = [columns[0], 2 * columns[0] + 3, columns[0], -columns[0], columns[0]]
+    table = continuous_table(np.vstack([columns, *copies, columns[3]]))
+    statistics = ColumnCovariance(table)
+    found = screened(ColumnPairs(statistics, 5.0), 5.0, "a test")
+    ends = [set(found.ends[a:b].tolist()) for a, b in zip(found.starts, found.starts[1:], strict=False)]
+    assert ends == [{1, 4}, {0}, set(), {9}, {0, 5}, {4, 6}, {5, 7}, {6, 8}, {7}, {3}]
+    assert found.alike.tolist() == [[4, 0], [5, 0], [6, 0], [7, 0], [8, 0], [9, 3]]
+
+
+def test_a_thousand_copies_are_few_pairs(monkeypatch):
+    rng = np.random.default_rng(0)
+    columns = np.vstack([rng.normal(size=(20, 20)), np.repeat(rng.normal(size=(1, 20)), 1000, axis=0)])
+    asked = []
+    exact = screening._exact
+    monkeypatch.setattr(screening, "PAIRS_AT_ONCE", 4096)
+    monkeypatch.setattr(screening, "_exact", lambda *its: asked.append(len(its[1])) or exact(*its))
+    found = screened(ColumnPairs(ColumnCovariance(continuous_table(columns)), 9.0), 9.0, "a test")
+    assert found.n_pairs == 999
+    assert sum(asked) < 10_000
+
+
+def test_constants_are_left_out_of_wide_searches(monkeypatch):
+    columns = np.vstack([sem(6, 50, 3, 0)[0], np.full((70, 50), 2.5)])
+    with pytest.warns(BayescoutWarning) as said:
+        result = bs.learn(columns.T, screen="arc")
+    assert [str(one.message).split(":")[0] for one in said] == [
+        "constant columns carry no information",
+        "70 columns left out of the search",
+    ]
+    assert result.dag == bs.learn(columns[:6].T, screen="arc").dag
+    assert result.data.left_out[0] == (6, "constant")
+    with pytest.warns(BayescoutWarning, match="constant columns"):
+        assert len(bs.learn(columns.T, "hill-climb").dag) == 76
 
 
 def test_a_few_copies_are_survived():

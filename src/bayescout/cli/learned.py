@@ -23,6 +23,9 @@ MOST_COLUMNS = 24
 MOST_DRAWN = 24
 """The most nodes of a network that is drawn in the terminal."""
 
+MOST_NODES = 500
+"""The most nodes of which each has a line of its own, and the worth of arcs is told."""
+
 MOST_ARCS = 40
 """The most arcs that are listed by their worth."""
 
@@ -38,7 +41,7 @@ def learned_grids(
         yield Group(label("Columns as read", "bold"), "", _columns(table), "")
     yield grid("Learned", ["", ""], _figures(result, unit, logs), numbers=1)
     yield _network(result)
-    if result.dag.n_arcs and result.scored_table is not None:
+    if result.dag.n_arcs and result.scored_table is not None and len(result.dag) <= MOST_NODES:
         yield _arcs(result, unit)
     if len(result.top) > 1:
         rows = [(i + 1, entry.dag.n_arcs, f"{entry.score / unit:,.3f}") for i, entry in enumerate(result.top)]
@@ -108,10 +111,10 @@ def _network(result: Result) -> Any:
         if max(map(len, lines)) < console().width:
             told = label("Network", "bold"), " (parents above their children)"
             return Group(Text.assemble(*told), "", *(Text(f" {line}") for line in lines), "")
-    rows = [
-        (node, ", ".join(str(parent) for parent in result.dag.parents_of(node))) for node in result.dag.nodes
-    ]
-    return grid("Network", ["node", "parents"], rows)
+    nodes = result.dag.nodes[:MOST_NODES]
+    rows = [(node, ", ".join(str(parent) for parent in result.dag.parents_of(node))) for node in nodes]
+    more = f", the first {MOST_NODES} of {len(result.dag):,} nodes" if len(nodes) < len(result.dag) else ""
+    return grid(f"Network{more}", ["node", "parents"], rows)
 
 
 def _has_lines() -> bool:

@@ -504,6 +504,7 @@ FLAGS = {
     "exact": "--exact",
     "method": "--method",
     "memory": "--memory",
+    "screen": "--screen",
     "draws": "--draws",
 }
 """The settings that have options of their own; those of a search are given with --option."""

@@ -32,7 +32,7 @@ from bayescout.data.memory import prepare_to_parse
 from bayescout.data.pieces import Floats, add_array, is_exact, settle_times
 from bayescout.data.seal import Seal
 from bayescout.data.separators import with_found_separator
-from bayescout.data.table import Kind, Label, MissingPolicy, States, Table
+from bayescout.data.table import Kind, MissingPolicy, States, Table
 from bayescout.data.text import ReadAgain, TextColumn
 from bayescout.errors import DataError, FormatError, SettingError, TooLargeError, did_you_mean, is_numeral
 from bayescout.wording import setting
@@ -131,7 +131,7 @@ def _opened(path: str | os.PathLike[str], separator: str | None) -> tuple[Path, 
     return path, _text_format(path, separator)
 
 
-def names_in(path: str | os.PathLike[str], separator: str | None = None) -> Sequence[Label]:
+def names_in(path: str | os.PathLike[str], separator: str | None = None) -> list[Any]:
     """The names of the columns of a file, without reading its rows."""
     path = _first_of_many(path)
     path, form = _opened(path, separator)

@@ -23,6 +23,7 @@ from bayescout.report.asking import model_data
 from bayescout.report.data_part import described
 from bayescout.report.evidence import tests_data, tests_tile
 from bayescout.report.modules import joined
+from bayescout.report.neighbourhoods import MOST_DRAWN, page_values
 from bayescout.report.provenance import provenance, version
 from bayescout.report.render import rendered
 from bayescout.report.views import (
@@ -39,6 +40,8 @@ from bayescout.report.views import (
 from bayescout.report.wording import number, shown, text
 from bayescout.report.worth import Worth, worth
 from bayescout.result import Result, says_nothing
+
+TITLE = "Learned network"
 
 STOPPED = {
     "converged": ("by itself", "The search came to its own end."),
@@ -60,11 +63,14 @@ def write_report(
     if title is not None and not isinstance(title, str):
         raise SettingError(f"title must be text, not {type(title).__name__}")
     reference = None if truth is None else as_reference(truth, result.dag)
+    if len(result.dag) > MOST_DRAWN:
+        _write_neighbourhoods(result, path, reference, model, title or TITLE)
+        return
     network, about = parameters.fitted(result, model)
     subject = subject_of(result, reference)
     script = Markup("(() => {\n%s})();\n") % joined("report.js")
     values = {
-        "title": title or "Learned network",
+        "title": title or TITLE,
         "version": version("bayescout"),
         "script": script,
         "script_source": "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -88,6 +94,20 @@ def write_report(
         values["about_parameters"] = f"{counted(network.n_parameters, 'free parameter')}. {about}"
         values["parameters"] = parameters.node_parameters(network, result.dag.nodes, subject.names)
     write_text(path, rendered("report.html", values))
+
+
+def _write_neighbourhoods(
+    result: Result, path: str | os.PathLike[str], reference: Dag | Pdag | None, model: Any, title: str
+) -> None:
+    """Write the page of a graph too wide to be drawn at once."""
+    if model is not None:
+        raise SettingError(
+            f"a page of {len(result.dag):,} variables shows no parameters: leave out the model, or fit and "
+            f"report a part of the variables"
+        )
+    subject = Subject(result, shown(result.dag.nodes), reference, None)
+    values = page_values(result, subject.names, tiles(subject), title, _lead(result))
+    write_text(path, rendered("neighbourhoods.html", values))
 
 
 def subject_of(result: Result, reference: Dag | Pdag | None) -> Subject:

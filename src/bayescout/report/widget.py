@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bayescout.errors import MissingExtraError
+from bayescout.errors import MissingExtraError, SettingError
 from bayescout.evaluate.json_values import json_value
 from bayescout.report.modules import joined
+from bayescout.report.neighbourhoods import MOST_DRAWN
 from bayescout.report.page import page_data, subject_of, tiles
 from bayescout.report.parameters import fitted
 from bayescout.report.render import resource
@@ -37,6 +38,11 @@ def result_widget(result: Result, truth: Any = None, height: int = HEIGHT) -> An
         style = traitlets.Unicode().tag(sync=True)
         height = traitlets.Int(HEIGHT).tag(sync=True)
 
+    if len(result.dag) > MOST_DRAWN:
+        raise SettingError(
+            f"a cell of a notebook is no place for {len(result.dag):,} variables: result.report(path) writes "
+            f"a page that shows the neighbourhood of one at a time"
+        )
     network, _ = fitted(result, None)
     subject = subject_of(result, None if truth is None else as_reference(truth, result.dag))
     return ResultWidget(

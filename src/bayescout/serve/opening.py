@@ -17,6 +17,7 @@ from typing import Any
 from bayescout.data import write_table
 from bayescout.data.table import Table
 from bayescout.errors import MissingExtraError, SettingError
+from bayescout.report.neighbourhoods import MOST_DRAWN
 from bayescout.result import Result
 from bayescout.serve.columns import described
 from bayescout.serve.wire import encoded
@@ -64,8 +65,10 @@ class Opened:
 
 def open_result(
     result: Result, project: str | PathLike[str] | None, browser: bool, block: bool | None
-) -> Opened:
+) -> Opened | OpenedFile:
     """Serve a result; see `Result.open`."""
+    if len(result.dag) > MOST_DRAWN:
+        return _page_of_neighbourhoods(result, project, browser)
     if any(find_spec(name) is None for name in ("starlette", "uvicorn")):
         raise MissingExtraError("the page with a server", "serve")
     temporary = Path(tempfile.mkdtemp(prefix="bayescout-")) if project is None else None
@@ -89,6 +92,42 @@ def open_result(
     if not _is_interactive() if block is None else block:
         opened.wait()
     return opened
+
+
+class OpenedFile:
+    """The page of a result that is a file, and needs no server: its address, until it is closed."""
+
+    def __init__(self, folder: Path, path: Path) -> None:
+        self.address = path.as_uri()
+        self._folder = folder
+
+    def __repr__(self) -> str:
+        return f"<page at {self.address}>"
+
+    def close(self) -> None:
+        """Delete the file; it stays otherwise, since the browser may read it at any time."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> OpenedFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _page_of_neighbourhoods(result: Result, project: str | PathLike[str] | None, browser: bool) -> OpenedFile:
+    """The page of a graph too wide for the one with a server, which draws all variables."""
+    if project is not None:
+        raise SettingError(
+            f"a project draws all variables of a graph, and {len(result.dag):,} are too many: leave out the "
+            f"project to open a page of neighbourhoods, or write it to a file with result.report(path)"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="bayescout-"))
+    path = folder / "result.html"
+    result.report(path)
+    if browser:
+        webbrowser.open(path.as_uri())
+    return OpenedFile(folder, path)
 
 
 def _is_interactive() -> bool:

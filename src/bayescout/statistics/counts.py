@@ -247,7 +247,12 @@ def _fold(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
     folded = counts[present].astype(np.int64)
     if table.weights is not None:
         folded = np.bincount(cells, weights=weights, minlength=joint)[present].astype(weights.dtype)
-    codes = np.array(np.unravel_index(present, tuple(table.cardinalities.tolist())), dtype=table.codes.dtype)
+    codes = np.zeros((len(table.codes), len(present)), dtype=table.codes.dtype)
+    varying = np.flatnonzero(
+        table.cardinalities > 1
+    )  # few, as they have few cells; of others there may be many
+    if len(varying):
+        codes[varying] = np.unravel_index(present, tuple(table.cardinalities[varying].tolist()))
     codes.flags.writeable = False  # as the table's own: one compiled kernel serves both
     return codes, folded
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +27,9 @@ ENTRY_BYTES = 48
 
 EXACT_PAIRS = 4096
 """Pairs that are computed exactly at a time, on each thread."""
+
+PAIRS_AT_ONCE = 1 << 16
+"""Pairs after which is seen which variables are copies."""
 
 NONE_ALIKE = np.empty((0, 2), dtype=np.int64)
 
@@ -169,7 +173,19 @@ def screened(
         rights.append(others[chosen])
         kept += int(chosen.sum())
         _require_room(kept, most_bytes, rule)
-    return Neighbourhood(*_lists(p, np.concatenate(lefts), np.concatenate(rights)), pairs.alike())
+    alike = pairs.alike()
+    some, others = _chains(alike)
+    found = _lists(p, np.concatenate([*lefts, some]), np.concatenate([*rights, others]))
+    return Neighbourhood(*found, alike)
+
+
+def _chains(alike: Ints) -> tuple[Ints, Ints]:
+    """Pairs that join variables which are functions of the same first one, each with the one before."""
+    order = np.lexsort((alike[:, 0], alike[:, 1]))
+    later, first = alike[order].T
+    before = np.where(first == np.roll(first, 1), np.roll(later, 1), first)
+    before[:1] = first[:1]
+    return before, later
 
 
 def _every_pair(p: int) -> Neighbourhood:
@@ -181,6 +197,10 @@ def _every_pair(p: int) -> Neighbourhood:
 
 class ColumnPairs:
     """The pairs of columns of numbers whose arc gains at least so much log-likelihood, in nats.
+
+    Of columns that are linear functions of one another, as copies are, the first stands for all, and each of
+    the others remains beside the one before it: the pairs of a thousand copies are half a million, and the
+    neighbours of one that has them all a thousand.
 
     spread  computes correlations on several threads; None is on one
     """
@@ -205,16 +225,41 @@ class ColumnPairs:
         return self.sieve.correlated(self.statistics.unit, math.sqrt(self.limit), between)
 
     def remaining(self, lefts: Ints, rights: Ints) -> Bools:
+        # By the first variable, so that it is known of each whether it is a copy before it has any.
+        order = np.argsort(lefts, kind="stable")
+        kept = np.zeros(len(lefts), dtype=np.bool_)
+        for begin in range(0, len(lefts), PAIRS_AT_ONCE):
+            places = order[begin : begin + PAIRS_AT_ONCE]
+            places = places[self._are_open(lefts[places], rights[places])]
+            exact = self._correlations(lefts[places], rights[places])
+            same = places[1 - np.square(exact) <= RESIDUAL_FLOOR]
+            self._note_copies(lefts[same], rights[same])
+            kept[places[np.square(exact) >= self.limit]] = True
+        kept &= self._are_open(lefts, rights)
+        return kept
+
+    def _correlations(self, lefts: Ints, rights: Ints) -> Floats:
         starts = range(0, len(lefts), EXACT_PAIRS)
         slices = [slice(begin, begin + EXACT_PAIRS) for begin in starts]
         found = self.spread(
             lambda some: _exact(self.statistics, lefts[some], rights[some]), slices, lambda: None
         )
-        exact = np.concatenate([np.empty(0), *found])
-        same = 1 - np.square(exact) <= RESIDUAL_FLOOR
-        np.minimum.at(self.first, rights[same], lefts[same])
-        kept: Bools = np.square(exact) >= self.limit
-        return kept
+        return np.concatenate([np.empty(0), *found])
+
+    def _are_open(self, lefts: Ints, rights: Ints) -> Bools:
+        """Whether neither of two variables is a copy of an earlier one."""
+        none = self.n_variables
+        found: Bools = (self.first[lefts] == none) & (self.first[rights] == none)
+        return found
+
+    def _note_copies(self, lefts: Ints, rights: Ints) -> None:
+        """Note that variables are copies of earlier ones; by rising lefts."""
+        none = self.n_variables
+        begins = np.flatnonzero(np.diff(lefts, prepend=-1, append=none))
+        for begin, end in pairwise(begins.tolist()):
+            own = rights[begin:end]
+            if self.first[lefts[begin]] == none:
+                self.first[own[self.first[own] == none]] = lefts[begin]
 
     def alike(self) -> Ints:
         later = np.flatnonzero(self.first < self.n_variables)

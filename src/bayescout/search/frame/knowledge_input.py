@@ -88,8 +88,8 @@ def read_fields(path: str | os.PathLike[str], named: Named = str) -> dict[str, A
         given = os.fspath(path)
         if isinstance(error, FileNotFoundError) and ("->" in given or "\n" in given):
             raise KnowledgeError(
-                f"{given!r} is no file: Knowledge(required={given!r}) requires an arc, and Knowledge.parse(text) "
-                f"reads statements such as 'forbid a -> b'"
+                f"{given!r} is no file: Knowledge(required={given!r}) requires an arc, and "
+                f"Knowledge.parse(text) reads statements such as 'forbid a -> b'"
             ) from None
         raise KnowledgeError(f"{given}: cannot be read: {error}") from None
     return fields_in(text, os.fspath(path), named)
