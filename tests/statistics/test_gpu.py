@@ -146,7 +146,7 @@ def test_without_a_gpu():
     ("asked", "told"),
     [
         ({"screen": "none"}, "looks at all"),
-        ({"score": "bge"}, "pairs cannot be screened: the score must be .* leave out the engine"),
+        ({"score": "bge"}, "engine='gpu' sorts out .* pairs of numbers under bic, .* leave out the engine"),
     ],
 )
 def test_what_a_gpu_does_not_do_is_said(asked, told):
