@@ -37,6 +37,11 @@ def written(result, tmp_path, **options):
     return path
 
 
+def text_is(selector, text):
+    """A script that says whether an element has this text: a choice shows once the address has changed."""
+    return f"document.querySelector({json.dumps(selector)}).textContent === {json.dumps(text)}"
+
+
 def numbers(text):
     return np.frombuffer(base64.b64decode(text), dtype="<u4").tolist()
 
@@ -101,12 +106,14 @@ def test_a_person_finds_a_variable_and_moves_on(wide, tmp_path):
         search.send_keys("SM")
         assert browser.text("#hits") == "smoke"
         search.send_keys(ENTER)
-        assert browser.text("#told") == "smoke and its Markov blanket: 2 other variables."
+        browser.until(text_is("#told", "smoke and its Markov blanket: 2 other variables."))
         assert browser.count("#drawing .arc.either") == 2
         browser.click("#extent label:nth-child(4)")
-        assert browser.text("#told") == "smoke and what lies within 3 steps: 6 other variables."
+        browser.until(text_is("#told", "smoke and what lies within 3 steps: 6 other variables."))
+        relative = browser.text("#relatives li:first-child button")
         browser.click("#relatives li:first-child button")
+        browser.until(text_is("#told strong", relative))
         assert browser.text("#told strong") == browser.text("#drawing .chosen text")
         browser.driver.back()
-        assert browser.text("#told strong") == "smoke"
+        browser.until(text_is("#told strong", "smoke"))
         assert browser.driver.get_log("browser") == []
