@@ -104,6 +104,26 @@ class ColumnCovariance:
         """The regression of (child, parents + candidate) for each candidate."""
         return self.many([(child, (*parents, candidate)) for candidate in candidates.tolist()])
 
+    def extensions_of_each(
+        self, families: Sequence[Family], bounds: Ints, candidates: Ints
+    ) -> FamilyRegressions:
+        """The regressions of each family with each of its candidates, which begin at `bounds`.
+
+        Correlations are remembered from call to call, as in a search: for one thread at a time.
+        """
+        from bayescout.kernels.columns import extend_wide
+
+        lengths = np.array([len(parents) + 1 for _, parents in families], dtype=np.int64)
+        members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
+        out = np.empty((len(candidates), 2), dtype=np.float64)
+        begins = np.concatenate(([0], np.cumsum(lengths)))
+        extend_wide(self.arrays, members, begins, candidates, bounds, RESIDUAL_FLOOR, out)
+        counts, children = np.diff(bounds), members[begins[1:] - 1]
+        return FamilyRegressions(
+            out[:, 0].copy(), out[:, 1].copy(), np.repeat(lengths, counts), np.repeat(children, counts),
+            self.log_scales, self.total, self.rows,
+        )  # fmt: skip
+
     def all_extensions(self, families: Sequence[Family]) -> FamilyRegressions:
         raise NotImplementedError  # batches_all is False
 
