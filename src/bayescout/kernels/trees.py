@@ -40,9 +40,6 @@ FIRST, LAST = 1, 2
 SPACE = 1 << 32
 """The distance of neighbours' places when they are laid out anew."""
 
-LOOK_AHEAD = 64
-"""The variables after one for which something is missing whose missing items are listed with it."""
-
 
 @inner
 def walk(trees, child, places, limit, moved, ahead, missing, listed):
@@ -262,8 +259,9 @@ def _sweep_seconds(trees, line, span, *_):
 def move_in_turn(trees, line, span, score, least, changed, missing):
     """Move variables in turn, each into the gap between its candidates where it gains most.
 
-    span     (4,) int64     overwritten: whose turn it is, and how many in a row have stayed; and the most
-                            variables to be visited, and moved
+    span     (5,) int64     overwritten: whose turn it is, and how many in a row have stayed; and the most
+                            variables to be visited, and moved, and looked at ahead: where something is
+                            missing, what is missing for so many others is listed with it
     score    the score of the order, or near it; least: what a move must gain
     changed  (2, k) int64   overwritten: the variables whose parents may have changed, and the ends of their
                             walks; room for all candidates of one
@@ -305,7 +303,7 @@ def move_in_turn(trees, line, span, score, least, changed, missing):
         turn = (turn + 1) % n
     span[0], span[1] = turn, still
     if listed[0] > 0:
-        _list_ahead(trees, line, turn, min(LOOK_AHEAD, n - still - 1), missing, listed)
+        _list_ahead(trees, line, turn, min(span[4], n - still - 1), missing, listed)
     return listed[0], moves, changes, families, visited
 
 

@@ -41,7 +41,7 @@ class WideScorer(TableScorer):
         if not families:
             return np.empty(0)
         self.meter(len(families), len(families))
-        found: Floats = self.formula.evaluate(self._columns.many(families))
+        found: Floats = self.formula.evaluate(self._columns.many(families, alone=True))
         return found if self.prior is None else found + self.prior.many(families)
 
     def extensions_of_each(self, families: Sequence[Family], bounds: Ints, candidates: Ints) -> Floats:

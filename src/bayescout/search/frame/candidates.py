@@ -10,13 +10,14 @@ from bayescout.arrays import Ints, Parents
 from bayescout.search.frame.problem import Pairs
 from bayescout.statistics.screening import Neighbourhood
 
-MOST_SINGLE = 2000
-"""With more variables a step is several moves: what a state holds is proportional to the variables."""
+MOST_SINGLE, FEWER = 2000, 200
+"""With more variables a step is several moves, one for every `FEWER` of them: what a state holds is
+proportional to the variables."""
 
 
 def moves_per_step(n: int) -> int:
     """The moves of one step of a search on candidates."""
-    return 1 if n <= MOST_SINGLE else n // 200
+    return 1 if n <= MOST_SINGLE else n // FEWER
 
 
 def arcs_of(parents: Sequence[Parents]) -> Ints:

@@ -273,5 +273,6 @@ def _deleted(walk: ClassWalk | SparseWalk, score: float) -> int:
     """Take the best deletions of one step; returns their number, 0 if none raises the score."""
     if isinstance(walk, ClassWalk):
         return int(walk.take_best())
-    taken = walk.take(moves_per_step(walk.problem.n))
+    with walk.problem.scorer.suspended():  # what is asked for depends on the operators still known
+        taken = walk.take(moves_per_step(walk.problem.n))
     return taken if walk.score > score else 0  # it may not, with columns that are functions of others

@@ -21,6 +21,10 @@ from bayescout.statistics.screening import Neighbourhood
 VISITS = 5000
 """Variables tried between two looks at the clock."""
 
+MOST_AHEAD = 64
+"""The most variables looked at ahead, to grow their trees together: twice as many each time, until a variable
+is moved, which changes what the others need."""
+
 LEAST_ROOM = 1 << 12
 """The fewest missing items, and changes of parents, for which there is room."""
 
@@ -95,7 +99,7 @@ class CandidateStanding:
         self.per_step = moves_per_step(problem.n)
         graph, local = trees.network(order)
         self.graph = list(graph)
-        self._kernels = kernels
+        self._kernels, self._ahead = kernels, 1
         self._lay_out(np.array(order, dtype=np.int64), local)
 
     def _lay_out(self, order: Ints, local: Floats) -> None:
@@ -147,7 +151,7 @@ class CandidateStanding:
         n, trees, taken = self.problem.n, self.trees, 0
         if self.problem.rules.order is not None:
             return turn, n, 0
-        visited, span = 1, np.array((turn, still, VISITS, 0))
+        visited, span = 1, np.array((turn, still, VISITS, 0, self._ahead))
         while span[1] < n and taken < self.per_step:
             self.problem.check()
             if visited and trees.is_full():
@@ -157,6 +161,7 @@ class CandidateStanding:
                 trees.for_kernel(), self.line, span, score, MIN_GAIN, self._changed, self._missing
             )
             taken += moves
+            self._ahead = span[4] = max(1, self._ahead // 2) if moves else min(MOST_AHEAD, 2 * self._ahead)
             trees.scorer.meter(families)
             for variable, node in self._changed[:, :changes].T.tolist():
                 self.graph[variable] = trees.parents_at(node)
