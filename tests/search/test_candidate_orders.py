@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import bayescout as bs
 from bayescout.checks import generator
+from bayescout.cli.app import app
 from bayescout.errors import SettingError
 from bayescout.kernels import trees as kernels
 from bayescout.scores import Bic, bind, family_prior
@@ -327,6 +330,16 @@ def test_what_was_set_from_outside_is_refused():
     """Classes are then smaller, and those on lists do not know it."""
     with pytest.raises(SettingError, match="variables were set from outside in some rows"):
         bs.learn(sem(5, 50, 2, 0)[0].T, "boss", interventions=[0] * 25 + [None] * 25, screen="arc")
+
+
+def test_the_command_line(tmp_path):
+    path = tmp_path / "data.csv"
+    columns = sem(6, 60, 2, 0)[0]
+    path.write_text("\n".join([",".join("abcdef"), *(",".join(map(str, row)) for row in columns.T.tolist())]))
+    asked = ["learn", str(path), "--search", "boss", "--screen", "arc", "--json"]
+    said = json.loads(CliRunner().invoke(app, asked, catch_exceptions=False).stdout)
+    assert said["screened"]["pairs"] == 15
+    assert said["score"] == bs.learn(columns.T, "boss", screen="arc").score
 
 
 # ---- quality
