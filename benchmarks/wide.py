@@ -2,6 +2,7 @@
 
     python benchmarks/wide.py                             1,000 to 10,000 columns of average degree 2
     python benchmarks/wide.py --columns 50000 --degree 4 --rows 300 --scale-free
+    python benchmarks/wide.py --columns 1000 --degree 10 --search boss
     python benchmarks/wide.py --columns 10000 100000 --states 2 --engine gpu --compare 10000
 
 Each size is a process of its own. Parts: make the data; put the columns in order; centre or count them; copy
@@ -29,8 +30,7 @@ from bayescout.checks import generator
 from bayescout.data import Table
 from bayescout.kernels.patience import patience
 from bayescout.scores import default_scores, family_prior, formula_named
-from bayescout.search import Knowledge
-from bayescout.search.auto import Auto
+from bayescout.search import SEARCHES, Knowledge, search_named
 from bayescout.search.frame.canonical import canonical_table
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
@@ -40,6 +40,9 @@ from bayescout.statistics.screening import screened
 from bayescout.wide import wide_problem
 
 PARTS = ("make", "order", "centre", "copy", "sort out", "exact", "search", "result")
+
+SCREENING = [name for name, made in SEARCHES.items() if hasattr(made, "screens")]
+"""The searches that work on screened pairs."""
 
 
 class Watch:
@@ -207,7 +210,7 @@ def measured(chosen: argparse.Namespace, p: int) -> dict[str, Any]:
         if chosen.one == p:
             print(json.dumps(found), flush=True)  # in case the search takes longer than there is time
         with watch.timing("search"):
-            outcome = drive(Auto(), problem, generator(0), Limits())
+            outcome = drive(search_named(chosen.search), problem, generator(0), Limits())
         with watch.timing("result"):
             found |= accuracy(outcome.best[1], table.names, parents, place)
         found["GB"] = _most_memory()
@@ -272,6 +275,7 @@ def main() -> None:
     parser.add_argument("--degree", type=int, default=2)
     parser.add_argument("--states", type=int, default=0, help="of each column; 0 for numbers")
     parser.add_argument("--score", help="by default the one that learning takes for such a table")
+    parser.add_argument("--search", default="auto", choices=SCREENING)
     parser.add_argument("--scale-free", action="store_true")
     parser.add_argument("--engine", default="memory", help="memory or gpu")
     parser.add_argument("--workers", type=int)
@@ -289,7 +293,8 @@ def main() -> None:
         return
     kind = f"{chosen.states} states" if chosen.states else "numbers"
     shape = ", scale-free" if chosen.scale_free else ""
-    print(f"{kind}, {chosen.rows:,} rows, average degree {chosen.degree}{shape}, engine {chosen.engine}")
+    told_of = f"{kind}, {chosen.rows:,} rows, average degree {chosen.degree}{shape}"
+    print(f"{told_of}, engine {chosen.engine}, search {chosen.search}")
     heads = "".join(f"{head:>16}" for head in (*PARTS, "but make"))
     ends = "".join(f"{head:>10}" for head in ("cand.", "precision", "recall", "GB", "device", "slope"))
     print(f"{'columns':>9}{heads}{ends}", flush=True)

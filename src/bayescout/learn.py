@@ -82,8 +82,8 @@ def learn(
     screen      the pairs of columns that a search looks at: "auto" (the default) screens tables of more than
                 500 columns where the search can, "none" looks at all, "arc" leaves out pairs whose arc gains
                 less by itself than it is charged, and a number those of which it gains fewer nats. What was
-                left out is in `Result.screened`. hill-climb and tabu can do it with any score and table;
-                auto and ges with bic, ebic, aic or loglik of continuous columns
+                left out is in `Result.screened`. auto, ges, boss, hill-climb and tabu can do it; ges and
+                boss not where variables were set from outside
     engine      the source of the data's statistics: a name of `bayescout.statistics.engines.ENGINES` or
                 your own; None is the one in memory; no effect on the answer
     progress    show a progress line on standard error

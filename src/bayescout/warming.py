@@ -45,7 +45,7 @@ JOBS = (
     Job("incomplete", "bic", ("hill-climb",)),
     Job("discrete", "qnml", ("hill-climb", "ges", "boss", "memetic")),
     Job("few discrete", "qnml", ("optimal",)),
-    Job("wide", "bic", ("ges",)),
+    Job("wide", "bic", ("ges", "boss")),
 )
 """Runs that compile every kernel of learning; those with much in common are far apart: few compile twice."""
 

@@ -122,8 +122,8 @@ def without_constants(table: Table, screen: str | float, engine: Any) -> Table:
 def _obstacle(table: Table, method: Search) -> str:
     """Why a search on screened pairs is not possible, in words; empty if it is."""
     if not getattr(method, "screens", False):
-        return "the search must be auto, ges, hill-climb or tabu"
-    if getattr(method, "needs_equivalent", False) and table.interventions is not None:
+        return "the search must be auto, ges, boss, hill-climb or tabu"
+    if getattr(method, "walks_classes", False) and table.interventions is not None:
         return "variables were set from outside in some rows: hill-climb takes these, and so does auto"
     return ""
 
@@ -229,7 +229,6 @@ def require_dense_room(table: Table) -> None:
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
-            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: hill-climb and tabu search on "
-            f"screened pairs, and so do {setting('search', 'auto')} and ges on continuous columns without "
-            f"missing cells, with bic; else leave out columns"
+            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: auto, ges, boss, hill-climb and "
+            f"tabu search on screened pairs; else leave out columns"
         )

@@ -55,15 +55,24 @@ def test_every_place_has_the_score_of_the_order_laid_out_anew(problem, seed, dat
     _, local = grown.network(order)
     place = data.draw(st.integers(0, problem.n - 1))
     lowest, highest = reach(problem.rules, order, place)
-    totals, _ = grown.places(np.array(order), np.array((place, lowest, highest)), local)
-    found = [totals[target] for target in range(lowest, highest + 1)]
-    expected = [
-        network_of(problem.scorer.local, problem.rules, other)[1]
-        for other in shifts(problem.rules, order, order[place])
-    ]
-    assert found == pytest.approx(expected, abs=1e-6)
-    assert (totals[:lowest] == -np.inf).all()
-    assert (totals[highest + 1 :] == -np.inf).all()
+    here = float(local.sum())
+    best, gains, _ = grown.places(np.array(order), np.array((place, lowest, highest)), local, here)
+    found = gains[lowest : highest + 1]
+    expected = np.array(
+        [
+            network_of(problem.scorer.local, problem.rules, other)[1]
+            for other in shifts(problem.rules, order, order[place])
+        ]
+    )
+    scored = expected > -np.inf
+    assert ((found > -np.inf) == scored).all()
+    # Without a score here, gains are those over one number, the same in all places.
+    base = here if here > -np.inf else float((expected[scored] - found[scored])[:1].sum())
+    assert found[scored] == pytest.approx(expected[scored] - base, abs=1e-6)
+    assert (gains[:lowest] == -np.inf).all()
+    assert (gains[highest + 1 :] == -np.inf).all()
+    better = scored.any() if here == -np.inf else (found > 1e-6).any()
+    assert best == (np.argmax(gains) if better else -1)
 
 
 def test_what_trees_answer_and_count_does_not_depend_on_what_they_remember(monkeypatch):

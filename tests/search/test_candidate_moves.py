@@ -261,7 +261,7 @@ def test_what_cannot_be_screened_is_said():
     table = entangled(4, 40)
     with pytest.raises(SettingError, match="a number for screen is in log-likelihood"):
         bs.learn(table, "hill-climb", OneParent(), screen=3)
-    with pytest.raises(SettingError, match="the search must be auto, ges, hill-climb or tabu"):
+    with pytest.raises(SettingError, match="the search must be auto, ges, boss, hill-climb or tabu"):
         bs.learn(table, "annealing", screen="arc")
     assert bs.learn(table, "hill-climb", OneParent(), screen="arc").screened.kept == 6
 

@@ -390,7 +390,7 @@ def test_missing_cells_are_drawn_before_pairs_are_screened(monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"search": "annealing"}, "the search must be auto, ges, hill-climb or tabu"),
+        ({"search": "annealing"}, "the search must be auto, ges, boss, hill-climb or tabu"),
         ({"search": "ges", "interventions": [0] * 25 + [None] * 25}, "variables were set from outside"),
         ({"screen": "some"}, 'screen is "auto", "arc", "none"'),
         ({"screen": -1}, 'screen is "auto", "arc", "none"'),

@@ -162,6 +162,37 @@ def regress_wide(columns, members, bounds, floor, out):
         out[f, 0] = max(solve_row(columns, family[k], lower, use, used, lower[used]), floor)
 
 
+@patient(1.0, lambda columns, members, begins, candidates, *_: 1e-4 * candidates.shape[0])
+def extend_wide(columns, members, begins, candidates, bounds, floor, out):
+    """As `regress_wide` of families with one further parent, which comes last.
+
+    members     flat int64       [parents..., child] of one family after the other
+    begins      (k + 1,) int64   where each begins
+    candidates  (c,) int64       the further parents of one family after the other
+    bounds      (k + 1,) int64   where those of each begin
+    out         (c, 2) float64   overwritten: residual, log-determinant
+    """
+    for f in range(begins.shape[0] - 1):
+        family = members[begins[f] : begins[f + 1]]
+        k = family.shape[0] - 1
+        lower = np.empty((k + 2, k + 2), dtype=np.float64)
+        use, row = np.empty(k + 1, dtype=np.int64), np.empty(k + 1, dtype=np.float64)
+        used, log_det = factorise(columns, family, k, floor, lower, use)
+        base = solve_row(columns, family[k], lower, use, used, row)
+        for c in range(bounds[f], bounds[f + 1]):
+            last = lower[used]
+            own = solve_row(columns, candidates[c], lower, use, used, last)
+            residual, more = base, math.log(floor)
+            if own > floor:
+                more = math.log(own)
+                shared = correlation(columns, candidates[c], family[k])
+                for j in range(used):
+                    shared -= last[j] * row[j]
+                shared /= math.sqrt(own)
+                residual -= shared * shared
+            out[c, 0], out[c, 1] = max(residual, floor), log_det + more
+
+
 @inner
 def worth(half, residual):
     """The log-likelihood of a residual but for what does not depend on it, on the grid of Gaussian scores."""

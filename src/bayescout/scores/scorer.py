@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -151,6 +152,19 @@ class Scorer:
     def extensions_once(self, child: int, parents: Parents, candidates: Ints) -> Floats:
         """As `extensions`, but without remembering a row as long as there are variables."""
         return self.extensions(child, parents, candidates)
+
+    def extensions_of_each(self, families: Sequence[Family], bounds: Ints, candidates: Ints) -> Floats:
+        """The score of each family with each of its candidates, one after the other, not remembered.
+
+        bounds  (families + 1,) where the candidates of each family begin
+        """
+        rows = [
+            (child, parents, candidates[begin:end])
+            for (child, parents), (begin, end) in zip(families, pairwise(bounds.tolist()), strict=True)
+            if end > begin
+        ]
+        found = self.together([], rows)[1] if self.far else [self.extensions_once(*row) for row in rows]
+        return np.concatenate([np.empty(0), *found])
 
     def fleeting(self, families: Sequence[Family]) -> Floats:
         """As `many`, but without remembering the scores if computing them again costs less."""

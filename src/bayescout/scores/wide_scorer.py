@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayescout.arrays import Family, Floats
+from bayescout.arrays import Family, Floats, Ints
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
@@ -19,6 +19,9 @@ from bayescout.statistics.covariance import RESIDUAL_FLOOR, on_grid
 
 SIZES = 1 << 16
 """The most parents that a prior is asked about."""
+
+FAMILIES = 5000
+"""Families extended between two looks at the clock."""
 
 
 class WideScorer(TableScorer):
@@ -38,8 +41,22 @@ class WideScorer(TableScorer):
         if not families:
             return np.empty(0)
         self.meter(len(families), len(families))
-        found: Floats = self.formula.evaluate(self._columns.many(families))
+        found: Floats = self.formula.evaluate(self._columns.many(families, alone=True))
         return found if self.prior is None else found + self.prior.many(families)
+
+    def extensions_of_each(self, families: Sequence[Family], bounds: Ints, candidates: Ints) -> Floats:
+        self.meter(len(candidates), len(candidates))
+        found = np.empty(len(candidates))
+        for begin in range(0, len(families), FAMILIES):
+            some, end = families[begin : begin + FAMILIES], min(len(families), begin + FAMILIES)
+            part = slice(int(bounds[begin]), int(bounds[end]))
+            self.hooks.between()
+            own = bounds[begin : end + 1] - bounds[begin]
+            found[part] = self.formula.evaluate(self._columns.extensions_of_each(some, own, candidates[part]))
+        if self.prior is not None:
+            sizes = np.array([len(parents) + 1 for _, parents in families], dtype=np.int64)
+            found += np.repeat(self.prior.by_size[np.minimum(sizes, self.n_variables - 1)], np.diff(bounds))
+        return found
 
     def wide_arrays(self) -> tuple[Any, Any]:
         from bayescout.kernels.appraising import Terms

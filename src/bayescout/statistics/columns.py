@@ -30,6 +30,9 @@ BLOCK_CELLS = 1 << 22
 LEAST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 24
 """The fewest and most correlations that are remembered; about 64 per variable between them."""
 
+FREE_SLOTS = 1 << 20
+"""So many are remembered, 16 MB, however few the variables, but for no more than there are pairs."""
+
 
 class ColumnCovariance:
     """Regressions of families of one continuous table, as `Covariance` without a prior, from its columns.
@@ -69,7 +72,8 @@ class ColumnCovariance:
         """The data as kernels take them, with room to remember correlations."""
         from bayescout.kernels.columns import Columns
 
-        wanted = min(MOST_SLOTS, max(LEAST_SLOTS, 64 * self.n_variables))
+        p = self.n_variables
+        wanted = min(MOST_SLOTS, max(LEAST_SLOTS, 64 * p, min(FREE_SLOTS, p * (p - 1) // 2)))
         slots = 1 << (wanted - 1).bit_length()
         keys, kept = np.full(slots, -1, dtype=np.int64), np.empty(slots)
         return Columns(self.values, self.shifts, self.roots, keys, kept)
@@ -80,20 +84,24 @@ class ColumnCovariance:
     def work(self, child: int, parents: Sequence[int]) -> int:
         return regression_work(len(parents))
 
-    def many(self, families: Sequence[Family]) -> FamilyRegressions:
-        """The regressions of many families, in their order."""
+    def many(self, families: Sequence[Family], alone: bool = False) -> FamilyRegressions:
+        """The regressions of many families, in their order.
+
+        alone  no other thread asks at the same time, so that correlations are remembered from call to call
+        """
         lengths = np.array([len(parents) + 1 for _, parents in families], dtype=np.int64)
         members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
-        return self.flat(members, np.concatenate(([0], np.cumsum(lengths))))
+        return self.flat(members, np.concatenate(([0], np.cumsum(lengths))), alone)
 
-    def flat(self, members: Ints, bounds: Ints) -> FamilyRegressions:
+    def flat(self, members: Ints, bounds: Ints, alone: bool = False) -> FamilyRegressions:
         """The regressions of families in one array, [parents..., child] one after the other."""
         from bayescout.kernels.columns import regress_wide
 
         out = np.empty((len(bounds) - 1, 2), dtype=np.float64)
-        # A table of its own: threads may ask at the same time.
-        slots = 1 << min(20, max(8, len(members).bit_length()))
-        arrays = self.arrays._replace(keys=np.full(slots, -1, dtype=np.int64), kept=np.empty(slots))
+        arrays = self.arrays
+        if not alone:
+            slots = 1 << min(20, max(8, len(members).bit_length()))
+            arrays = arrays._replace(keys=np.full(slots, -1, dtype=np.int64), kept=np.empty(slots))
         regress_wide(arrays, members, bounds, RESIDUAL_FLOOR, out)
         return FamilyRegressions(
             out[:, 0].copy(), out[:, 1].copy(), np.diff(bounds) - 1, members[bounds[1:] - 1],
@@ -103,6 +111,26 @@ class ColumnCovariance:
     def extensions(self, child: int, parents: Parents, candidates: Ints) -> FamilyRegressions:
         """The regression of (child, parents + candidate) for each candidate."""
         return self.many([(child, (*parents, candidate)) for candidate in candidates.tolist()])
+
+    def extensions_of_each(
+        self, families: Sequence[Family], bounds: Ints, candidates: Ints
+    ) -> FamilyRegressions:
+        """The regressions of each family with each of its candidates, which begin at `bounds`.
+
+        No other thread may ask at the same time: correlations are remembered from call to call.
+        """
+        from bayescout.kernels.columns import extend_wide
+
+        lengths = np.array([len(parents) + 1 for _, parents in families], dtype=np.int64)
+        members = np.array([v for child, parents in families for v in (*parents, child)], dtype=np.int64)
+        out = np.empty((len(candidates), 2), dtype=np.float64)
+        begins = np.concatenate(([0], np.cumsum(lengths)))
+        extend_wide(self.arrays, members, begins, candidates, bounds, RESIDUAL_FLOOR, out)
+        counts, children = np.diff(bounds), members[begins[1:] - 1]
+        return FamilyRegressions(
+            out[:, 0].copy(), out[:, 1].copy(), np.repeat(lengths, counts), np.repeat(children, counts),
+            self.log_scales, self.total, self.rows,
+        )  # fmt: skip
 
     def all_extensions(self, families: Sequence[Family]) -> FamilyRegressions:
         raise NotImplementedError  # batches_all is False

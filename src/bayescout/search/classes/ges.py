@@ -62,6 +62,7 @@ class Ges:
     state: ClassVar[type[State]] = GesState
     needs_equivalent: ClassVar[bool] = True
     screens: ClassVar[bool] = True
+    walks_classes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name in ("turning", "repeat"):
@@ -119,6 +120,10 @@ class ClassWalk:
         self.pattern = class_of(graph, telling_words(problem.scorer))
         self.locals = problem.scorer.many(list(enumerate(graph)))
         self.enter(phase)
+
+    @property
+    def parents(self) -> ParentSets:
+        return self.graph
 
     @property
     def score(self) -> float:

@@ -6,7 +6,6 @@ candidates it is the same to the bit. See docs/decisions/wide-tables.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,12 @@ import numpy as np
 from bayescout.arrays import Bools, Ints, Parents
 from bayescout.kernels.moves import ADD, REMOVE, REVERSE
 from bayescout.scores.entry_gains import Entries, EntryGains, EntryRows
+from bayescout.search.frame.candidates import arcs_of, coparents, moves_per_step, ordered, outside, widened
 from bayescout.search.frame.problem import MIN_GAIN, Generator, Pairs, ParentSets, Problem
 from bayescout.search.graphs.moves import Move
 from bayescout.statistics.screening import Neighbourhood
 
 LEAST_WATCHES = 1 << 10
-
-MOST_SINGLE = 2000
-"""With more variables a step is several moves: what a state holds is proportional to the variables."""
 
 NONE = np.empty(0, dtype=np.int64)
 _sum = np.add.reduce
@@ -47,10 +44,9 @@ class CandidateMoves:
         self.parents: list[Parents] = list(parents)
         self.looked_at = looked_at
         known = problem.screening.neighbourhood(problem.check)
-        outside = _outside(known.with_pairs(*_columns(joined)) if joined else known, _arcs(parents))
-        self.joined = (*joined, *_ordered(outside))
+        self.joined = (*joined, *ordered(outside(widened(known, joined), arcs_of(parents))))
         every = np.arange(problem.n)
-        self._lay_out(known.with_pairs(*_columns(self.joined)) if self.joined else known)
+        self._lay_out(widened(known, self.joined))
         self._rows.fill(every, self.parents, self.gains, remember)
         self._settle(every)
 
@@ -70,8 +66,7 @@ class CandidateMoves:
     @property
     def per_step(self) -> int:
         """The moves of one step."""
-        n = self.problem.n
-        return 1 if n <= MOST_SINGLE else n // 200
+        return moves_per_step(self.problem.n)
 
     # ---- setting up
 
@@ -89,7 +84,7 @@ class CandidateMoves:
         self.gains = EntryGains(np.zeros(m, bool), np.full(m, -np.inf), np.zeros(n))
         self._rows = EntryRows(self.problem.scorer, self.entries)
         self._keys: Ints = owners.astype(np.int64) * n + ends
-        above, below = _arcs(self.parents)
+        above, below = arcs_of(self.parents)
         self.gains.joined[np.searchsorted(self._keys, below * n + above)] = True
         arrays: list[Any] = [
             *(starts, ends, owners, mirrors, self.gains.joined, self.gains.values),
@@ -229,13 +224,13 @@ class CandidateMoves:
         """
         if not self.is_partial:
             return False
-        found = _outside(self.candidates, _coparents(self.parents))
+        found = outside(self.candidates, coparents(self.parents))
         if not len(found):
             found = self._overlooked()
         if not len(found):
             return False
-        self.joined = (*self.joined, *_ordered(found))
-        self._lay_out_wider(self.candidates.with_pairs(*_columns(self.joined)))
+        self.joined = (*self.joined, *ordered(found))
+        self._lay_out_wider(widened(self.candidates, self.joined))
         return True
 
     def _overlooked(self) -> Ints:
@@ -279,40 +274,3 @@ def _lists(starts: Ints, joined: Bools, owners: Any, mirrors: Any) -> list[Any]:
         listed[starts[own] + place] = some
         made.append((listed, counts))
     return [made[0][0], made[1][0], made[0][1], made[1][1]]
-
-
-def _arcs(parents: Sequence[Parents]) -> Ints:
-    """The parents and the children of all arcs, (2, k)."""
-    sizes = np.fromiter(map(len, parents), np.int64, len(parents))
-    children = np.repeat(np.arange(len(parents)), sizes)
-    above = np.fromiter((v for own in parents for v in own), np.int64, int(sizes.sum()))
-    return np.stack([above, children])
-
-
-def _coparents(parents: Sequence[Parents]) -> Ints:
-    """All pairs of parents of one child, (2, k)."""
-    pairs = [(a, b) for own in parents for i, a in enumerate(own) for b in own[:i]]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-
-
-def _outside(candidates: Neighbourhood, pairs: Ints) -> Ints:
-    """The pairs, (2, k), that are no candidates of each other, each once: (k, 2)."""
-    n = candidates.n
-    owners = np.repeat(np.arange(n), np.diff(candidates.starts))
-    keys = owners * n + candidates.ends
-    wanted = np.unique(pairs.min(axis=0) * n + pairs.max(axis=0)) if pairs.shape[1] else NONE
-    new = wanted[~np.isin(wanted, keys)] if len(wanted) else wanted
-    return np.stack([new // n, new % n], axis=1)
-
-
-def _ordered(pairs: Ints) -> Pairs:
-    """Pairs, (k, 2), as a value: the lower variable first, each pair once."""
-    if not len(pairs):
-        return ()
-    low_high = np.unique(np.sort(pairs, axis=1), axis=0)
-    return tuple([(a, b) for a, b in low_high.tolist()])
-
-
-def _columns(pairs: Pairs) -> tuple[Ints, Ints]:
-    listed = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return listed[:, 0], listed[:, 1]

@@ -78,6 +78,10 @@ class Trees:
         with self.scorer.suspended():
             self._slots["score"][: self.n] = self.scorer.many(roots)
 
+    def replant(self, children: Ints) -> None:
+        """Begin some trees anew, as other parents are open to these children."""
+        self._slots["target"][children] = -1
+
     def is_full(self) -> bool:
         return self._slots.used * SLOT_BYTES + self._nodes.used * NODE_BYTES > TREE_BYTES
 
@@ -92,31 +96,31 @@ class Trees:
 
     def network(self, order: Sequence[int]) -> tuple[ParentSets, Floats]:
         """The parents of every variable among its predecessors, and their scores."""
-        places, nodes = np.array(order, dtype=np.int64), np.empty(self.n, dtype=np.int64)
-        missing = np.empty(self.n, dtype=np.int64)
+        places, nodes, missing = (np.empty(self.n, dtype=np.int64) for _ in range(3))
+        places[list(order)] = np.arange(self.n)
         while True:
-            listed, families = self._kernels.walk_order(self._for_kernel(), places, nodes, missing)
+            listed, families = self._kernels.walk_order(self.for_kernel(), places, nodes, missing)
             if not listed:
                 break
-            self._supply(missing[:listed])
+            self.supply(missing[:listed])
         self.scorer.meter(families)
         return tuple(self._shrunk[node] for node in nodes.tolist()), self._nodes["score"][nodes]
 
-    def places(self, order: Ints, move: Ints, local: Floats) -> tuple[Floats, Ints]:
-        """The score of the order with a variable at each place, and the nodes, as from `try_places`."""
-        totals, nodes = np.empty(self.n), np.full((2, self.n), -1, dtype=np.int64)
+    def places(self, order: Ints, move: Ints, local: Floats, score: float) -> tuple[int, Floats, Ints]:
+        """The place where a variable gains most, -1 for none; gains and nodes as from `try_places`."""
+        gains, nodes = np.empty(self.n), np.full((2, self.n), -1, dtype=np.int64)
         missing = np.empty(2 * self.n, dtype=np.int64)
         while True:
-            listed, families = self._kernels.try_places(
-                self._for_kernel(), order, move, local, nodes, totals, missing
+            listed, families, best = self._kernels.try_places(
+                self.for_kernel(), order, move, local, score, MIN_GAIN, nodes, gains, missing
             )
             if not listed:
                 break
-            self._supply(missing[:listed])
+            self.supply(missing[:listed])
         self.scorer.meter(families)
-        return totals, nodes
+        return best, gains, nodes
 
-    def _for_kernel(self) -> tuple[NDArray[Any], ...]:
+    def for_kernel(self) -> tuple[NDArray[Any], ...]:
         slots, nodes = self._slots, self._nodes
         return (
             slots["target"], slots["variable"], nodes["first"], nodes["count"],
@@ -125,7 +129,7 @@ class Trees:
 
     # ---- missing nodes
 
-    def _supply(self, missing: Ints) -> None:
+    def supply(self, missing: Ints) -> None:
         """Grow and shrink the nodes that the kernels found missing."""
         with self.scorer.suspended():
             wanted = missing.tolist()
@@ -137,21 +141,15 @@ class Trees:
     def _grow(self, slots: list[int]) -> None:
         """Make the nodes that slots lead to, each with its branches ranked."""
         families = [self._family(slot) for slot in slots]
-        values, candidates = self._extended(families)
         own = self._slots["score"][slots]
-        better = values > own[:, None] + MIN_GAIN
-        counts = better.sum(axis=1)
-        # A stable sort: of equal branches the lower variable comes first.
-        ranked = np.argsort(np.where(better, -values, np.inf), axis=1, kind="stable")
-        chosen = np.arange(self.n) < counts[:, None]
+        counts, variables, scores, candidates = self._ranked(families, own)
         begin = self._nodes.take(len(slots))
         end, starts = self._nodes.used, np.cumsum(counts) - counts
-        first = self._slots.take(int(counts.sum()))
+        first = self._slots.take(len(variables))
         branches = slice(first, self._slots.used)
-        rows = np.repeat(np.arange(len(slots)), counts)
-        self._slots["variable"][branches] = ranked[chosen]
-        self._slots["score"][branches] = values[rows, ranked[chosen]]
-        self._slots["owner"][branches] = begin + rows
+        self._slots["variable"][branches] = variables
+        self._slots["score"][branches] = scores
+        self._slots["owner"][branches] = begin + np.repeat(np.arange(len(slots)), counts)
         before = self._slots["owner"][slots]
         nodes = self._nodes
         nodes["growing"][begin:end] = candidates + np.where(before >= 0, nodes["growing"][before], 1)
@@ -169,6 +167,20 @@ class Trees:
         node = int(self._slots["owner"][slot])
         parents = (*self._grown[node], int(self._slots["variable"][slot]))
         return int(self._nodes["child"][node]), tuple(sorted(parents))
+
+    def _ranked(self, families: Sequence[Family], own: Floats) -> tuple[Ints, Ints, Floats, Ints]:
+        """The parents that raise the score of families, which is `own`, by falling score, and those scores.
+
+        One family after the other: the first array says how many each has; the last, how many were asked for.
+        """
+        values, candidates = self._extended(families)
+        better = values > own[:, None] + MIN_GAIN
+        counts = better.sum(axis=1)
+        # A stable sort: of equal branches the lower variable comes first.
+        ranked = np.argsort(np.where(better, -values, np.inf), axis=1, kind="stable")
+        chosen = np.arange(self.n) < counts[:, None]
+        rows = np.repeat(np.arange(len(families)), counts)
+        return counts, ranked[chosen], values[rows, ranked[chosen]], candidates
 
     def _extended(self, families: Sequence[Family]) -> tuple[Floats, Ints]:
         """The score of each family with each further allowed parent, else -inf; and the number of those."""
