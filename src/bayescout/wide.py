@@ -229,7 +229,6 @@ def require_dense_room(table: Table) -> None:
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
-            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: hill-climb and tabu search on "
-            f"screened pairs, and so do {setting('search', 'auto')} and ges on continuous columns without "
-            f"missing cells, with bic; else leave out columns"
+            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: {setting('search', 'auto')}, "
+            f"ges, hill-climb and tabu search on screened pairs; else leave out columns"
         )

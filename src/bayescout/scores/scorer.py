@@ -152,6 +152,22 @@ class Scorer:
         """As `extensions`, but without remembering a row as long as there are variables."""
         return self.extensions(child, parents, candidates)
 
+    def gaining(
+        self, families: Sequence[Family], open_to: Callable[[int], Bools], least: Floats
+    ) -> Iterator[tuple[int, Ints]]:
+        """The further parents with which families score more than `least`, for each child that has some.
+
+        open_to  which variables are asked about, for a child: (n,) bool
+        least    (n,) by child
+        """
+        for child, parents in families:
+            self.hooks.between()
+            others = np.flatnonzero(open_to(child))
+            if len(others):
+                more = others[self.extensions_once(child, parents, others) > least[child]]
+                if len(more):
+                    yield child, more
+
     def fleeting(self, families: Sequence[Family]) -> Floats:
         """As `many`, but without remembering the scores if computing them again costs less."""
         return self.many(families)
