@@ -246,7 +246,8 @@ class Task:
         if self.completion is not None:
             result = replace(result, completed=self.completion.table)
         if self.problem.screening is not None:
-            joined = getattr(getattr(outcome.answer, "inner", None) or outcome.answer, "joined", ())
+            answer = outcome.answer
+            joined = getattr(answer, "all_joined", None) or getattr(answer, "joined", ())
             result = replace(result, screened=self.problem.screening.told(len(joined)))
         return result if self.listed is None else replace(result, table=None, scores=None, data=None)
 

@@ -229,6 +229,6 @@ def require_dense_room(table: Table) -> None:
     if needed > free:
         raise TooLargeError(
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
-            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: auto, ges, boss, hill-climb and "
-            f"tabu search on screened pairs; else leave out columns"
+            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: {setting('search', 'auto')}, "
+            f"ges, boss, hill-climb and tabu search on screened pairs; else leave out columns"
         )

@@ -20,9 +20,11 @@ from bayescout.data import memory
 from bayescout.errors import BayescoutWarning, DataError, KnowledgeError, SettingError, TooLargeError
 from bayescout.report.reproduce import recipe
 from bayescout.scores import Bic, bind, family_prior
+from bayescout.scores.scorer import Scorer
 from bayescout.scores.wide_scorer import WideScorer
 from bayescout.search import Knowledge, Problem
 from bayescout.search.classes import ges as ges_module
+from bayescout.search.classes import sparse as sparse_module
 from bayescout.search.classes.ges import Ges
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
@@ -32,7 +34,7 @@ from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.screening import ColumnPairs, Screening, screened
 from bayescout.statistics.sieve import CpuSieve
 from tests.reference.kernels import uncompiled
-from tests.scores.drawn_data import continuous_table
+from tests.scores.drawn_data import continuous_table, table_of
 from tests.search.drawn_problems import entangled, gaussian, mixed, problems
 from tests.search.test_candidate_moves import every_pair, narrowed
 
@@ -191,6 +193,78 @@ def test_a_sieve_may_round_as_it_likes():
     two = screened(ColumnPairs(statistics, 2.0, Rounding()), 2.0, "a test")
     assert (one.starts == two.starts).all()
     assert (one.ends == two.ends).all()
+
+
+def switched(rows=400, seed=0):
+    """A column that repeats one of two others, as a third says, which alone tells nothing of it."""
+    rng = np.random.default_rng(seed)
+    one, two, switch = rng.integers(0, 2, (3, rows))
+    return table_of([one, two, switch, np.where(switch, one, two)], [2] * 4)
+
+
+@pytest.mark.parametrize("search", ["ges", "auto", "hill-climb", "tabu"])
+def test_what_matters_given_others_alone_is_found(search, monkeypatch):
+    table = switched()
+    switch = table.names[2]
+    for score in ("bic", "bdeu"):
+        result = bs.learn(table, search, score, screen="arc")
+        assert any(switch in arc for arc in result.arcs)
+        assert result.screened.kept == 2
+        assert 1 <= result.screened.joined <= 4
+        assert result.score > bs.score(bs.learn(table, "ges", score, screen="none").dag, table, score) - 5
+    monkeypatch.setattr(sparse_module, "MOST_LOOKED_AT", 3)
+    assert not any(switch in arc for arc in bs.learn(table, "ges", screen="arc").arcs)
+
+
+@settings(max_examples=12)
+@given(problem=problems(), data=st.data())
+def test_ges_overlooks_no_arc_that_would_gain(problem, data):
+    if problem.scorer.equivalent is False:
+        return
+    pairs = [pair for pair in every_pair(problem.n) if data.draw(st.booleans())]
+    partial = narrowed(problem, pairs)
+    run = drive(Ges(), partial, generator(0), Limits())
+    graph = run.best[1]
+    assert problem.rules.broken_by(graph) is None
+    locals_ = problem.scorer.many(list(enumerate(graph)))
+    arcs = [(child, parent) for child, own in enumerate(graph) for parent in own]
+    seen = {frozenset(pair) for pair in (*pairs, *run.answer.joined, *arcs)}
+    for child, own in enumerate(graph):
+        for other in set(range(problem.n)) - {child, *own}:
+            allowed = problem.rules.allowed[other, child] and len(own) < problem.rules.max_parents[child]
+            if allowed and frozenset((other, child)) not in seen:
+                assert problem.scorer.local(child, tuple(sorted((*own, other)))) <= locals_[child] + 1e-6
+
+
+@pytest.mark.parametrize("rows", [4, 12, 200])
+def test_estimates_leave_out_no_parent_that_gains(rows):
+    """The gains that products of matrices estimate, against those of every family by itself."""
+    rng = np.random.default_rng(rows)
+    columns = sem(14, rows, 5, rows)[0]
+    hard = [
+        columns[0],
+        -2 * columns[1] + 1,
+        columns[0] + columns[1],
+        columns[2] + 1e-5 * rng.normal(size=rows),
+    ]
+    table = continuous_table(np.vstack([columns, *hard]))
+    p = table.n_columns
+    for prior in (None, family_prior("sparse", table.names)):
+        scorer = WideScorer(Bic(), ColumnCovariance(table), 1, prior=prior)
+        families = [
+            (child, tuple(sorted(set(rng.choice(p, rng.integers(0, 4)).tolist()) - {child})))
+            for child in range(p)
+        ]
+        least = scorer.many(families) + rng.choice([1e-6, 0.5, -2.0], p)
+        masks = {
+            child: ~np.isin(np.arange(p), [child, *own]) & (rng.random(p) < 0.9) for child, own in families
+        }
+        both = [
+            [(child, more.tolist()) for child, more in way(scorer, families, masks.__getitem__, least)]
+            for way in (WideScorer.gaining, Scorer.gaining)
+        ]
+        assert both[0] == both[1]
+        assert both[0]
 
 
 def test_the_result_says_what_was_screened_out(tmp_path):

@@ -166,6 +166,22 @@ class Scorer:
         found = self.together([], rows)[1] if self.far else [self.extensions_once(*row) for row in rows]
         return np.concatenate([np.empty(0), *found])
 
+    def gaining(
+        self, families: Sequence[Family], open_to: Callable[[int], Bools], least: Floats
+    ) -> Iterator[tuple[int, Ints]]:
+        """The further parents with which families score more than `least`, for each child that has some.
+
+        open_to  which variables are asked about, for a child: (n,) bool
+        least    (n,) by child
+        """
+        for child, parents in families:
+            self.hooks.between()
+            others = np.flatnonzero(open_to(child))
+            if len(others):
+                more = others[self.extensions_once(child, parents, others) > least[child]]
+                if len(more):
+                    yield child, more
+
     def fleeting(self, families: Sequence[Family]) -> Floats:
         """As `many`, but without remembering the scores if computing them again costs less."""
         return self.many(families)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from bayescout.arrays import Family, Floats, Ints
+from bayescout.arrays import Bools, Family, Floats, Ints
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
@@ -16,12 +16,19 @@ from bayescout.scores.likelihood import LogLikelihood, Penalised
 from bayescout.scores.table_scorer import TableScorer
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.covariance import RESIDUAL_FLOOR, on_grid
+from bayescout.statistics.partial import explained
 
 SIZES = 1 << 16
 """The most parents that a prior is asked about."""
 
 FAMILIES = 5000
 """Families extended between two looks at the clock."""
+
+MARGIN = 1e-3
+"""Nats by which an estimate of a gain may be off."""
+
+MOST_SHARE = 1 - 1e-12
+"""The most variance that is said to be explained."""
 
 
 class WideScorer(TableScorer):
@@ -58,16 +65,41 @@ class WideScorer(TableScorer):
             found += np.repeat(self.prior.by_size[np.minimum(sizes, self.n_variables - 1)], np.diff(bounds))
         return found
 
+    def gaining(
+        self, families: Sequence[Family], open_to: Callable[[int], Bools], least: Floats
+    ) -> Iterator[tuple[int, Ints]]:
+        shares = explained(self._columns, families)
+        for (child, parents), base, share in zip(families, self.fleeting(families), shares, strict=True):
+            self.hooks.between()
+            others = np.flatnonzero(open_to(child))
+            if base > -np.inf:  # else no estimate tells whether a wider family can be scored
+                others = others[self._wider(base, len(parents), share[others]) > least[child] - MARGIN]
+            if len(others):
+                more = others[self.extensions_once(child, parents, others) > least[child]]
+                if len(more):
+                    yield child, more
+
+    def _wider(self, base: float, parents: int, shares: Floats) -> Floats:
+        """About the score of a family with one more parent, which explains this share of the residual."""
+        gains: Floats = -self._columns.total / 2 * np.log1p(-np.minimum(shares, MOST_SHARE))
+        if self.prior is not None:
+            sizes = self.prior.by_size
+            base += sizes[min(parents + 1, len(sizes) - 1)] - sizes[parents]
+        return base + gains - self._charge()
+
+    def _charge(self) -> float:
+        found = charge_of(self.formula, self._columns.total, self.n_variables)
+        if found is None:
+            raise SettingError(f"a search on candidates needs bic, ebic, aic or loglik, not {self.name}")
+        return found
+
     def wide_arrays(self) -> tuple[Any, Any]:
         from bayescout.kernels.appraising import Terms
 
         columns, prior = self._columns, self.prior
-        charge = charge_of(self.formula, columns.total, columns.n_variables)
-        if charge is None:
-            raise SettingError(f"a search on candidates needs bic, ebic, aic or loglik, not {self.name}")
         sizes = np.zeros(min(self.n_variables + 1, SIZES)) if prior is None else prior.by_size[:SIZES]
         sizes = np.append(sizes, sizes[-1:]).astype(np.float64)
-        terms = Terms(columns.total / 2, charge, RESIDUAL_FLOOR, columns.rows, sizes)
+        terms = Terms(columns.total / 2, self._charge(), RESIDUAL_FLOOR, columns.rows, sizes)
         return columns.arrays, terms
 
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from bayescout.checks import settle_flag
 from bayescout.search.classes.ges import Ges
-from bayescout.search.frame.problem import Generator, ParentSets, Problem, State
+from bayescout.search.classes.sparse import MOST_LOOKED_AT
+from bayescout.search.frame.problem import Generator, Pairs, ParentSets, Problem, State
 from bayescout.search.graphs.hill_climb import HillClimb
 from bayescout.search.graphs.tabu import Tabu
 from bayescout.search.optimal.search import Optimal
@@ -49,12 +50,19 @@ class AutoState(State):
     part      which part is in hand; `found_by` which one found the best graph
     inner     its state; None before it begins
     bound     an upper bound on the score of any graph, as far as is known
+    joined    the pairs that parts before this one made candidates, where pairs are screened
     """
 
     part: int = 0
     found_by: int = 0
     inner: State | None = field(default=None, repr=False)
     bound: float = math.inf
+    joined: Pairs = ()
+
+    @property
+    def all_joined(self) -> Pairs:
+        """The pairs that any part made candidates."""
+        return tuple(sorted({*self.joined, *getattr(self.inner, "joined", ())}))
 
     def visited(self) -> Sequence[tuple[float, ParentSets]]:
         here = ((self.score, self.parents),)
@@ -86,8 +94,8 @@ class Auto:
     with a proof. Elsewhere tabu search with restarts and, up to 100 variables, moving variables in an order
     (`boss`) and a memetic search over orders, with parent sets around all good networks met. How much each
     part does depends on the numbers of variables and rows alone, never on the clock. A step is a step of
-    the part in hand. With `thorough` off it ends after the tabu search. On screened pairs of a wide table
-    it is greedy equivalence search alone.
+    the part in hand. With `thorough` off it ends after the tabu search. Between screened pairs it is greedy
+    equivalence search and then, in tables that are not very wide, tabu search.
     """
 
     thorough: bool = True
@@ -109,6 +117,7 @@ class Auto:
             search = _search(PARTS[state.part], problem.n)
             return _taken(state, search.advance(problem, state.inner, rng))
         part = _next_part(problem, state, self.thorough)
+        state = replace(state, joined=state.all_joined)
         if part == len(PARTS):
             return replace(state, done=True, inner=None)
         first = problem.first_graph(rng) if part == GES else state.parents
@@ -125,7 +134,7 @@ def _search(name: str, n: int) -> Any:
 def _next_part(problem: Problem, state: AutoState, thorough: bool) -> int:
     """The next part that is worth its time on the problem; the number of parts if there is none."""
     if problem.screening is not None:
-        return len(PARTS)
+        return TABU if state.part < TABU and problem.n <= MOST_LOOKED_AT else len(PARTS)
     equivalent, ordered = problem.scorer.equivalent is True, problem.n <= ORDER_VARIABLES
     exact = thorough and problem.n <= PROVEN_VARIABLES and can_list_all(problem)
     more = thorough and not exact  # where it is quick, exact search leaves nothing to the others

@@ -143,13 +143,19 @@ class ColumnCovariance:
 
 
 class UnitColumns:
-    """Columns scaled to length 1, in float32: some of them, when asked for."""
+    """Columns scaled to length 1: some of them, when asked for."""
 
     def __init__(self, values: NDArray[Any], shifts: Floats, roots: Floats) -> None:
         self.values, self.shifts, self.roots, self.shape = values, shifts, roots, values.shape
 
     def __call__(self, begin: int, end: int) -> NDArray[np.float32]:
-        found = np.empty((end - begin, self.shape[1]), dtype=np.float32)
+        return self._scaled(np.empty((end - begin, self.shape[1]), dtype=np.float32), begin, end)
+
+    def doubles(self, begin: int, end: int) -> Floats:
+        """The same in float64."""
+        return self._scaled(np.empty((end - begin, self.shape[1])), begin, end)
+
+    def _scaled(self, found: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
         step = max(1, BLOCK_CELLS // max(1, self.shape[1]))
         for first in range(begin, end, step):
             some = slice(first, min(end, first + step))

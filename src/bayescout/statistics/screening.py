@@ -63,6 +63,13 @@ class Neighbourhood:
             *_lists(self.n, np.concatenate((owners, lefts)), np.concatenate((self.ends, rights))), self.alike
         )
 
+    def lacks(self, pairs: Ints) -> Ints:
+        """Those of some pairs, (k, 2), that are not kept: each once, the lower variable first."""
+        owners = np.repeat(np.arange(self.n), np.diff(self.starts))
+        keys = np.unique(pairs.min(axis=1) * self.n + pairs.max(axis=1)) if len(pairs) else pairs[:, 0]
+        new = keys[~np.isin(keys, owners * self.n + self.ends)]
+        return np.stack([new // self.n, new % self.n], axis=1)
+
 
 @dataclass(frozen=True)
 class Screened:

@@ -29,13 +29,15 @@ class GesState(State):
     """An equivalence class: `parents` is a member that keeps the knowledge; `undirected` counts its edges.
 
     `phase` counts from 0: insert, delete, turn; `changed` is True if this round has changed anything.
-    `joined` are pairs that became candidates of each other during a search of a wide table.
+    On candidates `joined` are pairs that became candidates of each other during the search, and `looked_at`
+    is the graph for which pairs that were screened out were last looked at.
     """
 
     undirected: int = 0
     phase: int = 0
     changed: bool = False
     joined: Pairs = ()
+    looked_at: ParentSets = ()
 
     def facts(self) -> dict[str, float]:
         return {"phase": self.phase, "undirected": self.undirected}
@@ -92,8 +94,14 @@ class Ges:
             walk.enter(phase)
 
     def _advance_sparsely(self, problem: Problem, state: GesState) -> GesState:
-        """As `advance`, on candidates: many operators in a step, and more candidates in every round."""
-        walk = problem.scratch(state, lambda: SparseWalk(problem, state.parents, state.phase, state.joined))
+        """As `advance`, on candidates: many operators in a step, and more candidates in every round.
+
+        A round that changes nothing is the last only if no pair that was screened out would gain by now.
+        """
+        walk = problem.scratch(
+            state,
+            lambda: SparseWalk(problem, state.parents, state.phase, state.joined, state.looked_at),
+        )
         phase, changed, most = state.phase, state.changed, max(LEAST_STEPS, problem.n // 8)
         while True:
             taken = walk.take(most)
@@ -103,8 +111,8 @@ class Ges:
                 return _sparse_state(walk, state, phase, True, taken)
             phase += 1
             if phase == (3 if self.turning else 2):
-                if not (self.repeat and changed):
-                    return replace(state, done=True)
+                if not (self.repeat and (changed or walk.look_again())):
+                    return replace(state, done=True, joined=walk.joined, looked_at=walk.looked_at)
                 phase, changed = 0, False
                 walk.widen()
             walk.enter(phase)
@@ -198,6 +206,7 @@ def _sparse_state(walk: SparseWalk, before: GesState, phase: int, changed: bool,
         phase=phase,
         changed=changed,
         joined=walk.joined,
+        looked_at=walk.looked_at,
     )
     return walk.problem.keep(state, walk)
 

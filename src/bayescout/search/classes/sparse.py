@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Bools, Family, Floats, Ints
+from bayescout.search.frame.overlooked import overlooked
 from bayescout.search.frame.problem import MIN_GAIN, Edges, Pairs, ParentSets, Problem
 from bayescout.search.frame.wide_rules import entering, is_free
 from bayescout.statistics.screening import Neighbourhood
@@ -23,6 +24,9 @@ OPERATORS, WATCHES, LISTED, CHUNKS = 1 << 16, 1 << 16, 1 << 16, 1 << 12
 
 LOG, LAST = 1 << 16, 1 << 12
 """Sizes of two that do not."""
+
+MOST_LOOKED_AT = 2000
+"""With more variables pairs that were screened out are not looked at again."""
 
 PIECE = 2000
 """Operators taken between two looks at the clock."""
@@ -75,17 +79,24 @@ class SparseWalk:
     """A class in sparse form, a member of it with its local scores, and the phase that it is in.
 
     The candidates grow: two parents of one child, which matter to each other only once both arcs are in,
-    become candidates of each other in `widen`.
+    become candidates of each other in `widen`, and pairs that gain by now in `look_again`.
     """
 
-    def __init__(self, problem: Problem, graph: ParentSets, phase: int, joined: Pairs = ()) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        graph: ParentSets,
+        phase: int,
+        joined: Pairs = (),
+        looked_at: ParentSets = (),
+    ) -> None:
         assert problem.screening is not None
         self.problem = problem
         self.columns, self.terms = problem.scorer.wide_arrays()
         self.parents = graph
         self.flat = _flat(graph)
         self.locals = self._local_scores(range(problem.n))
-        self.joined = joined
+        self.joined, self.looked_at = joined, looked_at
         pairs = np.array(joined, dtype=np.int64).reshape(-1, 2)
         known = problem.screening.neighbourhood(problem.check)
         self._lay_out(known.with_pairs(pairs[:, 0], pairs[:, 1]) if joined else known)
@@ -266,11 +277,27 @@ class SparseWalk:
 
     def widen(self) -> None:
         """Make parents of one child candidates of each other; the candidates now include all arcs."""
-        pairs = _coparents(self.flat)
-        wider = self.candidates.with_pairs(pairs[:, 0], pairs[:, 1])
-        if wider.n_pairs > self.candidates.n_pairs:
-            self.joined = (*self.joined, *map(tuple, pairs.tolist()))
-            self._lay_out(wider)
+        self._join(_coparents(self.flat))
+
+    def look_again(self) -> bool:
+        """Make candidates of pairs that were screened out, but whose arc would gain now; False if none are.
+
+        In very wide tables that takes longer than the search, and none are looked for.
+        """
+        n = self.problem.n
+        if n > MOST_LOOKED_AT or self.candidates.n_pairs == n * (n - 1) // 2:
+            return False
+        before, self.looked_at = self.looked_at, self.parents
+        return self._join(overlooked(self.problem, self.parents, before, self.locals, self.candidates))
+
+    def _join(self, pairs: Ints) -> bool:
+        """Make pairs, (k, 2), candidates of each other; return False if all are already."""
+        new = self.candidates.lacks(pairs)
+        if not len(new):
+            return False
+        self.joined = (*self.joined, *map(tuple, new.tolist()))
+        self._lay_out(self.candidates.with_pairs(new[:, 0], new[:, 1]))
+        return True
 
 
 def class_pairs(parents: ParentSets) -> Edges:

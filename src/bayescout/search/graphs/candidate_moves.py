@@ -14,6 +14,7 @@ from bayescout.arrays import Bools, Ints, Parents
 from bayescout.kernels.moves import ADD, REMOVE, REVERSE
 from bayescout.scores.entry_gains import Entries, EntryGains, EntryRows
 from bayescout.search.frame.candidates import arcs_of, coparents, moves_per_step, ordered, outside, widened
+from bayescout.search.frame.overlooked import overlooked
 from bayescout.search.frame.problem import MIN_GAIN, Generator, Pairs, ParentSets, Problem
 from bayescout.search.graphs.moves import Move
 from bayescout.statistics.screening import Neighbourhood
@@ -234,28 +235,10 @@ class CandidateMoves:
         return True
 
     def _overlooked(self) -> Ints:
-        """The pairs that are no candidates and of which an arc would gain, (k, 2).
-
-        Only children whose parents have changed since the last time are looked at.
-        """
-        problem, rules = self.problem, self.problem.rules
+        """The pairs that are no candidates and of which an arc would gain, (k, 2)."""
         graph, before = self.graph, self.looked_at
         self.looked_at = graph
-        found = [np.empty((0, 2), dtype=np.int64)]
-        every = np.arange(problem.n)
-        for child, own in enumerate(graph):
-            if len(own) >= rules.max_parents[child] or (before and before[child] == own):
-                continue
-            left = np.ones(problem.n, dtype=bool)
-            left[self.entries.ends[self.entries.of(child)]] = False
-            left[child] = False
-            others = every[left]
-            others = others[np.asarray(rules.allowed[others, child], bool)]
-            if len(others):
-                scores = problem.scorer.extensions_once(child, own, others)
-                gaining = others[scores > self.gains.locals[child] + MIN_GAIN]
-                found.append(np.stack([gaining, np.full(len(gaining), child)], axis=1))
-        return np.concatenate(found)
+        return overlooked(self.problem, graph, before, self.gains.locals, self.candidates)
 
 
 def _watches(size: int) -> list[Any]:
