@@ -446,6 +446,35 @@ def test_no_files_and_other_files_are_refused(tmp_path):
         as_table(pl.LazyFrame({"a": pl.Series([], dtype=pl.String)}))
 
 
+@pytest.mark.slow
+def test_what_tools_put_beside_the_rows_is_not_read(tmp_path):
+    frame = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    for name in ("1.parquet", "._1.parquet", ".checkpoints/1.parquet", "_old/2.parquet"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        frame.write_parquet(tmp_path / name)
+    with pytest.warns(bs.BayescoutWarning, match="3 of its files are left out"):
+        assert as_table(tmp_path).n_rows == 2
+    assert as_table([tmp_path / "1.parquet", tmp_path / "_old" / "2.parquet"]).n_rows == 4
+    (tmp_path / "_delta_log").mkdir()
+    for given in (tmp_path, f"{tmp_path}/*.parquet"):
+        with pytest.raises(FormatError, match=r"Delta table.*polars\.scan_delta"):
+            as_table(given)
+    assert as_table([tmp_path / "1.parquet"]).n_rows == 2
+
+
+@pytest.mark.slow
+def test_columns_in_the_names_of_folders_are_told_of(tmp_path):
+    frame = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    for year in (2020, 2021):
+        (tmp_path / "run=1" / f"year={year}").mkdir(parents=True)
+        frame.write_parquet(tmp_path / "run=1" / f"year={year}" / "1.parquet")
+    for given in (tmp_path, f"{tmp_path}/**/*.parquet"):
+        with pytest.warns(bs.BayescoutWarning, match="folders are named by 'year'"):
+            assert as_table(given).names == ("a", "b")
+    found = as_table(pl.scan_parquet(tmp_path, hive_partitioning=True), columns=["a", "year"])
+    assert found.names == ("a", "year")
+
+
 def test_what_needs_all_rows_in_memory_says_so(tmp_path, monkeypatch):
     disk = stored_copy(discrete(500, (2, 3, 4)))
     assert disk.take(np.arange(3)).n_rows == 3  # small enough to be loaded
