@@ -503,6 +503,20 @@ def test_sizes_are_read_and_written():
     ]
 
 
+def test_pages_of_files_count_as_free_in_a_container(tmp_path, monkeypatch):
+    monkeypatch.setattr(budget, "GROUP", tmp_path)
+    assert budget.group_room() is None
+    for name, said in (
+        ("max", "1000\n"),
+        ("current", "900\n"),
+        ("stat", "anon 300\nfile 600\ninactive_file 450\nactive_file 50\n"),
+    ):
+        (tmp_path / f"memory.{name}").write_text(said)
+    assert budget.group_room() == budget.available() == 600
+    (tmp_path / "memory.max").write_text("max\n")
+    assert budget.group_room() is None
+
+
 # ---- the folder
 
 
