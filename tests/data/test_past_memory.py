@@ -10,6 +10,7 @@ import os
 import shutil
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import numpy as np
@@ -30,13 +31,15 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, FormatError, MissingValueError, SettingError, TooLargeError
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.stored_content import mixed, stored_signatures, unmixed
-from bayescout.statistics import leaves
+from bayescout.statistics import leaves, stored_strata, strata
 from bayescout.statistics.counts import Counts, dense_counts
 from bayescout.statistics.covariance import Covariance, scaled_scatter
 from bayescout.statistics.engines import in_memory
 from bayescout.statistics.stored import FoldedCounts, distinct_rows
 from bayescout.statistics.stored_counts import StoredCounts
-from bayescout.statistics.stored_covariance import stored_scatter
+from bayescout.statistics.stored_covariance import Shift, stored_scatter
+from bayescout.statistics.stored_strata import CentredRows, StoredStrata
+from bayescout.statistics.strata import StrataMemory
 
 LIMIT = "64 GB"
 
@@ -355,10 +358,76 @@ def test_signatures_are_the_same_whatever_the_blocks(tmp_path):
     assert (unmixed(mixed(words)) == words).all()
 
 
-def test_both_kinds_of_columns_are_refused_past_memory(tmp_path):
-    disk = as_table(written(tmp_path / "rows", mixed_frame().select("text", "floats"), ()))
-    with pytest.raises(TooLargeError, match="both kinds"):
-        bs.learn(disk, "hill-climb", "bic")
+# ---- both kinds
+
+
+def both_kinds(rows=700, seed=2):
+    """A table in which numbers depend on states, one of them rarely there, and on each other."""
+    rng = np.random.default_rng(seed)
+    cells = {"a": rng.integers(0, 3, rows), "b": rng.integers(0, 9, rows)}
+    cells["c"] = (cells["a"] + (rng.random(rows) < 0.1)) % 3
+    cells["x"] = rng.normal(size=rows) + cells["a"]
+    cells["y"] = cells["x"] * (cells["b"] > 2) + rng.normal(size=rows) + 1e9
+    cells["z"] = (rng.normal(size=rows) + cells["x"]) * 1e-300
+    return as_table(
+        {name: own.tolist() for name, own in cells.items()}, kinds=dict.fromkeys("xyz", "continuous")
+    )
+
+
+@pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")  # a unit far from that of the prior
+@pytest.mark.parametrize("rows", [64, 1 << 20])
+@pytest.mark.parametrize(
+    ("search", "score"),
+    [("hill-climb", "bic"), ("hill-climb", "cg-bde"), ("ges", "dg-bic"), ("pc", "bic")],
+)
+def test_columns_of_both_kinds_are_learned_as_in_memory(tmp_path, monkeypatch, search, score, rows):
+    monkeypatch.setattr(stored_strata, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(leaves, "LEAF_ROWS", 256)
+    table = both_kinds()
+    disk = stored_copy(table)
+    assert disk.fingerprint == table.fingerprint
+    one, two = bs.learn(disk, search, score), bs.learn(table, search, score)
+    assert (one.dag, one.score, one.cpdag) == (two.dag, two.score, two.cpdag)
+    assert one.dag.n_arcs > 3
+    assert one.counters.evaluations == two.counters.evaluations
+
+
+@given(
+    seed=st.integers(0, 999),
+    cards=st.lists(st.integers(1, 9), min_size=2, max_size=4),
+    rows=st.integers(1, 300),
+    least=st.sampled_from([2, 256]),
+)
+def test_configurations_are_numbered_as_in_memory(seed, cards, rows, least):
+    table = discrete(rows, cards, seed)
+    cells = np.random.default_rng(seed).normal(size=(rows, 2))
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        patch.setenv("BAYESCOUT_CACHE", folder)
+        patch.setattr(scan, "CELL", 1 << 50)
+        patch.setattr(stored_strata, "BLOCK_ROWS", 64)
+        for module in (strata, stored_strata):
+            patch.setattr(module, "most_numbers", lambda n: least)
+        disk = stored_copy(table)
+        numbers = as_table({"u": cells[:, 0], "v": cells[:, 1]}, kinds="continuous")
+        shift = Shift(np.zeros(2, dtype=np.int64))
+        held = CentredRows(stored_copy(numbers), shift, lambda own, where: own)
+        there = StoredStrata(disk, Counts(table), held, lambda found: found)
+        here = StrataMemory(table, Counts(table), np.ascontiguousarray(cells), lambda found: found)
+        order = tuple(np.random.default_rng(seed).permutation(len(cards)).tolist())
+        assert there.totals(order).tolist() == here.totals(order).tolist()
+        for columns in (None, np.array([1])):
+            for one, two in zip(
+                there._computed(order, columns)[1:], here._computed(order, columns)[1:], strict=True
+            ):
+                assert one.tobytes() == two.tobytes()
+
+
+def test_matrices_that_would_take_too_much_are_refused(tmp_path, monkeypatch):
+    statistics = in_memory(stored_copy(both_kinds()), "mixed")
+    monkeypatch.setattr(statistics.strata, "most", 8 * 9 * 26)
+    assert len(statistics.strata.of((0, 2)).totals) == 9
+    with pytest.raises(TooLargeError, match="27 configurations of 2 discrete parents"):
+        statistics.strata.of((0, 1))
 
 
 # ---- refusals
@@ -446,6 +515,35 @@ def test_no_files_and_other_files_are_refused(tmp_path):
         as_table(pl.LazyFrame({"a": pl.Series([], dtype=pl.String)}))
 
 
+@pytest.mark.slow
+def test_what_tools_put_beside_the_rows_is_not_read(tmp_path):
+    frame = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    for name in ("1.parquet", "._1.parquet", ".checkpoints/1.parquet", "_old/2.parquet"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        frame.write_parquet(tmp_path / name)
+    with pytest.warns(bs.BayescoutWarning, match="3 of its files are left out"):
+        assert as_table(tmp_path).n_rows == 2
+    assert as_table([tmp_path / "1.parquet", tmp_path / "_old" / "2.parquet"]).n_rows == 4
+    (tmp_path / "_delta_log").mkdir()
+    for source in (tmp_path, f"{tmp_path}/*.parquet"):
+        with pytest.raises(FormatError, match=r"Delta table.*polars\.scan_delta"):
+            as_table(source)
+    assert as_table([tmp_path / "1.parquet"]).n_rows == 2
+
+
+@pytest.mark.slow
+def test_columns_in_the_names_of_folders_are_told_of(tmp_path):
+    frame = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    for year in (2020, 2021):
+        (tmp_path / "run=1" / f"year={year}").mkdir(parents=True)
+        frame.write_parquet(tmp_path / "run=1" / f"year={year}" / "1.parquet")
+    for source in (tmp_path, f"{tmp_path}/**/*.parquet"):
+        with pytest.warns(bs.BayescoutWarning, match="folders are named by 'year'"):
+            assert as_table(source).names == ("a", "b")
+    found = as_table(pl.scan_parquet(tmp_path, hive_partitioning=True), columns=["a", "year"])
+    assert found.names == ("a", "year")
+
+
 def test_what_needs_all_rows_in_memory_says_so(tmp_path, monkeypatch):
     disk = stored_copy(discrete(500, (2, 3, 4)))
     assert disk.take(np.arange(3)).n_rows == 3  # small enough to be loaded
@@ -472,6 +570,20 @@ def test_sizes_are_read_and_written():
         "7.4 GB",
         "2,500 GB",
     ]
+
+
+def test_pages_of_files_count_as_free_in_a_container(tmp_path, monkeypatch):
+    monkeypatch.setattr(budget, "GROUP", tmp_path)
+    assert budget.group_room() is None
+    for name, said in (
+        ("max", "1000\n"),
+        ("current", "900\n"),
+        ("stat", "anon 300\nfile 600\ninactive_file 450\nactive_file 50\n"),
+    ):
+        (tmp_path / f"memory.{name}").write_text(said)
+    assert budget.group_room() == budget.available() == 600
+    (tmp_path / "memory.max").write_text("max\n")
+    assert budget.group_room() is None
 
 
 # ---- the folder

@@ -49,7 +49,11 @@ table = bs.as_table(sys.argv[1], memory="64 GB")
 print("scanned", len(seen), table.fingerprint, flush=True)
 if what == "learn":
     print(table.folder.path, flush=True)
-    result = bs.learn(table, "hill-climb", "bic", callback=lambda step: time.sleep(5))
+    def told(step):
+        print("step", flush=True)
+        time.sleep(2)
+
+    result = bs.learn(table, "hill-climb", "bic", callback=told)
     print("stopped:", result.stop_reason, flush=True)
 if what == "fuller":
     import resource
@@ -181,7 +185,7 @@ def test_a_run_killed_while_learning_leaves_what_the_next_removes(rows):
     selected.write_parquet(folder / "00.parquet")
     process = started(folder, "learn")
     path = Path(line_of(process, str(cache.root()))[0])
-    time.sleep(1)
+    line_of(process, "step")
     assert path.is_dir()
     process.kill()
     process.communicate(timeout=60)
@@ -197,8 +201,7 @@ def test_ctrl_c_while_learning_is_an_answer_and_leaves_nothing(rows):
         path.unlink()
     selected.write_parquet(folder / "00.parquet")
     process = started(folder, "learn")
-    line_of(process, str(cache.root()))
-    time.sleep(1)
+    line_of(process, "step")
     process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=60)
     assert process.returncode == 0, said

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.kernels import candidates, content, counting, insertions, moves, neighbours, reducing
+from bayescout.kernels.limits import MASKED_CELLS
 from bayescout.kernels.patience import patience, patient, waits
 from tests.kernels.test_scoring_kernels import problems
 from tests.reference.kernels import uncompiled, waiting_kernels
@@ -77,6 +78,10 @@ def test_twins_of_counting_write_the_same(problem, seed):
     ends = np.array([0, cards[family].prod(), cards[family].prod() + cards.prod()])
     out = np.full(ends[-1], -7)
     same(counting.count_families, codes, weights, bitmaps, layout, members, bounds, ends, out)
+    ends = np.array([0, cards[family].prod()])
+    if len(weights) == 0 and (first[family] >= 0).all() and ends[1] <= MASKED_CELLS:
+        given_bits = codes[:0], weights, bitmaps, layout, family, np.array([0, k])
+        same(counting.count_families, *given_bits, ends, np.full(ends[1], -7))
 
 
 @given(st.integers(0, 9999), st.integers(1, 3), st.sampled_from([1, 2, 40]))

@@ -20,6 +20,7 @@ from bayescout.cli import (
 )
 from bayescout.cli.options import as_option, spread
 from bayescout.cli.terminal import say
+from bayescout.errors import Interrupted
 from bayescout.wording import worded_by
 
 
@@ -30,7 +31,8 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            say(f"{error}; nothing was kept" if str(error) else "interrupted before there was a result")
+            lost = "; nothing was kept" if isinstance(error, Interrupted) else ""
+            say(f"{error}{lost}" if str(error) else "interrupted before there was a result")
             raise typer.Exit(130) from None
 
 

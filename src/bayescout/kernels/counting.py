@@ -311,7 +311,7 @@ def _grown(slots, bits):
 def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out):
     """The tables of many families, each by the cheaper dense engine.
 
-    codes    (p, n) uint8|uint16
+    codes    (p, n) uint8|uint16; (0, n) if every family is counted from bitmaps
     weights  (n,) int64|float64, or (0,) if every row counts once
     bitmaps  (states, words) uint64
     layout   (2, p) int64   states of each variable; its first bitmap, or -1 if it has none

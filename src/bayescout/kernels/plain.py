@@ -138,7 +138,11 @@ def count_families(codes, weights, bitmaps, layout, members, bounds, starts, out
     for f in range(bounds.shape[0] - 1):
         family = members[bounds[f] : bounds[f + 1]]
         table = out[starts[f] : starts[f + 1]]
-        table[:] = _counted(numbers_of(codes, cards, family), weights, table.shape[0])
+        if codes.shape[0]:
+            table[:] = _counted(numbers_of(codes, cards, family), weights, table.shape[0])
+        else:
+            none = np.empty(0, dtype=np.int64)
+            count_bits(bitmaps, layout[1], cards, family, none, np.zeros(1, dtype=np.int64), table)
 
 
 def sum_over(table, inner, states, out):

@@ -12,6 +12,51 @@ from bayescout.kernels.regression import regress_extensions, regress_families
 
 
 @kernel
+def add_sums(rows, strata, weights, sizes, totals, sums):
+    """Add rows to the sums of the columns within each stratum, in their order.
+
+    rows     (n, v) float64   one row of values per row of the table
+    strata   (n,) int64       the stratum of each row
+    weights  (n,) float64     of the rows, or empty if each counts once
+    sizes    (q,) int64       added to: the rows of each stratum
+    totals   (q,) float64     added to: the sums of their weights
+    sums     (q, v) float64   added to
+    """
+    weighted = weights.shape[0] > 0
+    for row in range(rows.shape[0]):
+        stratum = strata[row]
+        weight = weights[row] if weighted else 1.0
+        sizes[stratum] += 1
+        totals[stratum] += weight
+        own = sums[stratum]
+        for i in range(rows.shape[1]):
+            own[i] += weight * rows[row, i]
+
+
+@kernel
+def add_scatters(rows, strata, weights, means, scatters):
+    """Add rows to the centred sums of squares and products within each stratum, in their order.
+
+    means     (q, v) float64     of the columns
+    scatters  (q, v, v) float64  added to, in the lower triangle
+    """
+    v = rows.shape[1]
+    weighted = weights.shape[0] > 0
+    centred = np.empty(v)
+    for row in range(rows.shape[0]):
+        stratum = strata[row]
+        weight = weights[row] if weighted else 1.0
+        mean = means[stratum]
+        for i in range(v):
+            centred[i] = rows[row, i] - mean[i]
+        for i in range(v):
+            value = weight * centred[i]
+            products = scatters[stratum, i]
+            for j in range(i + 1):
+                products[j] += value * centred[j]
+
+
+@kernel
 def scatter_rows(rows, strata, weights, sizes, totals, means, scatters):
     """The centred sums of squares and products of the columns within each stratum.
 
@@ -23,37 +68,17 @@ def scatter_rows(rows, strata, weights, sizes, totals, means, scatters):
     means     (q, v) float64     overwritten
     scatters  (q, v, v) float64  overwritten
     """
-    n, v = rows.shape
-    weighted = weights.shape[0] > 0
-    centred = np.empty(v)
     sizes[:] = 0
     totals[:] = 0.0
     means[:] = 0.0
     scatters[:] = 0.0
-    for row in range(n):
-        stratum = strata[row]
-        weight = weights[row] if weighted else 1.0
-        sizes[stratum] += 1
-        totals[stratum] += weight
-        mean = means[stratum]
-        for i in range(v):
-            mean[i] += weight * rows[row, i]
+    add_sums(rows, strata, weights, sizes, totals, means)
     for stratum in range(sizes.shape[0]):
         if totals[stratum] > 0.0:
             means[stratum] /= totals[stratum]
-    for row in range(n):
-        stratum = strata[row]
-        weight = weights[row] if weighted else 1.0
-        mean = means[stratum]
-        for i in range(v):
-            centred[i] = rows[row, i] - mean[i]
-        for i in range(v):
-            value = weight * centred[i]
-            products = scatters[stratum, i]
-            for j in range(i + 1):
-                products[j] += value * centred[j]
+    add_scatters(rows, strata, weights, means, scatters)
     for stratum in range(sizes.shape[0]):
-        for i in range(v):
+        for i in range(rows.shape[1]):
             for j in range(i):
                 scatters[stratum, j, i] = scatters[stratum, i, j]
 

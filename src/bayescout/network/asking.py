@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bayescout.checks import require_count
 from bayescout.data import memory as address_space
+from bayescout.data.past.budget import group_room
 from bayescout.errors import SettingError
 
 METHODS = ("auto", "sample")
@@ -63,7 +64,7 @@ def _is_whole(value: object) -> bool:
 
 def free_memory() -> int:
     """The bytes that this process can still have, as far as the system says."""
-    found = [_system_memory(), _group_memory()]
+    found = [_system_memory(), group_room()]
     most = address_space.limit()
     found.append(None if most is None else max(0, most - address_space._in_use()))
     known = [size for size in found if size is not None]
@@ -77,16 +78,6 @@ def _system_memory() -> int | None:
                 return int(line.split()[1]) << 10
     with suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    return None
-
-
-def _group_memory() -> int | None:
-    """What is left under the limit of a control group, as containers have."""
-    folder = Path("/sys/fs/cgroup")
-    with suppress(OSError, ValueError):
-        most = (folder / "memory.max").read_text(encoding="ascii").strip()
-        used = (folder / "memory.current").read_text(encoding="ascii").strip()
-        return max(0, int(most) - int(used))
     return None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayescout.arrays import Bools, Floats
 from bayescout.checks import settle
+from bayescout.data.past.dask_table import DaskTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.scores.bge import Bge
@@ -116,12 +117,14 @@ class CgBde(Formula):
         if kind != "mixed":
             return (self._tables if kind == "discrete" else self._regressions).statistics(table, engine)
         require_kind(table, kind)
+        if isinstance(table, DaskTable):
+            return in_memory(table, kind)  # which says what is to be done
         if engine is not in_memory:
             raise SettingError(
                 f"the marginal likelihood of a table with columns of both kinds is computed in memory: use "
                 f"{setting('engine', 'memory')}, or another score"
             )
-        return ConditionalWishart(table, self._regressions.prior(table.n_columns - len(table.codes)))
+        return ConditionalWishart(table, self._regressions.prior(int((~table.discrete_columns).sum())))
 
     def kernel_terms(self, statistics: DiscreteStatistics) -> Terms:
         return self._tables.kernel_terms(statistics)

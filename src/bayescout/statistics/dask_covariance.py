@@ -45,9 +45,10 @@ def dask_scatter(table: DaskTable) -> tuple[Floats, Ints]:
         return total(table.reduced(parts, joined) if len(parts) > 1 else parts[0].result())
 
     stored = table.stored
-    return scatter_of(
+    scatter, shift = scatter_of(
         [one.low or 0.0 for one in stored], [one.high or 0.0 for one in stored], table.n_rows, summed
     )
+    return scatter, shift.exponents
 
 
 def whole_leaves(begin: int, end: int, rows: int) -> tuple[int, int]:

@@ -16,14 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.data.absent import require_complete
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
-from bayescout.statistics.counts import Counts, dense_counts
+from bayescout.statistics.counts import dense_counts
 from bayescout.statistics.covariance import (
     CORRELATION_DIGITS,
     RESIDUAL_FLOOR,
@@ -32,6 +34,9 @@ from bayescout.statistics.covariance import (
     on_grid,
 )
 from bayescout.statistics.engine import Kind, regression_work
+from bayescout.statistics.stored import counts_of
+from bayescout.statistics.stored_covariance import centred
+from bayescout.statistics.stored_strata import CentredRows, sums_by_state
 from bayescout.wording import setting
 
 RIDGE = 2.0**-20
@@ -87,7 +92,7 @@ class FamilyBlocks:
 
 
 class DegenerateGaussian:
-    """Degenerate Gaussian statistics of a table of any kind, in memory.
+    """Degenerate Gaussian statistics of a table of any kind, in memory or on disk.
 
     widths  (p,) int64   the columns of each variable
     """
@@ -184,7 +189,8 @@ class _Blocks:
         self.mixing: list[Floats] = []
         widths = np.ones(table.n_columns, dtype=np.int64)
         if self.discrete:
-            self.counts = Counts(table.select([table.names[i] for i in self.discrete]))
+            self.rows_of_states = table.select([table.names[i] for i in self.discrete])
+            self.counts = counts_of(self.rows_of_states)
             for place, i in enumerate(self.discrete):
                 widths[i] = self._mix(place, i)
         self.starts = np.concatenate(([0], np.cumsum(widths)))
@@ -226,8 +232,7 @@ class _Blocks:
             tables = self.counts.extensions(place, (), later)
             pairs = [tables.table(i) for i in range(len(later))]
         else:
-            discrete = self.table.select([self.table.names[i] for i in self.discrete])
-            pairs = [dense_counts(discrete, place, (int(v),)) for v in later]
+            pairs = [dense_counts(self.rows_of_states, place, (int(v),)) for v in later]
         for other, pair in zip(later.tolist(), pairs, strict=True):
             joint = pair / pair.sum() - np.outer(self.shares[other], self.shares[place])
             block = self.mixing[other].T @ joint @ self.mixing[place] / (1 + RIDGE)
@@ -236,21 +241,34 @@ class _Blocks:
     def _fill_continuous(self) -> None:
         """Fill in the correlations of the continuous variables, with each other and with discrete ones."""
         table = self.table.select([self.table.names[i] for i in self.continuous])
-        covariance = Covariance(table)
+        sums, covariance = self._sums_by_state(table)
         for row, i in enumerate(self.continuous):
             self.scales[i] = covariance.log_scales[row]
             for column, j in enumerate(self.continuous[:row]):
                 self._put(i, j, covariance.matrix[row : row + 1, column : column + 1])
-        centred, scatter, _ = centred_columns(table)
-        weights = 1.0 if table.weights is None else table.weights
-        rows = centred * weights / np.sqrt(np.diag(scatter) * table.total_weight)[:, None]
         for place, i in enumerate(self.discrete):
-            states = len(self.shares[place])
-            codes = self.table.codes[place]
-            for own, j in zip(rows, self.continuous, strict=True):
-                sums = np.bincount(codes, weights=own, minlength=states)
-                block = (self.mixing[place].T @ sums / math.sqrt(1 + RIDGE))[:, None]
+            for own, j in zip(sums[place].T, self.continuous, strict=True):
+                block = (self.mixing[place].T @ own / math.sqrt(1 + RIDGE))[:, None]
                 self._put(i, j, block)
+
+    def _sums_by_state(self, table: Table) -> tuple[list[Floats], Covariance]:
+        """The sums of the continuous columns over the rows of each state, (states, columns) of each discrete
+        one, and the covariance of the continuous columns."""
+        if isinstance(table, StoredTable):
+            scatter, shift = centred(table)
+            spreads = np.sqrt(np.diag(scatter) * table.total_weight)
+            stored = CentredRows(table, shift, lambda own, where: own / spreads[where, None])
+            discrete: Any = self.rows_of_states if self.discrete else None
+            sums = [sums_by_state(discrete, place, stored) for place in range(len(self.discrete))]
+            return sums, Covariance(table, None, (scatter, shift.exponents))
+        columns, scatter, _ = centred_columns(table)
+        weights = 1.0 if table.weights is None else table.weights
+        rows = columns * weights / np.sqrt(np.diag(scatter) * table.total_weight)[:, None]
+        sums = []
+        for place in range(len(self.discrete)):
+            codes, states = self.table.codes[place], len(self.shares[place])
+            sums.append(np.stack([np.bincount(codes, weights=own, minlength=states) for own in rows], axis=1))
+        return sums, Covariance(table)
 
     def _put(self, one: int, other: int, block: Floats) -> None:
         ones = slice(self.starts[one], self.starts[one + 1])

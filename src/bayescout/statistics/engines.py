@@ -26,12 +26,12 @@ def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistic
     """The statistics of a table that is in memory, or on disk where it is past memory."""
     if isinstance(table, DaskTable):
         return statistics_on_dask(table, kind, prior)
-    if isinstance(table, StoredTable):
-        return of_stored(table, kind, prior)
     if kind == "mixed":
         return ConditionalGaussian(table)
     if kind == "degenerate":
         return DegenerateGaussian(table)
+    if isinstance(table, StoredTable):
+        return of_stored(table, kind, prior)
     return _counts(table) if kind == "discrete" else Covariance(table, prior)
 
 

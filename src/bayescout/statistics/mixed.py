@@ -23,9 +23,9 @@ import numpy as np
 
 from bayescout.arrays import Bools, Family, Floats, Ints, Parents
 from bayescout.data.absent import require_complete
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import TooLargeError
-from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import (
     CORRELATION_DIGITS,
     RESIDUAL_FLOOR,
@@ -37,6 +37,9 @@ from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.discrete import SPARSE_WORK
 from bayescout.statistics.engine import Kind
 from bayescout.statistics.families import Grid
+from bayescout.statistics.stored import counts_of
+from bayescout.statistics.stored_covariance import centred
+from bayescout.statistics.stored_strata import CentredRows, StoredStrata
 from bayescout.statistics.strata import MOST_BYTES, WHOLE_COLUMNS, Scatters, StrataMemory
 
 FEW_ROWS = 10.0
@@ -123,7 +126,7 @@ class FamiliesByKind(NamedTuple):
 
 
 class MixedStatistics:
-    """What all statistics of one table with columns of both kinds have in common; in memory.
+    """What all statistics of one table with columns of both kinds have in common; in memory or on disk.
 
     is_discrete  (p,) bool
     counts       the statistics of the discrete columns
@@ -139,7 +142,7 @@ class MixedStatistics:
         names = np.array(table.names, dtype=object)
         self.table = table
         self.is_discrete: Bools = kinds
-        self.counts = Counts(table.select(list(names[kinds])))
+        self.counts = counts_of(table.select(list(names[kinds])))
         self.continuous = table.select(list(names[~kinds]))
         self.total = table.total_weight
         self.n_rows = table.n_rows
@@ -186,6 +189,12 @@ class MixedStatistics:
             f"discrete parents, more than fit in {MOST_BYTES >> 20} MB; limit the parents of {name!r}"
         )
 
+    @property
+    def discrete_rows(self) -> Any:
+        """The discrete columns of a table on disk."""
+        names = self.table.names
+        return self.table.select([names[i] for i in np.flatnonzero(self.is_discrete)])
+
     def _place(self, variable: int) -> int:
         return int(self._places[variable])
 
@@ -212,13 +221,21 @@ class MixedStatistics:
 
 
 class ConditionalGaussian(MixedStatistics):
-    """Conditional Gaussian statistics of one table with columns of both kinds, in memory."""
+    """Conditional Gaussian statistics of one table with columns of both kinds, in memory or on disk."""
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        self.covariance = Covariance(self.continuous)
-        rows = _standardised(self.continuous, self.total)
-        self.strata: StrataMemory[Strata] = StrataMemory(table, self.counts, rows, self._shrunk)
+        self.strata: StrataMemory[Strata]
+        if isinstance(self.continuous, StoredTable):
+            scatter, shift = centred(self.continuous)
+            self.covariance = Covariance(self.continuous, None, (scatter, shift.exponents))
+            spreads = np.sqrt(np.diag(scatter) / self.total)
+            stored = CentredRows(self.continuous, shift, lambda own, where: own / spreads[where, None])
+            self.strata = StoredStrata(self.discrete_rows, self.counts, stored, self._shrunk)
+        else:
+            self.covariance = Covariance(self.continuous)
+            rows = _standardised(self.continuous, self.total)
+            self.strata = StrataMemory(table, self.counts, rows, self._shrunk)
 
     def many(self, families: Sequence[Family]) -> MixedFamilies:
         """The statistics of many families, in their order."""

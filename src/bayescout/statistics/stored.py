@@ -10,36 +10,38 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.past.budget import in_units
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
-from bayescout.errors import TooLargeError
 from bayescout.statistics.counts import FOLD_AT, Counts
 from bayescout.statistics.covariance import Covariance
+from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Kind, Statistics
 from bayescout.statistics.occurring import merged, nothing_yet, occurring_in, packing
 from bayescout.statistics.requirements import require_kind
 from bayescout.statistics.stored_counts import StoredCounts
-from bayescout.wording import setting
 
 STILL_NEW = 16
 """Rows are not folded if, after the first block, more than one row in so many is a new one."""
 
-_kept: WeakKeyDictionary[StoredTable, Statistics] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[StoredTable, DiscreteStatistics] = WeakKeyDictionary()
 
 
 def of_stored(table: StoredTable, kind: Kind, prior: float | None = None) -> Statistics:
-    """The statistics of a table on disk; those of categories are made once per table."""
+    """The statistics of a table on disk of one kind; those of categories are made once per table."""
     if kind == "continuous":
         from bayescout.statistics.stored_covariance import stored_scatter
 
         require_kind(table, "continuous")
         return Covariance(table, prior, stored_scatter(table))
-    if kind != "discrete":
-        raise TooLargeError(
-            f"columns of both kinds are learned from rows in memory, and {table.n_rows:,} rows are past "
-            f"{in_units(table.budget.limit)}: give more memory=, or {setting('kinds', 'discrete')}"
-        )
+    return _counts(table)
+
+
+def counts_of(table: Table) -> DiscreteStatistics:
+    """The counts of a discrete table, in memory or on disk."""
+    return _counts(table) if isinstance(table, StoredTable) else Counts(table)
+
+
+def _counts(table: StoredTable) -> DiscreteStatistics:
     found = _kept.get(table)
     if found is None:
         require_kind(table, "discrete")

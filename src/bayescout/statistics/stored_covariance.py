@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,13 +42,19 @@ class Shift(NamedTuple):
             scaled -= mean[:, None]
         return scaled
 
+    def some(self, columns: Any) -> Shift:
+        """The same of some of the columns."""
+        return Shift(self.exponents[columns], tuple(mean[columns] for mean in self.means))
+
 
 Summed = Callable[[Shift, bool], Floats]
 """The sums of columns over all rows after a shift, or of their products."""
 
 
-def scatter_of(low: Sequence[float], high: Sequence[float], rows: int, summed: Summed) -> tuple[Floats, Ints]:
-    """The scatter matrix of the columns divided by 2**exponents, as `covariance.scaled_scatter` has it."""
+def scatter_of(
+    low: Sequence[float], high: Sequence[float], rows: int, summed: Summed
+) -> tuple[Floats, Shift]:
+    """The scatter matrix of the columns after a shift, as `covariance.centred_columns` has both."""
     largest = np.maximum(np.abs(low), np.abs(high))
     exponents = np.frexp(largest)[1].astype(np.int64)
     exponents[np.abs(exponents) <= LARGE_EXPONENT] = 0
@@ -59,8 +65,9 @@ def scatter_of(low: Sequence[float], high: Sequence[float], rows: int, summed: S
     small = np.diag(scatter) <= sizes * (SMALL_SPREAD * float(rows))
     if small.any():
         again = np.where(small, summed(shift, False) / float(rows), 0.0)
-        scatter = mirrored(summed(Shift(exponents, (*shift.means, again)), True))
-    return scatter, exponents
+        shift = Shift(exponents, (*shift.means, again))
+        scatter = mirrored(summed(shift, True))
+    return scatter, shift
 
 
 def leaf_sum(values: Floats, shift: Shift, squared: bool) -> Floats:
@@ -70,7 +77,13 @@ def leaf_sum(values: Floats, shift: Shift, squared: bool) -> Floats:
 
 
 def stored_scatter(table: StoredTable) -> tuple[Floats, Ints]:
-    """The scatter matrix of columns on disk."""
+    """The scatter matrix of columns on disk, divided by 2**exponents."""
+    scatter, shift = centred(table)
+    return scatter, shift.exponents
+
+
+def centred(table: StoredTable) -> tuple[Floats, Shift]:
+    """The scatter matrix of columns on disk, and the shift that centres them."""
 
     def summed(shift: Shift, squared: bool) -> Floats:
         return _products(table, shift) if squared else _sums(table, shift)
@@ -85,7 +98,7 @@ def _sums(table: StoredTable, shift: Shift) -> Floats:
     """The sums of columns, one column at a time: a leaf is read whole."""
     found = np.empty(table.n_columns)
     for place in range(table.n_columns):
-        own = Shift(shift.exponents[[place]], tuple(mean[[place]] for mean in shift.means))
+        own = shift.some([place])
         sums: Sums = {}
         with closing(table.blocks([place], leaves.LEAF_ROWS)) as blocks:
             for number, block in enumerate(blocks):

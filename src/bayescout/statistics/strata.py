@@ -82,6 +82,7 @@ class StrataMemory(Generic[Made]):
         self.table = table
         self.counts = counts
         self.rows = rows
+        self.n_columns = rows.shape[1]
         self.make = make
         self.known: dict[Parents, Made] = {}
         self.asked: set[Parents] = set()
@@ -116,7 +117,7 @@ class StrataMemory(Generic[Made]):
 
     def of_columns(self, discrete: Parents, columns: Ints) -> Made:
         """The matrices of some continuous columns, those remembered if these are all of them."""
-        whole = len(columns) == self.rows.shape[1] and self._all_at_once(discrete, len(columns))
+        whole = len(columns) == self.n_columns and self._all_at_once(discrete, len(columns))
         return self.of(discrete, None if whole else columns)
 
     def totals(self, discrete: Parents) -> Floats:
@@ -136,7 +137,7 @@ class StrataMemory(Generic[Made]):
                 self.asked = set()
             self.asked.add(discrete)
             return False
-        columns = self.rows.shape[1]
+        columns = self.n_columns
         configurations = min(self.counts.configurations(discrete), float(self.table.n_rows))
         return bool(columns <= WHOLE_COLUMNS and configurations * columns * columns * 8 <= MEMORY_BYTES / 4)
 
@@ -146,11 +147,7 @@ class StrataMemory(Generic[Made]):
         numbers, distinct = self._configurations(discrete)
         rows = self.rows if columns is None else np.ascontiguousarray(self.rows[:, columns])
         v = rows.shape[1]
-        if distinct * v * v * 8 > MOST_BYTES:
-            raise TooLargeError(
-                f"{distinct:,} configurations of {len(discrete)} discrete parents, with a covariance matrix "
-                f"of {v} columns each, take more than {MOST_BYTES >> 20} MB; limit the number of parents"
-            )
+        require_room(distinct, len(discrete), v)
         sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
         means, scatters = np.empty((distinct, v)), np.empty((distinct, v, v))
         scatter_rows(rows, numbers, self._weights, sizes, totals, means, scatters)
@@ -163,7 +160,21 @@ class StrataMemory(Generic[Made]):
         for v in discrete:
             numbers = numbers * int(cards[v]) + codes[v]
             distinct *= int(cards[v])
-            if distinct > max(256, self.table.n_rows // 8):
+            if distinct > most_numbers(self.table.n_rows):
                 found, numbers = np.unique(numbers, return_inverse=True)
                 numbers, distinct = numbers.astype(np.int64), len(found)
         return numbers, distinct
+
+
+def most_numbers(rows: int) -> int:
+    """From more possible configurations on, those that occur are numbered."""
+    return max(256, rows // 8)
+
+
+def require_room(configurations: int, parents: int, columns: int, most: int = MOST_BYTES) -> None:
+    """Refuse matrices that would take too much memory."""
+    if configurations * columns * columns * 8 > most:
+        raise TooLargeError(
+            f"{configurations:,} configurations of {parents} discrete parents, with a covariance matrix "
+            f"of {columns} columns each, take more than {most >> 20} MB; limit the number of parents"
+        )

@@ -18,10 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayescout.arrays import Family, Floats, Ints, Parents
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.statistics.covariance import Covariance, FamilyRegressions, centred_columns, on_grid
 from bayescout.statistics.families import FamilyTables
 from bayescout.statistics.mixed import ConditionalGaussian, MixedFamilies, MixedStatistics
+from bayescout.statistics.stored_covariance import centred
+from bayescout.statistics.stored_strata import CentredRows, StoredStrata
 from bayescout.statistics.strata import Scatters, StrataMemory
 
 SMALL_UNIT, LARGE_UNIT = 100.0, 1e8
@@ -140,7 +143,7 @@ class WishartFamilies:
 
 
 class ConditionalWishart(MixedStatistics):
-    """Normal-Wishart statistics of one table with columns of both kinds, in memory.
+    """Normal-Wishart statistics of one table with columns of both kinds, in memory or on disk.
 
     The prior mean is the mean of all rows, in every configuration.
     """
@@ -148,12 +151,20 @@ class ConditionalWishart(MixedStatistics):
     def __init__(self, table: Table, prior: WishartPrior) -> None:
         super().__init__(table)
         self.prior = prior
-        self.covariance = Covariance(self.continuous, prior.scatter)
-        centred, _, exponents = centred_columns(self.continuous)
-        with np.errstate(under="ignore"):
-            rows = np.ascontiguousarray(np.ldexp(centred, exponents[:, None]).T)
+        self.strata: StrataMemory[Posteriors]
+        if isinstance(self.continuous, StoredTable):
+            scatter, shift = centred(self.continuous)
+            self.covariance = Covariance(self.continuous, prior.scatter, (scatter, shift.exponents))
+            stored = CentredRows(
+                self.continuous, shift, lambda own, where: _in_own_unit(own, shift.exponents[where])
+            )
+            self.strata = StoredStrata(self.discrete_rows, self.counts, stored, self._posteriors)
+        else:
+            self.covariance = Covariance(self.continuous, prior.scatter)
+            columns, _, exponents = centred_columns(self.continuous)
+            rows = np.ascontiguousarray(_in_own_unit(columns, exponents).T)
+            self.strata = StrataMemory(table, self.counts, rows, self._posteriors)
         _warn_units(self.continuous, np.diag(self.covariance.matrix) - prior.scatter, prior)
-        self.strata: StrataMemory[Posteriors] = StrataMemory(table, self.counts, rows, self._posteriors)
 
     @cached_property
     def gaussian(self) -> ConditionalGaussian:
@@ -229,6 +240,12 @@ class ConditionalWishart(MixedStatistics):
         matrices += shares[:, None, None] * (means[:, :, None] * means[:, None, :])
         np.einsum("qii->qi", matrices)[...] += prior.scatter
         return Posteriors(prior, totals, matrices, {})
+
+
+def _in_own_unit(centred: Floats, exponents: Ints) -> Floats:
+    """Columns that were divided by powers of two, in their own unit again."""
+    with np.errstate(under="ignore"):
+        return np.asarray(np.ldexp(centred, exponents[:, None]))
 
 
 def _warn_units(table: Table, squares: Floats, prior: WishartPrior) -> None:

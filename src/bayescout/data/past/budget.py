@@ -17,6 +17,9 @@ SHARE = 0.5
 LEAST = 320 << 20
 """The least memory beside what the process holds: its reader, a block of rows, the code to be loaded."""
 
+GROUP = Path("/sys/fs/cgroup")
+"""Where the control group of this process says what it may have."""
+
 UNITS = {
     "": 1, "B": 1,
     "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -88,11 +91,24 @@ def available() -> int:
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")]
-    with suppress(OSError, ValueError):
-        group = Path("/sys/fs/cgroup")
-        most = int((group / "memory.max").read_text(encoding="ascii"))
-        found.append(max(0, most - int((group / "memory.current").read_text(encoding="ascii"))))
+    group = group_room()
+    if group is not None:
+        found.append(group)
     if len(found) == 1:
         with suppress(OSError, ValueError, AttributeError):
             found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
     return 4 << 30 if len(found) == 1 else min(found)
+
+
+def group_room() -> int | None:
+    """What is left under the limit of a control group, as containers have; None without one.
+
+    Pages of files that were read count as used there, but are given back when others need the memory.
+    """
+    with suppress(OSError, ValueError):
+        most = int((GROUP / "memory.max").read_text(encoding="ascii"))
+        used = int((GROUP / "memory.current").read_text(encoding="ascii"))
+        lines = (GROUP / "memory.stat").read_text(encoding="ascii").splitlines()
+        pages = dict(line.split() for line in lines)
+        return max(0, most - used + int(pages["inactive_file"]) + int(pages["active_file"]))
+    return None

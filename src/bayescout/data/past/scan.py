@@ -21,7 +21,15 @@ from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
 from bayescout.data.past import cache
 from bayescout.data.past.budget import Budget, in_units
-from bayescout.data.past.sources import READER_SHARE, Batches, Files, Source, batches_in, paths_of
+from bayescout.data.past.sources import (
+    READER_SHARE,
+    Batches,
+    Files,
+    Source,
+    batches_in,
+    paths_of,
+    tell_of_folders,
+)
 from bayescout.data.past.spill import NotPlain, SpilledColumn
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.pieces import settle_times
@@ -116,6 +124,7 @@ def read_past(
         source = batches_in(data)
         assert source is not None
         return _read(source, declared, budget)
+    tell_of_folders(data, paths)
     with Files(paths, int(budget.spare * READER_SHARE)).opened() as files:
         return _read(files, declared, budget)
 

@@ -16,11 +16,15 @@ from bayescout.data.columns import Column
 from bayescout.data.past.files import check_same, reading_files
 from bayescout.data.pieces import is_exact, polars_piece
 from bayescout.data.seal import Seal, read_seal
-from bayescout.errors import FormatError, MissingExtraError
+from bayescout.errors import FormatError, MissingExtraError, warn
+from bayescout.graph.labels import quoted
 
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 COLUMNS_AT_ONCE = 4
 BATCH_ROWS = 1 << 16
+
+DELTA_LOG = "_delta_log"
+"""The folder by which a Delta table is known."""
 
 READER_SHARE = 0.5
 """The reader's part of the memory that may be taken."""
@@ -70,7 +74,7 @@ def paths_of(data: Any) -> list[Path] | None:
         return None
     text = os.fspath(data)
     if os.path.isdir(text):
-        found = [p for p in sorted(Path(text).rglob("*")) if p.suffix.lower() in COLUMNAR and p.is_file()]
+        found = [path for path in _columnar_in(text) if not _is_aside(path, text)]
         if not found:
             raise FormatError(f"is a folder without files of these kinds: {', '.join(COLUMNAR)}", path=text)
         return found
@@ -80,6 +84,42 @@ def paths_of(data: Any) -> list[Path] | None:
     if not found:
         raise FormatError("no file has a name of this pattern; check the folder and the ending", path=text)
     return found
+
+
+def _columnar_in(folder: str | Path) -> list[Path]:
+    return [p for p in sorted(Path(folder).rglob("*")) if p.suffix.lower() in COLUMNAR and p.is_file()]
+
+
+def _is_aside(path: Path, folder: str | Path) -> bool:
+    """Return True for what tools put beside the rows of a folder: names that begin with . or _."""
+    return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+
+
+def tell_of_folders(data: Any, paths: Sequence[Path]) -> None:
+    """Refuse files of which some may be out of date, and warn of what of a folder is not read."""
+    if isinstance(data, str | os.PathLike):
+        folder = Path(data)
+        for one in sorted({folder, *(path.parent for path in paths)}):
+            if (one / DELTA_LOG).is_dir():
+                raise FormatError(
+                    "is a Delta table, the files of which may hold rows that were deleted or replaced: give "
+                    "polars.scan_delta(...) of it, or the list of the files that count",
+                    path=one,
+                )
+        aside = sum(_is_aside(path, folder) for path in _columnar_in(folder)) if folder.is_dir() else 0
+        if aside:
+            warn(
+                f"{folder}: {aside:,} of its files are left out, since names of files or folders that begin "
+                f"with . or _ are not of the table; give a list of paths to read them too"
+            )
+    pairs = [dict(part.split("=", 1) for part in path.parent.parts if "=" in part) for path in paths]
+    names = sorted({name for own in pairs for name in own})
+    differ = [name for name in names if len({own.get(name) for own in pairs}) > 1]
+    if differ:
+        warn(
+            f"folders are named by {quoted(differ)}, as {paths[0].parent} is, and that is not read as a "
+            f"column: give polars.scan_parquet(..., hive_partitioning=True) to have it"
+        )
 
 
 class Files:
