@@ -188,7 +188,7 @@ export class WhatIf {
   bars(answer) {
     const { net, store } = this.app, { question, selected } = store.state;
     const evidence = evidenceOf(question), first = selected.node;
-    const order = net.names.map((_, i) => i).sort((a, b) => (b === first) - (a === first) || evidence.has(b) - evidence.has(a) || moved(answer, b) - moved(answer, a) || a - b);
+    const order = net.names.map((_, i) => i).sort((a, b) => Number(b === first) - Number(a === first) || Number(evidence.has(b)) - Number(evidence.has(a)) || moved(answer, b) - moved(answer, a) || a - b);
     const wanted = order.filter((i) => net.names[i].toLowerCase().includes(this.filter.toLowerCase()));
     const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the variables", value: this.filter });
     const list = element("div", { class: "monitors" });
