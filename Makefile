@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
+MODULES := node_modules/.package-lock.json
 
-.PHONY: browser demo docs docs-write test test-slow check format lint types bench peers wheel clean
+.PHONY: browser demo docs docs-write test test-slow check format lint types page bench peers wheel clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -16,7 +17,7 @@ test: $(STAMP) $(BROWSER)
 test-slow: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow"
 
-check: lint types test docs
+check: lint types page test docs
 
 # The documentation site, in build/docs: every page's code is run and compared with what the page shows, then the
 # site is built, without a warning. `make docs-write` puts into the pages what their code prints.
@@ -34,6 +35,16 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/mypy
+
+# The page's modules are served as they are: nothing is built. TypeScript reads them for names, arguments and types,
+# where npm can have it.
+page:
+	@if command -v npm >/dev/null && $(MAKE) --silent $(MODULES); then npm test --silent; \
+	else echo "npm has no TypeScript here: the types of the page's modules are not checked" >&2; fi
+
+$(MODULES): package.json package-lock.json
+	@npm ci --silent --no-audit --no-fund
+	@touch $@
 
 format: $(STAMP)
 	$(BIN)/ruff format .
@@ -67,7 +78,7 @@ $(BROWSER): $(STAMP)
 browser: $(BROWSER)
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The wheel as a stranger has it: built, installed with the core dependencies alone, and used. Needs the package index.
 wheel: $(STAMP)

@@ -13,7 +13,7 @@ from bayescout.report.render import resource
 NAMES = sorted(
     one.name for one in (files("bayescout.report") / "files").iterdir() if one.name.endswith(".js")
 )
-ENTRIES = ("report.js", "served.js", "widget.js")
+ENTRIES = ("report.js", "served.js", "widget.js", "neighbourhoods.js")
 TOP = re.compile(r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)
 ALSO = re.compile(r"^(?:const|let) [^=(]*?, (\w+) = ", re.MULTILINE)
 ASKED = re.compile(r'^import \{([^}]*)\} from "\./([a-z-]+\.js)";$', re.MULTILINE)
@@ -42,6 +42,14 @@ def test_one_scope_holds_all_modules(entry):
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
     assert script == joined.__wrapped__(entry)
     assert ALSO.findall(script) == [], "one name a statement at the top, so that this test sees them all"
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_the_script_has_every_line_of_code_and_no_comment(entry):
+    aside = ("//", "/**", "*", "import ")
+    lines = [line for name in ordered(entry) for line in resource([name]).splitlines() if line.strip()]
+    code = [line.removeprefix("export ") for line in lines if not line.strip().startswith(aside)]
+    assert [line for line in joined(entry).splitlines() if line.strip()] == ['"use strict";', *code]
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

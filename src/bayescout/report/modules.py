@@ -11,6 +11,8 @@ from bayescout.report.render import resource
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) )", re.MULTILINE)
+_COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/)\n", re.MULTILINE | re.DOTALL)
+"""A comment that has its lines for itself."""
 
 
 def imports(name: str) -> list[str]:
@@ -34,7 +36,7 @@ def ordered(entry: str) -> list[str]:
 
 @cache
 def joined(entry: str) -> Markup:
-    """The modules as one script: their imports and exports left out, since one scope holds all names."""
+    """The modules as one script, which has one scope for all names: without imports, exports and comments."""
     parts = ['"use strict";\n']
-    parts += [_EXPORT.sub("", _IMPORT.sub("", resource([name]))) for name in ordered(entry)]
+    parts += [_COMMENT.sub("", _EXPORT.sub("", _IMPORT.sub("", resource([n])))) for n in ordered(entry)]
     return Markup("\n".join(parts))

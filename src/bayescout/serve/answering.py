@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayescout.serve import asking, cards, columns, comparing, costs, sharing, strengths, views
+from bayescout.serve import asking, cards, columns, comparing, costs, proving, sharing, strengths, views
 from bayescout.serve.wire import Channel, failure
 
 Tell = Callable[..., None]
@@ -23,6 +23,7 @@ JOBS: dict[str, Callable[[dict[str, Any], Tell], Any]] = {
     "ask": asking.ask,
     "estimate": costs.estimate,
     "prices": costs.prices,
+    "prove": proving.prove,
     "compare": comparing.compared,
     "commands": sharing.commands,
     "export": sharing.export,

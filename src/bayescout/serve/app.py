@@ -29,6 +29,9 @@ FILES = files("bayescout.report") / "files"
 LONGEST_BODY = 2**24
 """The most bytes of a request that is not an upload."""
 
+PROVED_IN = 20.0
+"""Seconds in which a bound is looked for, if no time is named."""
+
 BARE = """<!doctype html><meta charset="utf-8"><title>bayescout</title>
 <p>The server runs; the page itself is not there yet.</p>"""
 
@@ -245,6 +248,8 @@ class Addresses:
             await runs.act(run, "pause")
         elif action in ("step", "back"):
             await runs.act(run, action, steps=_steps(asked))
+        elif action == "prove":
+            return Json(await self.bench.prove(run, asked.get("max_time", PROVED_IN)))
         elif action == "change":
             changed = {name: asked.get(name) for name in ("knowledge", "score", "structure_prior")}
             await runs.finish(run, "change", **changed)

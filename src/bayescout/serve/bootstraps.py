@@ -95,7 +95,7 @@ class Strengths:
         def event() -> dict[str, Any]:
             now = self._standing.get(run.id, {})
             told: dict[str, Any] = {name: now[name] for name in ("done", "of", "error") if name in now}
-            return {"type": "strengths", "id": run.id, **told}
+            return {"type": "strengths", "id": run.id, "ready": "arcs" in now, **told}
 
         self.bench.hub.soon(("strengths", run.id), event)
 

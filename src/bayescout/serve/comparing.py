@@ -8,7 +8,6 @@ from bayescout.errors import SettingError
 from bayescout.formats import load_network, networks
 from bayescout.graph.compare import compare
 from bayescout.graph.dag import Dag
-from bayescout.plots.layout import layered
 from bayescout.serve.subject import Subject
 
 TRUTH = "truth"
@@ -47,7 +46,6 @@ def compared(values: dict[str, Any], _: Any) -> dict[str, Any]:
             for number, dag in graphs.items()
             if number != TRUTH
         ],
-        "positions": _positions(graphs, pairs),
     }
 
 
@@ -79,15 +77,4 @@ def _measures(number: str, dag: Dag, reference: Dag, score: float | None) -> dic
         "extra": [list(arc) for arc in found.extra],
         "reversed": [list(arc) for arc in found.reversed],
         "score": score,
-    }
-
-
-def _positions(graphs: dict[str, Dag], pairs: list[tuple[int, int]]) -> dict[str, list[float]]:
-    """One layout for all: of the first graph, with the arcs that it lacks drawn in."""
-    first = next(iter(graphs.values()))
-    own = {(min(p, c), max(p, c)) for c, ps in enumerate(first.parents) for p in ps}
-    layout = layered(first, more=[pair for pair in pairs if pair not in own])
-    return {
-        str(name): [round(box.x, 1), round(box.y, 1)]
-        for name, box in zip(first.nodes, layout.boxes, strict=True)
     }

@@ -280,7 +280,6 @@ class Work:
             "score": score,
             "best": now.best,
             "bound": now.bound,
-            "gap": None if now.bound is None else now.bound - now.best,
             "seconds": self.base_seconds + now.seconds,
             "stop_reason": now.stop_reason if self.ended else "",
             "arcs": sorted(arcs),

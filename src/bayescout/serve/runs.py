@@ -55,6 +55,7 @@ class Run:
     prior     the structure prior in words, with the number of beliefs; empty until it is known
     arcs      of the graph that is shown, as positions of `nodes`
     strengths  True if there was a bootstrap of it, with the settings that it has now
+    proven    a bound on the score of any network under these settings that was asked for; None if it was not
     epoch     counts how often steps were taken back: what was read of the steps before holds no longer
     data      the fingerprint of the data; no other rows answer for it
     """
@@ -85,10 +86,19 @@ class Run:
     epoch: int = 0
     turned: bool = False
     strengths: bool = False
+    proven: float | None = None
 
     def shown(self) -> dict[str, Any]:
         """RUN, as the page has it."""
         return {name: getattr(self, name) for name in SHARED}
+
+    def bounded(self, found: float | None) -> None:
+        """Take the lower of two bounds: one that the search found, and one that was asked for."""
+        known = [bound for bound in (found, self.proven) if bound is not None]
+        self.bound = min(known, default=None)
+        self.gap = None
+        if self.bound is not None and self.best is not None:
+            self.gap = max(0.0, self.bound - self.best)
 
     @property
     def pairs(self) -> set[tuple[int, int]]:
@@ -106,7 +116,7 @@ def recover(run: Run, steps: Path) -> None:
         return
     (step, run.seconds, run.score, run.best), arcs = found
     run.step, run.arcs = int(step), [list(arc) for arc in sorted(arcs)]
-    run.bound = run.gap = None
+    run.bounded(None)
 
 
 class Runs:
@@ -275,9 +285,10 @@ class Runs:
         if message["event"] == "failed":
             self.fail(run, message["error"])
             return
-        for name in ("state", "step", "score", "best", "bound", "gap", "seconds", "stop_reason", "arcs"):
+        for name in ("state", "step", "score", "best", "seconds", "stop_reason", "arcs"):
             if name in message:
                 setattr(run, name, message[name])
+        run.bounded(message.get("bound"))
         run.error = None
         self.changed(run)
         if run.state != "running":
@@ -407,7 +418,7 @@ class Live:
     def about(self, found: dict[str, Any]) -> None:
         run = self.run
         if run.plan is not None and not same_search(run.plan, found["settings"]):
-            run.strengths = False
+            run.strengths, run.proven = False, None
         run.config, run.plan, run.nodes = found["config"], found["settings"], found["nodes"]
         run.score_name, run.prior = found["score_name"], found["prior"]
         run.knowledge = run.config.get("knowledge") or ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +56,14 @@ def _draw(subject: Subject, path: Path) -> None:
 
 
 def _whole(subject: Subject, values: dict[str, Any]) -> Result:
-    """The result with its trace if it was saved with this graph and these settings; else the graph alone."""
-    saved = Path(values["result"])
+    """The result with its trace if it was saved with this graph and these settings; else the graph alone.
+
+    It has the bound that the run has, which may have been asked for after the search.
+    """
+    saved, found = Path(values["result"]), subject.result
     if saved.exists():
-        found = Result.load(saved)
-        if found.dag == subject.dag_of(subject.arcs) and found.settings == subject.settings:
-            return subject.beside(found)
-    return subject.result
+        kept = Result.load(saved)
+        if kept.dag == subject.dag_of(subject.arcs) and kept.settings == subject.settings:
+            found = subject.beside(kept)
+    bound = values.get("bound")
+    return found if bound is None else replace(found, bound=max(bound, found.score))

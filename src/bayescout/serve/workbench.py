@@ -18,9 +18,9 @@ from bayescout.search.frame.contradiction import contradiction
 from bayescout.serve.bootstraps import Strengths
 from bayescout.serve.events import Hub
 from bayescout.serve.known import shown_knowledge, text_of
-from bayescout.serve.processes import Lane, Refused
+from bayescout.serve.processes import Child, Lane, Refused
 from bayescout.serve.project import UPLOAD_LIMIT, Project
-from bayescout.serve.runs import Run, Runs
+from bayescout.serve.runs import Run, Runs, same_search
 from bayescout.serve.sharing import ending
 
 SETTINGS = ("search", "settings", "score", "structure_prior", "seed", "max_time", "max_steps")
@@ -38,6 +38,7 @@ class Workbench:
         self.runs.on_described = self._described
         self._reading = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._proving: dict[str, Child] = {}
         self.strong = Strengths(self)
 
     async def start(self) -> None:
@@ -54,7 +55,8 @@ class Workbench:
 
     async def end_answers(self) -> None:
         """End the processes that answer; who waits for one is told."""
-        await asyncio.gather(self.quick.close(), self.drawing.close(), self.slow.close())
+        bounds = [child.close(0.2) for child in self._proving.values()]
+        await asyncio.gather(self.quick.close(), self.drawing.close(), self.slow.close(), *bounds)
 
     # ---- the project
 
@@ -251,6 +253,7 @@ class Workbench:
         name = re.sub(r"[^\w.-]+", "-", f"{self.project.about['name']}-{run.id}")
         path = folder / f"{name}{ending(form)}"
         values: dict[str, Any] = {"format": form, "path": str(path), "result": str(folder / "result.json")}
+        values["bound"] = run.bound
         await self.slow.call("export", **self.subject(run), **values)
         return path
 
@@ -311,6 +314,28 @@ class Workbench:
     async def prices(self, run: Run) -> Any:
         text = self.project.knowledge
         return await self.slow.call("prices", **self.subject(run), knowledge=text)
+
+    async def prove(self, run: Run, max_time: Any) -> dict[str, Any]:
+        """A bound on what any network could score under the settings of a run, which from then on has it."""
+        if isinstance(max_time, bool) or not isinstance(max_time, int | float) or not 0 < max_time <= 3600:
+            raise SettingError(f"max_time is a number of seconds, at most 3,600, not {max_time!r}")
+        if run.id in self._proving:
+            raise SettingError("a bound for this run is looked for already")
+        subject = self.subject(run)
+        self._proving[run.id] = child = await Child.start("run-answers")
+        try:
+            found: dict[str, Any] = await child.call(
+                "prove", **subject, max_time=max_time, workers=self.runs.workers()
+            )
+        finally:
+            del self._proving[run.id]
+            await child.close(0.5)
+        if found["bound"] is not None and same_search(subject["settings"], run.plan):
+            run.proven = min(found["bound"], found["bound"] if run.proven is None else run.proven)
+            run.bounded(run.bound)
+            self.runs.changed(run)
+            self.runs.save(run)
+        return {"told": found["told"], "bound": run.bound, "gap": run.gap}
 
     async def estimate(self, asked: dict[str, Any]) -> Any:
         found = self.require_data()["fingerprint"]

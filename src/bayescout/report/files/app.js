@@ -16,6 +16,11 @@ export class App {
   constructor(root, source) {
     this.root = root;
     this.source = source;
+    this.actions = {}; // what can be done to an arc, by name
+    this.keys = {}; // what a key does
+    this.listening = {};
+    this.describesNode = null;
+    this.picked = null;
     this.store = createStore({
       net: source.net || null, view: "dag", selected: {}, question: noQuestion(), answer: null, focus: null, tab: "details",
       tool: "select", knowledge: null, cycle: null, strengths: null, threshold: 0.5, averaged: null, compared: null, replay: null, boxes: false, note: "",
@@ -58,8 +63,9 @@ export class App {
     this.panelHolder = element("div", { id: "panel", role: "tabpanel", "aria-live": "polite", "aria-label": "Details", tabindex: -1 });
     this.whatifHolder = element("div", { id: "whatif", role: "tabpanel", "aria-label": "What if", hidden: true, tabindex: -1 });
     this.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "What the panel shows" }, ...[["details", "Details"], ["whatif", "What if"]].map(([key, words]) => element(
-      "button", { type: "button", role: "tab", id: `tab-${key}`, "aria-selected": String(key === "details"), onclick: () => this.store.set({ tab: key }) }, words,
+      "button", { type: "button", role: "tab", id: `tab-${key}`, "aria-controls": key === "details" ? "panel" : key, "aria-selected": String(key === "details"), onclick: () => this.store.set({ tab: key }) }, words,
     )));
+    this.tabs.addEventListener("keydown", (event) => { if (/^Arrow(Left|Right)$/.test(event.key)) this.otherTab(); });
     this.side = element("aside", { class: "side", "aria-label": "What is picked out" }, this.tabs, this.panelHolder, this.whatifHolder);
     this.rail = element("aside", { class: "rail", "aria-label": "This network" });
     this.strip = element("div", { class: "strip", hidden: true });
@@ -169,6 +175,12 @@ export class App {
     if (tab === "whatif") this.whatif.refresh();
   }
 
+  otherTab() {
+    const tab = this.store.state.tab === "details" ? "whatif" : "details";
+    this.store.set({ tab });
+    this.tabs.querySelector(`#tab-${tab}`).focus();
+  }
+
   focused() {
     const { focus, net } = this.store.state;
     this.drawing.set({ focus: focus && net && focus.node < net.names.length ? around(net, focus.node, focus.kind) : null });
@@ -181,6 +193,7 @@ export class App {
     if (!drawing.painter || !net) return;
     const on = boxes && answer?.marginals && net.names.length <= MOST_WITH_BARS;
     drawing.movable = !on;
+    drawing.roomy = Boolean(on);
     if (on && this.roomy !== net) this.roomier(withRoom(net, (i) => linesInBox(answer.marginals[i])));
     if (!on && this.roomy) {
       drawing.show(net, true);
@@ -199,7 +212,6 @@ export class App {
     if (drawing.place.scale >= LEAST_WITH_BARS) return;
     const near = selected.node ?? selected.arc?.[1] ?? evidenceOf(question).keys().next().value ?? 0;
     drawing.look(near, READ_WITH_BARS);
-    drawing.map.hidden = false;
   }
 
   /** Let the drawing glide to new places, unless its boxes hold bars. */
@@ -263,7 +275,7 @@ export class App {
   /** Do something to an arc or a pair: the parts that can are told by name. */
   async act(name, a, b) {
     try {
-      await this.actions?.[name]?.(a, b);
+      await this.actions[name]?.(a, b);
     } catch (error) {
       this.tell(error.message);
     }
@@ -276,11 +288,10 @@ export class App {
 
   /** Tell the parts that registered for a kind of news. */
   said(kind) {
-    for (const act of this.listening?.[kind] || []) act(this);
+    for (const act of this.listening[kind] || []) act(this);
   }
 
   hear(kind, act) {
-    this.listening ||= {};
     (this.listening[kind] ||= []).push(act);
   }
 
@@ -297,7 +308,7 @@ export class App {
     } else if (event.key === "/" && !typing) {
       event.preventDefault();
       this.finder.focus();
-    } else if (!typing && !event.ctrlKey && !event.metaKey && this.keys?.[event.key] && !(event.key === " " && target.tagName === "BUTTON")) {
+    } else if (!typing && !event.ctrlKey && !event.metaKey && this.keys[event.key] && !(event.key === " " && target.tagName === "BUTTON")) {
       event.preventDefault();
       this.keys[event.key]();
     }

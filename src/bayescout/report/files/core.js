@@ -42,6 +42,14 @@ export function counted(number, word) {
   return `${figure(number, 0)} ${word}${number === 1 ? "" : "s"}`;
 }
 
+/** A name as its box shows it: a long one without its middle, like `shortened` of the layout in Python. */
+export function shortened(name, most = 24) {
+  const letters = [...name].map((letter) => (/\s/.test(letter) ? " " : /\p{Cc}|\p{Cs}/u.test(letter) ? "\ufffd" : letter));
+  if (letters.length <= most) return letters.join("");
+  const tail = Math.floor((most - 1) / 3);
+  return [...letters.slice(0, most - 1 - tail), "…", ...letters.slice(-tail)].join("");
+}
+
 /** Radio buttons in a row; `choose` is called with the value of the one taken. */
 export function segments(holder, name, choices, choose) {
   for (const [value, words, about] of choices) {

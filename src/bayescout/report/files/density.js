@@ -6,7 +6,8 @@ const POINTS = 90;
 const REACH = 3.5;
 const TALLEST = 3;
 
-/** The values to show: where the learned distribution has its weight, and where the new one has its middle. */
+/** The values to show: where the learned distribution has its weight, and where the new one has its middle.
+ *  @returns {[number, number]} */
 export function reachOf(base, now) {
   const ends = [...base.parts.filter(([weight]) => weight > 0.005).flatMap(([, mean, sd]) => [mean - REACH * sd, mean + REACH * sd]), now.mean];
   const low = Math.min(...ends), high = Math.max(...ends);

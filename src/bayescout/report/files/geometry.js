@@ -1,6 +1,6 @@
 // Curves between boxes. A box is [x, y, width, height] about its middle; points are x0, y0, x1, y1, ...
 
-export const HEAD = 9;
+const HEAD = 9;
 const SWINGS = [0, 50, -50, 100, -100, 160, -160, 240, -240, 340, -340];
 const MOST_CHECKED = 150;
 
@@ -56,6 +56,11 @@ function boxesHit(boxes, points, from, to) {
   return hit.size;
 }
 
+/** How long the arrowhead of a line is: it is to be seen on a wide line too. */
+export function headLength(width = 0) {
+  return HEAD + 1.6 * Math.max(0, width - 2);
+}
+
 /** A path through the points that stops short of an arrowhead at its end. */
 export function pathOf(points, short) {
   const p = points.slice(), n = p.length;
@@ -76,10 +81,10 @@ function direction(points) {
   return [dx / length, dy / length];
 }
 
-export function headOf(points) {
-  const n = points.length, x = points[n - 2], y = points[n - 1];
+export function headOf(points, width = 0) {
+  const n = points.length, x = points[n - 2], y = points[n - 1], long = headLength(width);
   const [dx, dy] = direction(points);
-  const bx = x - dx * HEAD, by = y - dy * HEAD, w = HEAD * 0.42;
+  const bx = x - dx * long, by = y - dy * long, w = long * 0.42;
   return `M${x} ${y}L${bx - dy * w} ${by + dx * w}L${bx + dy * w} ${by - dx * w}Z`;
 }
 

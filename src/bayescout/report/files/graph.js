@@ -7,6 +7,7 @@ import { CanvasPainter } from "./painter-canvas.js";
 import { SvgPainter } from "./painter-svg.js";
 
 const MOST_IN_SVG = 150;
+const MOST_WITHOUT_MAP = 60;
 const LEAST_HIGH = 0.75, MOST_HIGH = 2.5;
 
 export class Drawing {
@@ -24,6 +25,7 @@ export class Drawing {
     this.map = element("canvas", { class: "minimap", width: 180, height: 110, "aria-hidden": "true", hidden: true });
     this.mapLater = eachFrame(() => this.drawMap());
     this.fitted = true;
+    this.roomy = false; // boxes that hold bars
     this.listen();
   }
 
@@ -40,7 +42,6 @@ export class Drawing {
     }
     this.net = net;
     this.painter.net(net);
-    this.map.hidden = net.names.length <= 60;
     this.redraw();
     if (!keep || this.fitted) this.fit();
   }
@@ -231,13 +232,22 @@ export class Drawing {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const moves = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
-    if (moves[event.key]) this.move(...moves[event.key]);
+    if (moves[event.key] && event.shiftKey && this.selected.node !== undefined && this.movable) this.nudge(this.selected.node, ...moves[event.key]);
+    else if (moves[event.key]) this.move(...moves[event.key]);
     else if (event.key === "+" || event.key === "=") this.zoom(1.25);
     else if (event.key === "-") this.zoom(0.8);
     else if (event.key === "0") this.fit();
     else if (event.key === "Escape") this.on.chosen?.({});
     else return;
     event.preventDefault();
+  }
+
+  /** Move a box a little, by the keyboard. */
+  nudge(node, dx, dy) {
+    const from = this.net, boxes = from.boxes.slice(), [x, y, w, h] = boxes[node];
+    boxes[node] = [x - dx / 5, y - dy / 5, w, h];
+    this.fitted = false;
+    this.on.moved?.(from, withBoxes(from, boxes));
   }
 
   /** One pointer drags the frame, a box or a new line, two pinch; one that hardly moved is a click. */
@@ -268,7 +278,7 @@ export class Drawing {
       this.holder.classList.toggle("dragging", travelled > 4);
     });
     for (const end of ["pointerup", "pointercancel"]) {
-      addEventListener(end, (event) => {
+      addEventListener(end, (/** @type {PointerEvent} */ event) => {
         if (!down.delete(event.pointerId)) return;
         this.holder.classList.remove("dragging");
         if (this.dragging && travelled > 4) this.drop(event);
@@ -331,7 +341,9 @@ export class Drawing {
     return { scale, x: (this.map.width - (right + left) * scale) / 2, y: (this.map.height - (bottom + top) * scale) / 2 };
   }
 
+  /** A map of a large drawing, while some of it is out of sight. */
   drawMap() {
+    this.map.hidden = this.fitted || !this.net || (this.net.names.length <= MOST_WITHOUT_MAP && !this.roomy);
     if (this.map.hidden || !this.net || !this.map.isConnected) return;
     const pen = this.map.getContext("2d"), style = getComputedStyle(this.map);
     const { scale, x, y } = this.mapScale();

@@ -120,7 +120,7 @@ function clustersOf(sizes, parents) {
     }
     left.delete(best);
     place[best] = clusters.length;
-    clusters.push({ node: best, scope: [best, ...others], families: [] });
+    clusters.push({ node: best, scope: [best, ...others], families: [], size: 0, parent: null, parentSize: 1, toParent: null, inParent: null, toOwn: null });
   }
   parents.forEach((own, node) => {
     const family = [...own, node], first = family.reduce((a, b) => (place[a] < place[b] ? a : b));

@@ -1,6 +1,6 @@
 // The page of a wide graph: names are searched, and the neighbourhood of one variable is drawn.
 
-import { check, counted, drawn, element, figure, segments } from "./core.js";
+import { check, counted, drawn, element, figure, segments, shortened } from "./core.js";
 
 const MOST_HITS = 40, MOST_BOXES = 120, MOST_LISTED = 200, MOST_LETTERS = 22;
 const HEIGHT = 26, GAP = 16, DOWN = 72, WIDEST = 1500, MARGIN = 18;
@@ -125,7 +125,7 @@ function rows(graph, members) {
   return { rows: kept, parents };
 }
 
-const cut = (name) => (name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name);
+const cut = (name) => shortened(name, MOST_LETTERS);
 const wide = (name) => 18 + 7.6 * Math.max(2, cut(name).length);
 
 /** Boxes of rows, a row that is too wide cut into several. */
@@ -169,7 +169,7 @@ export class Page {
     this.at("find").addEventListener("input", () => this.search());
     this.at("find").addEventListener("keydown", (event) => this.keys(event));
     this.at("hits").addEventListener("keydown", (event) => this.keys(event));
-    for (const one of document.querySelectorAll("[data-variable]")) {
+    for (const one of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-variable]"))) {
       one.addEventListener("click", () => { this.choose(Number(one.dataset.variable)); this.at("around-title").scrollIntoView(); });
     }
     addEventListener("hashchange", () => this.read());
@@ -191,15 +191,15 @@ export class Page {
   }
 
   search() {
-    const text = this.at("find").value.trim(), list = this.at("hits");
+    const text = /** @type {HTMLInputElement} */ (this.at("find")).value.trim(), list = this.at("hits");
     if (!text) { list.replaceChildren(); this.at("found").textContent = ""; return; }
     const { hits, all } = this.graph.search(text, MOST_HITS);
-    list.replaceChildren(...hits.map((i) => element("li", {}, this.link(i, {}))));
+    list.replaceChildren(...hits.map((i) => element("li", {}, this.link(i, null))));
     this.at("found").textContent = all > hits.length ? `the first ${hits.length} of ${figure(all, 0)}` : all ? `${figure(all, 0)} found` : "no name has this in it";
   }
 
   keys(event) {
-    const links = [...this.at("hits").querySelectorAll("button")], at = links.indexOf(document.activeElement);
+    const links = [...this.at("hits").querySelectorAll("button")], at = links.findIndex((one) => one === document.activeElement);
     if (event.key === "Escape") { this.at("hits").replaceChildren(); this.at("find").focus(); }
     else if (event.key === "Enter" && at < 0 && links.length) links[0].click();
     else if (event.key === "ArrowDown" && links.length) links[Math.min(at + 1, links.length - 1)].focus();
@@ -208,8 +208,8 @@ export class Page {
     event.preventDefault();
   }
 
-  link(i, attributes = { class: "link" }) {
-    return element("button", { type: "button", onclick: () => this.choose(i), ...attributes }, this.graph.names[i]);
+  link(i, kind = "link") {
+    return element("button", { type: "button", class: kind, onclick: () => this.choose(i) }, this.graph.names[i]);
   }
 
   draw() {

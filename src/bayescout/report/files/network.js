@@ -1,11 +1,13 @@
 // A network as the page holds it: positions of variables, their neighbours, and walks along arcs.
 
+import { shortened } from "./core.js";
+
 const FONT = '12px "DejaVu Sans", Verdana, Helvetica, Arial, sans-serif';
 let measure = null;
 
 /** A net from names and boxes by position; routes are [from, to, points]. */
 export function makeNet({ names, labels = null, boxes, routes = [], dag = [] }) {
-  const net = { names, labels: labels || names.map(shortened), boxes, routes: new Map(), index: new Map() };
+  const net = { names, labels: labels || names.map((name) => shortened(name)), boxes, routes: new Map(), index: new Map() };
   names.forEach((name, i) => net.index.set(name, i));
   for (const [from, to, points] of routes) net.routes.set(`${from},${to}`, points);
   return withArcs(net, dag);
@@ -82,11 +84,6 @@ function apart(wanted, widths) {
     }
   });
   return blocks.flatMap(({ sum, count }) => Array(count).fill(sum / count)).map((x, k) => x + before[k]);
-}
-
-export function shortened(name) {
-  const line = name.replace(/\s+/g, " ");
-  return line.length > 24 ? `${line.slice(0, 23)}…` : line;
 }
 
 /** A box's size for a label that has none from the layout. */

@@ -1,12 +1,21 @@
 // Paints a large drawing on a canvas: only what can be seen, words only where they can be read.
 
-import { HEAD, curve, headOf, pathOf } from "./geometry.js";
+import { curve, headLength, headOf, pathOf } from "./geometry.js";
 import { eachFrame, element } from "./core.js";
 
 const READABLE = 0.55;
 const CELL = 240;
 const WHOLE = 0.1;
 const STYLES = ["paper", "ink", "quiet", "node", "node-line", "arc", "blue", "vermillion", "green", "purple", "wash"];
+
+const LOOKS = {
+  extra: { colour: "vermillion", width: 2.4, dash: "" },
+  missing: { colour: "blue", width: 2.2, dash: "7,5" },
+  reversed: { colour: "purple", width: 2.4, dash: "10,3,2,3" },
+  required: { colour: "green", width: 3, dash: "" },
+  forbidden: { colour: "vermillion", width: 2.4, dash: "3,5" },
+  belief: { colour: "purple", width: 3, dash: "1,4" },
+};
 
 export class CanvasPainter {
   constructor(drawing) {
@@ -144,12 +153,9 @@ export class CanvasPainter {
   look({ a, b, kind, width, faint }, scale) {
     const { marks, near, colour } = this;
     const thin = Math.max(0.5 / scale, Math.min(1.4, 1.4 / Math.sqrt(scale)));
-    let found = { colour: colour.arc, width: width || thin, dash: "", alpha: scale < 0.2 ? 0.55 : 0.9 };
-    if (kind === "extra") found = { ...found, colour: colour.vermillion, width: 2.4 };
-    if (kind === "missing") found = { ...found, colour: colour.blue, width: 2.2, dash: "7,5" };
-    if (kind === "reversed") found = { ...found, colour: colour.purple, width: 2.4, dash: "10,3,2,3" };
-    if (kind === "required") found = { ...found, colour: colour.green, width: 3 };
-    if (kind === "forbidden") found = { ...found, colour: colour.vermillion, width: 2.4, dash: "3,5" };
+    let found = { colour: colour.arc, width: Math.max(width || 0, thin), dash: "", alpha: scale < 0.2 ? 0.55 : 0.9 };
+    const told = LOOKS[kind];
+    if (told) found = { colour: colour[told.colour], width: Math.max(told.width, 1 / scale), dash: scale > 0.25 ? told.dash : "", alpha: 0.9 };
     const bold = Math.max(3.4, 1.6 / scale);
     const away = marks.focus && !(marks.focus.has(a) && marks.focus.has(b));
     if (faint || away) found.alpha = 0.1;
@@ -239,6 +245,6 @@ function shapeOf(net, line) {
     box[2] = Math.max(box[2], points[i]);
     box[3] = Math.max(box[3], points[i + 1]);
   }
-  const own = new Path2D(pathOf(points, line.open ? 0 : HEAD - 1));
-  return { ...line, box, line: own, head: line.open ? null : new Path2D(headOf(points)) };
+  const own = new Path2D(pathOf(points, line.open ? 0 : headLength(line.width) - 1));
+  return { ...line, box, line: own, head: line.open ? null : new Path2D(headOf(points, line.width)) };
 }

@@ -1,7 +1,7 @@
 // Paints a drawing of up to some 150 variables as SVG, each variable and each arc an element of its own.
 
 import { drawn } from "./core.js";
-import { HEAD, curve, headOf, pathOf } from "./geometry.js";
+import { curve, headLength, headOf, pathOf } from "./geometry.js";
 
 export class SvgPainter {
   constructor(drawing) {
@@ -21,7 +21,7 @@ export class SvgPainter {
   net(net) {
     if (this.names !== net.names || this.nodes.length !== net.names.length) {
       this.names = net.names;
-      this.nodes = net.names.map((name, i) => this.box(net, i));
+      this.nodes = net.names.map((_, i) => this.box(net, i));
       this.boxes.replaceChildren(...this.nodes);
     }
     net.boxes.forEach((box, i) => this.put(i, box));
@@ -67,9 +67,9 @@ export class SvgPainter {
     const parts = [
       drawn("title", {}, words),
       drawn("path", { class: "reach", d: pathOf(points, 0) }),
-      drawn("path", { class: "line", d: pathOf(points, open ? 0 : HEAD - 1), ...(width ? { style: `stroke-width:${width.toFixed(2)}` } : {}) }),
+      drawn("path", { class: "line", d: pathOf(points, open ? 0 : headLength(width) - 1), ...(width ? { style: `stroke-width:${width.toFixed(2)}` } : {}) }),
     ];
-    if (!open) parts.push(drawn("path", { class: "head", d: headOf(points) }));
+    if (!open) parts.push(drawn("path", { class: "head", d: headOf(points, width) }));
     const extra = `${faint ? " faint" : ""}${fresh ? " fresh" : ""}`;
     return drawn("g", { class: `arc ${kind}${extra}`, "data-parent": a, "data-child": b }, ...parts);
   }
@@ -78,7 +78,7 @@ export class SvgPainter {
   knowledge(net, lines) {
     this.known.replaceChildren(...lines.map(({ a, b, kind }) => {
       const points = curve(net, a, b);
-      const parts = [drawn("title", {}, `${net.names[a]} → ${net.names[b]} (${kind})`), drawn("path", { class: "line", d: pathOf(points, HEAD - 1) }), drawn("path", { class: "head", d: headOf(points) })];
+      const parts = [drawn("title", {}, `${net.names[a]} → ${net.names[b]} (${kind})`), drawn("path", { class: "line", d: pathOf(points, headLength() - 1) }), drawn("path", { class: "head", d: headOf(points) })];
       return drawn("g", { class: `known ${kind}`, "data-from": a, "data-to": b }, ...parts);
     }));
   }

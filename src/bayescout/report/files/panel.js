@@ -11,9 +11,9 @@ function change(value) {
 
 /** The prior's part of a change of the score; nothing where the prior is uniform. */
 function weighed(worth, name) {
-  if (!worth.prior) return "";
-  const value = worth.prior[name];
-  return ` (by the prior alone ${value < 0 ? "-" : "+"}${figure(Math.abs(value))})`;
+  const value = worth.prior?.[name];
+  if (!value || Math.abs(value) < 0.0005) return "";
+  return ` (by the prior alone ${value < 0 ? "−" : "+"}${figure(Math.abs(value))})`;
 }
 
 export class Panel {
@@ -142,9 +142,15 @@ export class Panel {
     const { a, b } = card, made = [];
     if (card.turn) made.push(button("Turn it round", () => this.app.act("turn", a, b), { title: "Another network of the same class, which implies the same independences (T, or a double click on the arc)" }));
     if (this.app.steers) {
-      made.push(button("Require", () => this.app.act("require", a, b)), button("Forbid", () => this.app.act("forbid", a, b)));
+      made.push(...this.steer(a, b));
     }
     return made.length ? [element("div", { class: "row" }, ...made)] : [];
+  }
+
+  /** What a person can say of an arc from a to b. */
+  steer(a, b) {
+    const about = `${this.net.names[a]} → ${this.net.names[b]}`;
+    return [["require", "Require", "must be"], ["forbid", "Forbid", "must not be"], ["believe", "Believe", "is likely, or not"]].map(([name, words, told]) => button(words, () => this.app.act(name, a, b), { title: `${about} ${told}` }));
   }
 
   strength(strength) {
@@ -184,7 +190,7 @@ export class Panel {
       const ask = "This pair is among those left out of the page; result.explain(a, b) in Python gives it.";
       return [head, none, element("p", { class: "note" }, ask), ...this.tests(card.tests)];
     }
-    const steer = this.app.steers ? [element("div", { class: "row" }, button("Require", () => this.app.act("require", a, b)), button("Forbid", () => this.app.act("forbid", a, b)))] : [];
+    const steer = this.app.steers ? [element("div", { class: "row" }, ...this.steer(a, b))] : [];
     return [head, none, ...card.ways.map((way) => this.added(way)), ...steer, ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts)];
   }
 

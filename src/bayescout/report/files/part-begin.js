@@ -1,6 +1,7 @@
 // Begin: drop a file or choose an example, see how every column was read, and change it there.
 
 import { button, choice, counted, element, figure, percent } from "./core.js";
+import { fourDigits } from "./density.js";
 
 const COLUMN_KINDS = [["discrete", "discrete"], ["continuous", "continuous"], ["left out", "left out"]];
 const MOST_COLUMNS = 200;
@@ -124,7 +125,8 @@ export class BeginPart {
     const total = histogram.counts.reduce((a, b) => a + b, 0) || 1, most = Math.max(...histogram.counts) || 1;
     if (histogram.edges || !states) {
       const bars = histogram.counts.map((count, i) => element("span", { style: `height:${(100 * count / most).toFixed(1)}%`, title: `${histogram.edges ? `from ${histogram.edges[i]}: ` : ""}${figure(count, 0)} rows` }));
-      return [element("div", { class: "histogram", "aria-hidden": "true" }, ...bars)];
+      const ends = histogram.edges ? [element("div", { class: "ends" }, element("span", {}, fourDigits(histogram.edges[0])), element("span", {}, fourDigits(histogram.edges.at(-1))))] : [];
+      return [element("div", { class: "histogram", "aria-hidden": "true" }, ...bars), ...ends];
     }
     return [element("div", { class: "bars" }, ...histogram.counts.slice(0, 6).map((count, i) => element(
       "div", {}, element("span", { class: "state" }, states[i] ?? "the rest"),

@@ -13,7 +13,10 @@ export class LivePart {
     this.back = button("Back", () => this.act("back", { steps: 1 }), { id: "back", title: "One step back (,)" });
     this.step = button("Step", () => this.act("step", { steps: 1 }), { id: "step", title: "One step (.)" });
     this.fork = button("Fork", () => this.forked(), { id: "fork", title: "Go another way from here, in a run of its own" });
+    this.prove = button("Bound", () => this.bound(), { id: "prove", title: "How far is it from the best network at most? An exact search looks for 20 seconds" });
     this.speed = choice([["", "full speed"], ["0.5", "2 a second"], ["0.12", "8 a second"], ["0.03", "30 a second"]], "", null, { id: "play-pace", "aria-label": "Steps a second", title: "How fast the search goes, to watch it" });
+    this.told = null; // what was said of a run at a step, as of its bound
+    this.proving = null;
     this.facts = element("dl", { class: "numbers", id: "numbers", "aria-live": "off" });
     this.state = element("p", { class: "note", id: "run-state", "aria-live": "polite" });
     this.slider = element("input", { type: "range", id: "replay", min: 0, max: 0, value: 0, "aria-label": "Replay: a step of the search", disabled: true });
@@ -21,7 +24,7 @@ export class LivePart {
     this.words = element("output", { id: "replay-value", for: "replay" });
     this.film = button("Replay", () => this.roll(), { id: "film", title: "Watch the search again" });
     this.chart = element("div", { class: "trace", id: "strip-trace", tabindex: 0, role: "img", "aria-label": "Score by step of the search" });
-    const left = element("div", { class: "controls" }, element("div", { class: "row" }, this.back, this.play, this.step, this.fork, this.speed), this.facts, this.state);
+    const left = element("div", { class: "controls" }, element("div", { class: "row" }, this.back, this.play, this.step, this.fork, this.prove, this.speed), this.facts, this.state);
     const right = element("div", { class: "curve" }, this.chart, element("div", { class: "replay" }, this.film, this.slider, this.words));
     served.app.strip.append(left, right);
     served.app.strip.hidden = false;
@@ -35,9 +38,11 @@ export class LivePart {
 
   show() {
     const { run } = this, going = run?.state === "running";
-    for (const one of [this.back, this.step, this.fork]) one.disabled = !run || going;
+    for (const one of [this.back, this.step]) one.disabled = !run || going;
     this.play.disabled = !run || run.state === "ended";
     this.fork.disabled = !run;
+    this.prove.disabled = !run || going || run.state === "waiting" || this.proving === run.id;
+    this.prove.hidden = !run || run.gap === 0;
     this.play.textContent = going ? "Pause" : "Play";
     this.numbers(run);
     const trace = run?.trace || [];
@@ -61,7 +66,8 @@ export class LivePart {
     const facts = run ? [["step", figure(run.step, 0)], ["score", figure(run.score, 2)], ["best", figure(run.best, 2)], ["gap", gapOf(run)], ["time", timeOf(run.seconds)]] : [];
     this.facts.replaceChildren(...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", { "data-fact": name }, value))));
     const words = { waiting: "The run waits for its turn.", running: "The search runs.", paused: "Paused: step, go back, change what is known, and go on.", failed: "The run failed." };
-    this.state.textContent = !run ? "No run yet." : run.error ? run.error : words[run.state] || ended(run);
+    const told = run && this.told?.id === run.id && this.told.step === run.step ? this.told.words : "";
+    this.state.textContent = !run ? "No run yet." : run.error || told || words[run.state] || ended(run);
     this.state.classList.toggle("down", Boolean(run?.error));
   }
 
@@ -85,6 +91,19 @@ export class LivePart {
     this.source.run = { ...this.source.run, ...run };
     this.show();
     if (run.state !== "running") await this.served.refetch();
+  }
+
+  /** Look for a bound on the score of any network, and say what came of it. */
+  async bound() {
+    const { run } = this, told = (words) => { this.told = { id: run.id, step: run.step, words }; };
+    this.proving = run.id;
+    told("An exact search looks for a bound, for at most 20 s …");
+    this.show();
+    const found = await this.served.attempt(() => this.source.post(`/api/runs/${run.id}/prove`));
+    this.proving = null;
+    told(found ? `${found.told[0].toUpperCase()}${found.told.slice(1)}.` : "");
+    if (found && this.run?.id === run.id) this.source.run = { ...this.source.run, bound: found.bound, gap: found.gap };
+    this.show();
   }
 
   async forked() {

@@ -12,8 +12,8 @@ export class SearchPart {
     const { searches, scores, priors } = this.source.project;
     const words = (list) => (list || []).map(({ name }) => [name, name]);
     this.search = choice(words(searches), "auto", () => this.changed(), { id: "search-name" });
-    this.score = choice([["", "the default"], ...words(scores)], "", () => this.changed(), { id: "score-name" });
-    this.prior = choice([["", "the default"], ...words(priors)], "", () => this.changed(), { id: "prior-name" });
+    this.score = choice([["", "default"], ...words(scores)], "", () => this.changed(), { id: "score-name" });
+    this.prior = choice([["", "default"], ...words(priors)], "", () => this.changed(), { id: "prior-name" });
     this.time = number({ id: "max-time", min: 0, step: "any", placeholder: "time, s", "aria-label": "Most seconds" });
     this.steps = number({ id: "max-steps", min: 0, step: 1, placeholder: "steps", "aria-label": "Most steps" });
     this.seed = number({ id: "seed", min: 0, step: 1, value: 0 });
@@ -40,7 +40,7 @@ export class SearchPart {
     const { chosen } = this;
     this.search.title = chosen?.summary || "";
     const usual = this.source.project.prior[this.score.value ? "named" : "automatic"];
-    this.prior.options[0].textContent = `the default: ${usual}`;
+    this.prior.options[0].textContent = `default: ${usual}`;
     if (this.listed !== chosen) {
       this.listed = chosen;
       this.inputs = new Map();
@@ -125,6 +125,20 @@ export class SearchPart {
     if (!made.length) this.runs.append(element("p", { class: "note" }, "None yet."));
   }
 
+  /** Delete a run for good, once a second click says so. */
+  async delete(run) {
+    clearTimeout(this.sparing);
+    if (this.going === run.id) {
+      this.going = null;
+      await this.served.attempt(async () => { await this.source.call("DELETE", `/api/runs/${run.id}`); this.served.gone(run.id); });
+      return;
+    }
+    this.going = run.id;
+    this.sparing = setTimeout(() => { this.going = null; this.list(); }, 5000);
+    this.list();
+    this.runs.querySelector(`[data-delete="${run.id}"]`)?.focus();
+  }
+
   row(run, now, picked) {
     const score = run.best ?? run.score;
     const gap = run.gap === null || run.gap === undefined ? "" : run.gap <= 0 ? " · proven best" : ` · gap ${figure(run.gap)}`;
@@ -135,14 +149,15 @@ export class SearchPart {
     );
     const compare = element("input", { type: "checkbox", "aria-label": `Compare ${run.name || run.id}`, title: "Compare", onchange: (event) => this.served.parts.compare.pick(run.id, event.target.checked) });
     compare.checked = picked;
-    const gone = button("×", () => this.served.attempt(async () => { await this.source.call("DELETE", `/api/runs/${run.id}`); this.served.gone(run.id); }), { "aria-label": `Delete ${run.name || run.id}`, class: "quiet" });
+    const gone = button(this.going === run.id ? "Delete?" : "×", () => this.delete(run), { "aria-label": `${this.going === run.id ? "Yes, delete" : "Delete"} ${run.name || run.id}`, class: "quiet", "data-delete": run.id });
     return element("div", { class: "run-row", role: "listitem" }, open, compare, gone);
   }
 }
 
 /** A length of time in the unit that people use for it. */
 function inTime(seconds) {
-  const [unit, size] = [["s", 1, 120], ["min", 60, 120], ["h", 3600, 48]].find(([, one, most]) => seconds < one * most) || ["days", 86_400];
+  const units = [{ unit: "s", size: 1, most: 120 }, { unit: "min", size: 60, most: 120 }, { unit: "h", size: 3600, most: 48 }];
+  const { unit, size } = units.find((one) => seconds < one.size * one.most) || { unit: "days", size: 86_400 };
   return `${figure(seconds / size, seconds < 10 * size ? 1 : 0)} ${unit}`;
 }
 

@@ -43,14 +43,14 @@ export class StrengthPart {
     if (!found) { this.bar.hidden = true; this.go.disabled = false; }
   }
 
-  progress({ id, done, of, error }) {
+  progress({ id, done, of, error, ready }) {
     if (String(id) !== String(this.source.run?.id)) return;
     if (error) { this.state.textContent = error; this.bar.hidden = true; this.go.disabled = false; return; }
-    this.bar.hidden = done >= of;
+    this.bar.hidden = ready;
     this.bar.value = of ? done / of : 0;
     this.state.textContent = `${figure(done, 0)} of ${figure(of, 0)} bootstrap runs.`;
-    this.go.disabled = done < of;
-    if (done >= of) this.load();
+    this.go.disabled = !ready;
+    if (ready) this.load();
   }
 
   /** Show what a run has already, when it is opened. */

@@ -7,11 +7,14 @@ import { Trace } from "./trace.js";
 
 const found = (id) => document.getElementById(id);
 
+/** @returns {HTMLElement[]} */
+const all = (selector) => [...document.querySelectorAll(selector)];
+
 /** What the page says of a variable elsewhere, under a heading of its own. */
 function copied(id, title, head) {
   const source = found(id);
   if (!source) return [];
-  const copy = source.cloneNode(true), own = copy.querySelector(head);
+  const copy = /** @type {HTMLElement} */ (source.cloneNode(true)), own = copy.querySelector(head);
   const words = title || own.textContent;
   own.remove();
   return [element("h4", {}, words), ...copy.childNodes];
@@ -27,14 +30,14 @@ export function startReport() {
     if (what.arc) found("arcs").querySelector(`[data-arc="${what.arc}"]`)?.closest("tr").classList.add("seen");
   };
   const there = () => found("network").scrollIntoView();
-  for (const one of document.querySelectorAll("[data-arc]")) {
+  for (const one of all("[data-arc]")) {
     one.addEventListener("click", () => {
       app.view("dag");
       app.choose({ arc: one.dataset.arc.split(",").map(Number) }, true);
       there();
     });
   }
-  for (const one of document.querySelectorAll("[data-top]")) {
+  for (const one of all("[data-top]")) {
     one.addEventListener("click", () => {
       app.view(`top-${one.dataset.top}`);
       there();
@@ -49,20 +52,21 @@ export function startReport() {
 
 function chart(data) {
   if (!data.trace.step.length) return;
+  const close = /** @type {HTMLInputElement} */ (found("trace-close"));
   const trace = new Trace(found("trace"), found("trace-value"), data.trace);
   segments(found("trace-axis"), "axis", [["step", "Steps"], ["seconds", "Seconds"]], (axis) => { trace.axis = axis; trace.draw(); });
   check(found("trace-axis"), "step");
-  found("trace-close").addEventListener("change", (event) => { trace.close = event.target.checked; trace.draw(); });
+  close.addEventListener("change", () => { trace.close = close.checked; trace.draw(); });
 }
 
 /** A folded table cannot be printed. */
 function printable() {
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const part of folded) part.open = true;
+    folded = all("details:not([open])");
+    for (const part of folded) part.setAttribute("open", "");
   });
-  addEventListener("afterprint", () => { for (const part of folded) part.open = false; });
+  addEventListener("afterprint", () => { for (const part of folded) part.removeAttribute("open"); });
 }
 
 window.workbench = startReport();

@@ -96,6 +96,14 @@ class Served {
       t: () => { const { arc } = this.app.store.state.selected; if (arc) this.app.act("turn", ...arc); },
       w: () => this.app.store.set({ tab: this.app.store.state.tab === "whatif" ? "details" : "whatif" }),
     };
+    this.app.stage.addEventListener("keydown", (event) => { if (event.key === "Escape") this.closeBoards(); });
+  }
+
+  /** Put away what lies over the drawing; the focus goes to what opened it. */
+  closeBoards() {
+    const { begin, knowledge } = this.parts;
+    if (!begin.board.hidden) { begin.columns(false); begin.look.focus(); }
+    if (!knowledge.board.hidden) { knowledge.bands(false); knowledge.tiersButton.focus(); }
   }
 
   line(lost) {

@@ -15,6 +15,7 @@ export class FileSource {
     this.arcWorth = new Map(data.arcs.map((arc) => [`${arc.p},${arc.c}`, arc]));
     this.pairWorth = new Map(data.pairs.map((pair) => [`${pair.a},${pair.b}`, pair]));
     this.hasData = data.hasData;
+    this.inference = null; // made when something is asked
     this.uniform = data.model?.uniform || 0;
   }
 

@@ -1,6 +1,7 @@
 // The page with a server: what it asks for and what it is told.
 
-import { boxSize, makeNet, rowsOf, shortened, squeezed, withBoxes } from "./network.js";
+import { shortened } from "./core.js";
+import { boxSize, makeNet, rowsOf, squeezed, withBoxes } from "./network.js";
 
 /** What the server refused, in its own words. */
 export class Refusal extends Error {
@@ -20,13 +21,14 @@ export class ServerSource {
     this.project = null;
     this.run = null;
     this.net = null;
+    this.columns = null; // as they were read, by name
     this.kinds = new Map();
     this.places = {};
-    this.squeeze = () => 1;
+    this.squeeze = (/** @type {any} */ _) => 1;
   }
 
   async call(method, path, body) {
-    const options = { method, headers: {}, credentials: "same-origin" };
+    const options = /** @type {RequestInit & { headers: Record<string, string> }} */ ({ method, headers: {}, credentials: "same-origin" });
     if (body instanceof Blob) options.body = body;
     else if (body !== undefined) {
       options.body = JSON.stringify(body);

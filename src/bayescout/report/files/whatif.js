@@ -118,12 +118,12 @@ export class WhatIf {
     const { base } = question, based = base ? [...evidenceOf(base)].map(([node, kind]) => this.said(node, kind, base)).join(", ") : "";
     const set = (value) => this.app.question({ ...question, target: value === "" ? null : Number(value) });
     return [
-      element("p", { class: "note hint" }, "Click a state, or a density: observed. Shift-click: set from outside (do). Alt-click: ruled out."),
+      element("p", { class: "note hint" }, "Click a state, or a density, or press Enter: observed. With Shift: set from outside (do). With Alt: ruled out."),
       element("div", { class: "chips", "aria-label": "Evidence" }, ...chips, evidence.length ? button("Clear", () => this.app.question({ ...noQuestion(), base }), { id: "clear-evidence" }) : null,
         evidence.length && answer.marginals ? button("As base", () => this.app.question({ ...question, base: { ...question, target: null, base: null } }), { id: "as-base", title: "Compare what comes next with how things stand now" }) : null),
       base ? element("div", { class: "chips", id: "base" }, element("small", { class: "note" }, "Compared with"), button(`${based} ×`, () => this.app.question({ ...question, base: null }), { class: "chip", "aria-label": `compare with what was learned, not with ${based}` })) : null,
       element("div", { class: "row" }, element("label", {}, "Target ", choice(targets, question.target ?? "", set, { id: "target" })), this.says(answer)),
-      evidence.length || base ? this.besides() : null,
+      (evidence.length || base) && answer.marginals?.some(Array.isArray) ? this.besides() : null,
     ].filter(Boolean);
   }
 
@@ -188,7 +188,7 @@ export class WhatIf {
   bars(answer) {
     const { net, store } = this.app, { question, selected } = store.state;
     const evidence = evidenceOf(question), first = selected.node;
-    const order = net.names.map((_, i) => i).sort((a, b) => (b === first) - (a === first) || evidence.has(b) - evidence.has(a) || moved(answer, b) - moved(answer, a) || a - b);
+    const order = net.names.map((_, i) => i).sort((a, b) => Number(b === first) - Number(a === first) || Number(evidence.has(b)) - Number(evidence.has(a)) || moved(answer, b) - moved(answer, a) || a - b);
     const wanted = order.filter((i) => net.names[i].toLowerCase().includes(this.filter.toLowerCase()));
     const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the variables", value: this.filter });
     const list = element("div", { class: "monitors" });
