@@ -63,8 +63,8 @@ def _read_node(draft: Draft, element: Element, source: XmlSource) -> None:
     if kind not in ("cpt", "deterministic"):
         what = element.tag if kind in _OTHER_NODES.split() else f"{element.tag[:40]!r}"
         raise source.error(
-            f"node {name!r} is a {what} node; only cpt and deterministic ones are read: change it to a general "
-            f"chance node",
+            f"node {name!r} is a {what} node; only cpt and deterministic ones are read: change it "
+            f"to a general chance node",
             element.at,
         )
     states = [one.attributes.get("id", "") for one in element.all("state")]
