@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescout as bs
-from bayescout.errors import BayescoutError, CycleError, FormatError
+from bayescout.errors import BayescoutError, CycleError, FormatError, UnknownNameError
 from bayescout.formats import (
     FORMATS,
     dagitty,
@@ -189,6 +189,23 @@ def test_uai_evidence(tmp_path):
     found = bs.read_uai_evidence(path, asia)
     assert found == {"smoke": asia.states[2][1]}
     asia.query("lung", found)
+
+
+def test_uai_evidence_is_written(tmp_path):
+    path = tmp_path / "x.uai.evid"
+    asia = bs.load_network("asia")
+    for evidence in ({}, {"smoke": "no"}, {"xray": "yes", "asia": "no"}):
+        bs.write_uai_evidence(path, evidence, asia)
+        assert bs.read_uai_evidence(path, asia) == evidence
+    assert path.read_text() == "2 6 0 0 1\n"
+    bs.write_uai_evidence(path, {"x0": 1}, uai.read(UAI, "x.uai"))
+    assert path.read_text() == "1 0 1\n"
+    for evidence in ({"smoke": "maybe"}, {"smokes": "no"}):
+        with pytest.raises(UnknownNameError):
+            bs.write_uai_evidence(path, evidence, asia)
+    numbers = bs.random_network(nodes=2, arcs=1, kind="gaussian", seed=1)
+    with pytest.raises(FormatError, match="continuous"):
+        bs.write_uai_evidence(path, {numbers.nodes[0]: 1}, numbers)
 
 
 @pytest.mark.parametrize(
