@@ -149,7 +149,7 @@ def speed():
         "array of numbers": numbers,
     }
     for form, rows in forms.items():
-        for name in ("nb", "tan", "kdb", "aode"):
+        for name in ("nb", "tan", "kdb", "aode", "blanket", "auto"):
             model = BayesianNetworkClassifier(name).fit(rows[:5000], classes[:5000])
             model.predict_proba(rows[:100])
             taken = []

@@ -33,6 +33,23 @@ def small() -> Network:
     return DiscreteNetwork(dag, states, tables, name="small")
 
 
+def write_graphs(network: Network) -> None:
+    """The graph alone, by the tools that write a format of graphs."""
+    import igraph
+    import networkx
+    from causallearn.graph.GeneralGraph import GeneralGraph
+    from causallearn.graph.GraphNode import GraphNode
+
+    nodes = {label: GraphNode(str(label)) for label in network.nodes}
+    graph = GeneralGraph(list(nodes.values()))
+    for parent, child in network.dag.arcs():
+        graph.add_directed_edge(nodes[parent], nodes[child])
+    (FILES / "causal-learn.tetrad").write_text(str(graph))
+    (FILES / "pgmpy.dagitty").write_text(network.to_pgmpy().to_dagitty())
+    networkx.write_graphml(network.dag.to_networkx(), FILES / "networkx.graphml")
+    igraph.Graph.write_graphml(network.dag.to_igraph(), str(FILES / "igraph.graphml"))
+
+
 def main() -> None:
     import pgmpy.readwrite as pgmpy
     import pyagrum
@@ -49,6 +66,7 @@ def main() -> None:
     pgmpy.NETWriter(model).write(str(FILES / "pgmpy.net"))
     pgmpy.UAIWriter(model).write(str(FILES / "pgmpy.uai"))
     pgmpy.XDSLWriter(model).write(str(FILES / "pgmpy.xdsl"))
+    write_graphs(network)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ def answers():
         bs.compare(result, model),
         result.explain("lung", "either"),
         bs.bootstrap(rows, runs=3, search="hill-climb", score="bic"),
+        bs.Discretiser((("x", (0.5, 1.25)), ("y", (3.0,)))),
     ]
 
 

@@ -43,6 +43,13 @@ def test_learning_shows_the_share_of_its_budget(shown, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_the_line_ends_with_what_was_found_when_the_time_is_over(shown):
+    """Greedy climbing fills in where the search itself came to nothing; no callback tells of it."""
+    result = bs.learn(ROWS, "memetic", "bic", max_time=1e-9, progress=True)
+    assert f"best {result.score:,.3f}  arcs {result.dag.n_arcs}" in shown[-1]
+    assert shown[-1].endswith("100% of the budget")
+
+
 def test_resamples_are_counted(shown):
     bs.bootstrap(ROWS, runs=3, search="hill-climb", score="bic", workers=1, progress=True)
     assert "3/3" in shown[-1]

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from bayescout.formats import read_uai_evidence as read_uai_evidence
     from bayescout.formats import write_network as write_network
     from bayescout.formats import write_structure as write_structure
+    from bayescout.formats import write_uai_evidence as write_uai_evidence
     from bayescout.formats.jkl import read_jkl as read_jkl
     from bayescout.formats.neighbours import as_network as as_network
     from bayescout.graph.accept import as_dag as as_dag
@@ -74,7 +75,7 @@ _HOMES = {
     ),
     "bayescout.formats": (
         "load_network", "networks", "read_network", "read_structure", "read_uai_evidence", "write_network",
-        "write_structure",
+        "write_structure", "write_uai_evidence",
     ),
     "bayescout.formats.jkl": ("read_jkl",),
     "bayescout.formats.neighbours": ("as_network",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayescout.scores import PriorLike, ScoreLike
     from bayescout.search import Search
     from bayescout.search.frame.knowledge import KnowledgeLike
-    from bayescout.search.frame.outcome import Callback, Limits
+    from bayescout.search.frame.outcome import Callback, Limits, Step
     from bayescout.statistics.engine import Engine
     from bayescout.wide import ScreenLike
 
@@ -105,11 +105,13 @@ def learn(
     )  # fmt: skip
     # cells that were drawn in part cannot be drawn again, so a checkpoint of them would be of no use
     store = None if checkpoint is None or task.interrupted else task.checkpoint(checkpoint)
-    with store or nullcontext(), _Shown(progress, callback, task.limits) as observe:
+    shown = _Shown(progress, callback, task.limits)
+    with store or nullcontext(), shown as observe:
         begin = task.clock + compiling_seconds()
         outcome = drive(
             task.search, task.problem, task.rng, task.limits, observe, store, begin, task.interrupted
         )
+        shown.tell(outcome.trace[-1:])
     return task.result(outcome, task.seconds)
 
 
@@ -120,8 +122,17 @@ class _Shown:
         self.progress, self.callback = progress, callback
         self.limits = limits
         self.line: Any = None
+        self.task: Any = None
 
-    def _share(self, step: Any) -> float | None:
+    def tell(self, steps: Iterable[Step]) -> None:
+        """Show steps in the line, if there is one; the last of a run may come after the last callback."""
+        for step in steps if self.line is not None else ():
+            share = self._share(step)
+            budget = {} if share is None else {"total": 1.0, "completed": share}
+            told = f"step {step.step:,}  best {step.best:,.3f}  arcs {step.arcs:,}"
+            self.line.update(self.task, description=told, **budget)
+
+    def _share(self, step: Step) -> float | None:
         """The share of the time or the steps that is spent, whichever is more; None without a limit."""
         given = ((step.seconds, self.limits.max_time), (step.step, self.limits.max_steps))
         shares = [min(1.0, spent / most) for spent, most in given if most]
@@ -139,13 +150,10 @@ class _Shown:
             columns += [BarColumn(bar_width=20), TextColumn("{task.percentage:.0f}% of the budget")]
         self.line = progress_line(*columns)
         self.line.start()
-        task = self.line.add_task("learning", total=None)
+        self.task = self.line.add_task("learning", total=None)
 
-        def observe(step: Any) -> Any:
-            share = self._share(step)
-            budget = {} if share is None else {"total": 1.0, "completed": share}
-            told = f"step {step.step:,}  best {step.best:,.3f}  arcs {step.arcs:,}"
-            self.line.update(task, description=told, **budget)
+        def observe(step: Step) -> Any:
+            self.tell([step])
             return self.callback(step) if self.callback is not None else None
 
         return observe

@@ -273,3 +273,74 @@ def test_lengths_of_time_are_seconds(rows):
         assert table.columns[0].reason == "lengths of time, in seconds"
     model = bs.learn(frame, search="hill-climb", score="bic").fit()
     assert model.predict(frame, "k") == model.predict({"x": seconds}, "k")
+
+
+# ---- numbers with more than digits, and numbers that mean missing
+
+
+def told(frame, **options):
+    """The warnings of reading a frame, as texts."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        bs.as_table(frame, **options)
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: f"{x:.0f} %",
+        lambda x: f"{x:.1f}mg",
+        lambda x: f"€ {x:.2f}".replace(".", ","),
+        lambda x: f"{1000 * x:,.2f}",
+        lambda x: f"{1000 * x:,.2f}".translate(str.maketrans(",.", ".,")),
+        lambda x: f"{1000 * x:,.0f}".replace(",", "\u202f"),
+    ],
+)
+@pytest.mark.parametrize("digits", [0, 4])
+def test_numbers_with_units_or_marks_of_thousands_are_told(write, digits):
+    """In columns that are kept, in which numbers repeat, and in those left out, in which they do not."""
+    numbers = np.round(RNG.uniform(10, 90, 300), digits)
+    texts = [write(number) for number in numbers]
+    texts[7] = "unknown"
+    frame = pd.DataFrame({"x": texts, "y": ["a", "b"] * 150})
+    (found,) = [one for one in told(frame) if "unit or marks of thousands" in one]
+    assert f"'x' (such as {texts[0]!r})" in found
+    assert not any("unit" in one for one in told(frame, kinds={"x": "discrete"}))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{i % 40}{'ab'[i % 2]}" for i in range(300)],
+        [f"P{i:04d}" for i in range(300)],
+        [f"{i % 40:03d} m" for i in range(300)],
+        [f"192.168.1.{i % 40}" for i in range(300)],
+        [f"{i % 3} kg" for i in range(300)],
+        [f"{i % 40}-{i % 40 + 9}" for i in range(300)],
+    ],
+)
+def test_codes_are_no_such_numbers(texts):
+    assert not any("unit" in one for one in told(pd.DataFrame({"x": texts, "y": ["a", "b"] * 150})))
+
+
+@pytest.mark.parametrize("mark", [999, -99, -999.0])
+@pytest.mark.parametrize("digits", [0, 2])
+def test_numbers_like_999_far_from_the_others_are_told(mark, digits):
+    numbers = np.round(RNG.normal(120, 5, 300), digits)
+    numbers[[3, 50]] = mark
+    frame = pd.DataFrame({"x": numbers, "y": ["a", "b", None] * 100})
+    (found,) = [one for one in told(frame) if "far from all others" in one]
+    assert found.startswith(f"numbers far from all others: {mark:.0f} in 'x'; ")
+    assert f"missing_values=('{mark:.0f}',)" in found
+    assert not any("far from" in one for one in told(frame, missing_values=[str(int(mark))]))
+    assert not any("far from" in one for one in told(frame.assign(x=np.linspace(18, 99, 300).round())))
+    assert not any("far from" in one for one in told(frame.assign(x=numbers + 1)))
+
+
+def test_the_usual_marks_stay_declared_with_999(tmp_path):
+    cells = ["999" if i == 4 else "NA" if i == 5 else f"{100 + i % 30}" for i in range(200)]
+    path = written(tmp_path, "x,y\n" + "".join(f"{cell},{'ab'[i % 2]}\n" for i, cell in enumerate(cells)))
+    with pytest.warns(BayescoutWarning) as caught:
+        bs.read_table(path)
+    assert any("missing_values=('999', 'NA')" in str(one.message) for one in caught)

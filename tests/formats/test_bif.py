@@ -355,51 +355,6 @@ WRITTEN_BEFORE = (
 )
 """The same network as earlier versions wrote it, with names between quotes."""
 
-CORONARY = """network unknown {
-}
-variable Smoking {
-  type discrete [ 2 ] { no, yes };
-}
-variable M. Work {
-  type discrete [ 2 ] { no, yes };
-}
-variable P. Work {
-  type discrete [ 2 ] { no, yes };
-}
-variable Pressure {
-  type discrete [ 2 ] { <140, >140 };
-}
-probability ( Smoking ) {
-  table 0.4790874, 0.5209126 ;
-}
-probability ( M. Work | Smoking, P. Work ) {
-  (no, no) 0.25, 0.75;
-  (yes, no) 0.1, 0.9;
-  (no, yes) 0.6, 0.4;
-  (yes, yes) 0.05, 0.95;
-}
-probability ( P. Work ) {
-  table 0.1, 0.9;
-}
-probability ( Pressure | M. Work ) {
-  (no) 0.6, 0.4;
-  (yes) 0.5, 0.5;
-}
-"""
-"""As R's bnlearn writes part of the network of its coronary data: names of two words, without quotes."""
-
-
-def test_names_of_several_words_as_bnlearn_writes_them():
-    network = bif.read(CORONARY, "x.bif")
-    assert network.nodes == ("Smoking", "M. Work", "P. Work", "Pressure")
-    assert list(network.dag.arcs()) == [
-        ("Smoking", "M. Work"), ("P. Work", "M. Work"), ("M. Work", "Pressure"),
-    ]  # fmt: skip
-    assert network.states[3] == ("<140", ">140")
-    assert network.tables[1][1, 0].tolist() == [0.1, 0.9]
-    assert network.tables[1][0, 1].tolist() == [0.6, 0.4]
-    same_network(bif.read(bif.write(network), "x.bif"), network)
-
 
 def test_states_of_several_words():
     text = (

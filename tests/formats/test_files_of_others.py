@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from bayescout.errors import BayescoutWarning
-from bayescout.formats import read_network
+from bayescout.formats import bif, read_network, read_structure
+from tests.datasets.lookalikes import coronary
 
 FILES = Path(__file__).parent / "files"
 TRUTH = read_network(FILES / "small.json")
-OF_OTHERS = sorted(p.name for p in FILES.iterdir() if p.suffix not in (".json", ".md"))
+GRAPHS = sorted(p.name for p in FILES.iterdir() if p.suffix in (".dagitty", ".graphml", ".tetrad"))
+TOOLS = ("bnlearn", "pgmpy", "pyagrum")
+OF_OTHERS = sorted(p.name for p in FILES.iterdir() if p.stem in TOOLS and p.name not in GRAPHS)
 WARNED = {"pyagrum.uai": "pyAgrum's names", "pyagrum.xdsl": "pyAgrum's XDSL", "pgmpy.uai": "as in pgmpy's"}
 UNNAMED = {"pgmpy.uai": ("alert", "pump", "rain", "flood", "season")}
 DIGITS = {"pyagrum.xdsl": 1e-5, "pyagrum.uai": 1e-5, "pyagrum.dsl": 1e-5, "pyagrum.bifxml": 1e-5}
@@ -76,3 +79,18 @@ def test_an_order_that_is_not_the_format_s_is_told(name):
     assert len(about_order) == (name in WARNED)
     if about_order:
         assert WARNED[name] in about_order[0]
+
+
+def test_names_of_two_words_as_bnlearn_writes_those_of_its_coronary_data():
+    truth, theirs = coronary(), read_network(FILES / "coronary-by-bnlearn.bif")
+    for network in (theirs, bif.read(bif.write(theirs), "again.bif")):
+        assert network.dag == truth.dag
+        assert network.states == truth.states
+        assert all(np.array_equal(*tables) for tables in zip(network.tables, truth.tables, strict=True))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs_have_the_arcs_that_the_tool_was_given(name):
+    dag = read_structure(FILES / name)
+    assert set(dag.nodes) == set(TRUTH.nodes)
+    assert set(dag.arcs()) == set(TRUTH.dag.arcs())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescout as bs
-from bayescout.errors import BayescoutError, CycleError, FormatError
+from bayescout.errors import BayescoutError, CycleError, FormatError, UnknownNameError
 from bayescout.formats import (
     FORMATS,
     dagitty,
@@ -191,6 +191,23 @@ def test_uai_evidence(tmp_path):
     asia.query("lung", found)
 
 
+def test_uai_evidence_is_written(tmp_path):
+    path = tmp_path / "x.uai.evid"
+    asia = bs.load_network("asia")
+    for evidence in ({}, {"smoke": "no"}, {"xray": "yes", "asia": "no"}):
+        bs.write_uai_evidence(path, evidence, asia)
+        assert bs.read_uai_evidence(path, asia) == evidence
+    assert path.read_text() == "2 6 0 0 1\n"
+    bs.write_uai_evidence(path, {"x0": 1}, uai.read(UAI, "x.uai"))
+    assert path.read_text() == "1 0 1\n"
+    for evidence in ({"smoke": "maybe"}, {"smokes": "no"}):
+        with pytest.raises(UnknownNameError):
+            bs.write_uai_evidence(path, evidence, asia)
+    numbers = bs.random_network(nodes=2, arcs=1, kind="gaussian", seed=1)
+    with pytest.raises(FormatError, match="continuous"):
+        bs.write_uai_evidence(path, {numbers.nodes[0]: 1}, numbers)
+
+
 @pytest.mark.parametrize(
     "text", ["", "1", "2 0 1", "1 9 0", "1 0 5", "2 0 1 0 1", "1 0 x", "1 0 -1", "1 0 1 7"]
 )
@@ -199,6 +216,41 @@ def test_wrong_uai_evidence(tmp_path, text):
     path.write_text(text)
     with pytest.raises(FormatError, match=r"x\.evid"):
         read_uai_evidence(path, uai.read(UAI, "x.uai"))
+
+
+# ---- XDSL as older versions of GeNIe write it
+
+GENIE = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<smile version="1.0" id="Network1" numsamples="1000">
+<nodes>
+<cpt id="a" diagtype="target"><state id="t" label="größer" fault="true"/><state id="f"/>
+<probabilities>0.25 0.75</probabilities></cpt>
+<cpt id="b"><state id="x"/><state id="y"/><state id="z"/><probabilities>0.5 0.25 0.25</probabilities></cpt>
+<deterministic id="c"><state id="t"/><state id="f"/><parents>a b</parents>
+<resultingstates>t t f f t f</resultingstates></deterministic>
+</nodes>
+<extensions><genie version="1.0" app="GeNIe 2.1" name="Größe"><node id="a"><name>Größe</name></node>
+<submodel id="s"><node id="b"><name>b</name></node></submodel></genie></extensions>
+</smile>
+"""
+
+
+def test_deterministic_nodes_and_latin_text_of_genie(tmp_path):
+    path = tmp_path / "old.xdsl"
+    path.write_bytes(GENIE.encode("iso-8859-1"))
+    network = bs.read_network(path)
+    assert list(network.dag.arcs()) == [("a", "c"), ("b", "c")]
+    assert network.tables[2][..., 0].tolist() == [[1, 1, 0], [0, 1, 0]]
+    for old, new, words in (
+        ("t t f", "t u f", "node 'c' has no state 'u'"),
+        ("resultingstates", "states", "node 'c' has no resultingstates"),
+        (" f</res", "</res", "c"),
+    ):
+        with pytest.raises(FormatError, match=words):
+            xdsl.read(GENIE.replace(old, new), "x.xdsl")
+    path.write_bytes(GENIE.replace("ISO-8859-1", "US-ASCII").encode("iso-8859-1"))
+    with pytest.raises(FormatError, match="line 4: byte 0xf6 is not UTF-8"):
+        bs.read_network(path)
 
 
 # ---- errors
@@ -218,7 +270,7 @@ def test_wrong_uai_evidence(tmp_path, text):
         ("net", "(0.25 0.75)", "(0.25 0.75 0)", 5, "has 3 numbers; .* ask for 2"),
         ("net", "node b {", "node a {", 3, "declared twice"),
         ("net", "(0.3 0.7)(0.4 0.6)))", "(0.3 0.7)(0.4 0.6)", 7, "expected a number"),
-        ("xdsl", "cpt", "noisymax", 2, "node 'a' is a noisymax node; only cpt nodes are read"),
+        ("xdsl", "cpt", "noisymax", 2, "node 'a' is a noisymax node; only cpt and deterministic"),
         ("xdsl", "b a</parents>", "b z</parents>", 5, "unknown node 'z'"),
         ("dsl", "TYPE = CPT; PARENTS = ();", "TYPE = NOISY_MAX; PARENTS = ();", 4, "only CPT nodes"),
         ("dsl", "(t, f); PROBABILITIES = (0.5", "(t, t); PROBABILITIES = (0.5", 4, "the state 't' twice"),

@@ -85,6 +85,7 @@ def test_an_empty_graph_is_refused_where_nothing_would_be_written():
         "digraph { G; B; M; L; B -> G; B -> M; L -> M; }",
         "digraph name { G B M L\n B -> G B -> M L -> M }",
         'strict DIGRAPH "a b" {\n# one\nG [shape=box, label="x -> y"][a=1];\n B;M;L B->G [w=.5]\n}',
+        "digraph { G; B; M; L; node [dir=none] edge [dir=forward] B->G; edge [dir=none] B->M [dir=forward] }",
         "digraph { rankdir=LR; node [s=b]; edge [a=b] graph [c=d] /* x */ G; B; M; L // y\nB->G;B->M;L->M }",
     ],
 )
@@ -122,6 +123,8 @@ def test_the_dot_written():
         ("digraph {\na:n -> b }", 2, "':' is not read"),
         ("digraph {\nsubgraph c { a } }", 2, "subgraphs are not read"),
         ("digraph {\n{a b} -> c }", 2, "subgraphs are not read"),
+        ('digraph {\n  "a" ;\n  edge [dir=none] "a" -> "b" ;\n}', 3, "an edge of a with dir=none"),
+        ("digraph {\nedge [dir=none] c\na -> b [dir=back] }", 3, "dir=back"),
         ("digraph {\na -> {b c} }", 2, "subgraphs are not read"),
         ("digraph {\n<b>x</b> }", 2, "HTML"),
         ("digraph {\na -> ; }", 2, "expected a node, found ';'"),

@@ -130,6 +130,7 @@ def test_a_matrix_with_undirected_edges():
         (None, "not NoneType"),
         ({"a": "b"}, "not dict"),
         (b"[a]", "not bytes"),
+        ("asia.bif", "not the text 'asia.bif'; bs.read_structure"),
         (["a-b"], "a text 'a->b', not 'a-b'"),
         (["a->b->c"], "a text 'a->b'"),
         ([("a",)], "an arc is a"),

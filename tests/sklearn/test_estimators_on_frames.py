@@ -114,7 +114,7 @@ def test_the_class_may_have_the_name_of_a_feature(rows):
 
 def test_the_code_of_the_page_runs(capsys):
     page = (Path(__file__).parents[2] / "docs" / "classifiers.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    block = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0]
     exec(compile(block, "classifiers.md", "exec"), {})
     assert capsys.readouterr().out.strip() == "(200, 6) tan"
 

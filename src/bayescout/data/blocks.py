@@ -191,7 +191,9 @@ def _check_text(form: TextFormat, whole: bytes, line: int) -> None:
         except UnicodeDecodeError as error:
             at = line + whole.count(b"\n", 0, error.start)
             raise form.error(
-                f"byte 0x{whole[error.start]:02x} is not UTF-8; save the file as UTF-8", at
+                f"byte 0x{whole[error.start]:02x} is not UTF-8: save the file as UTF-8 ('CSV UTF-8' in a "
+                f"spreadsheet), or read it with pandas.read_csv(path, encoding='cp1252') and give the frame",
+                at,
             ) from None
     if b"\r" in whole:
         at = line + whole.count(b"\n", 0, whole.index(b"\r"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -16,8 +16,9 @@ from bayescout.data.hartemink import merged_ends
 from bayescout.data.intervals import cut, interval_labels
 from bayescout.data.reading import cut_notes
 from bayescout.data.table import MAX_STATES, Label, Table, narrowest
+from bayescout.display import Grid, Shown
 from bayescout.errors import DataError, SettingError, UnknownNameError, warn
-from bayescout.graph.labels import quoted
+from bayescout.graph.labels import counted, quoted
 
 Method = Literal["quantile", "width", "kmeans", "mdl", "hartemink"]
 Floats = NDArray[np.float64]
@@ -30,8 +31,8 @@ INITIAL_BINS = 20
 """Intervals of equal frequency that "hartemink" begins with."""
 
 
-@dataclass(frozen=True)
-class Discretiser:
+@dataclass(frozen=True, repr=False)
+class Discretiser(Shown):
     """The cut points of each column, ascending; k cuts make k + 1 intervals.
 
     A value v falls in the interval (a, b] with a < v <= b; a value outside the range that the cuts
@@ -56,6 +57,17 @@ class Discretiser:
     ) -> Discretiser:
         """Choose cuts from data; see `discretise` for the arguments."""
         return _fit(data, method, bins, cuts, columns, target)[0]
+
+    def _grid(self) -> Grid:
+        rows = tuple(
+            (str(name), f"{len(cuts) + 1}", ", ".join(f"{cut:.6g}" for cut in cuts))
+            for name, cuts in self.columns
+        )
+        return Grid(f"cuts of {counted(len(rows), 'column')}", ("column", "intervals", "cut at"), rows)
+
+    def _columns(self) -> dict[Hashable, list[Any]]:
+        pairs = [(name, cut) for name, cuts in self.columns for cut in cuts]
+        return {"column": [name for name, _ in pairs], "cut": [cut for _, cut in pairs]}
 
     @property
     def cuts(self) -> dict[Label, tuple[float, ...]]:

@@ -55,6 +55,12 @@ DECIMALS = "numbers with decimals"
 IDENTIFIER_ROWS = 4
 """With more rows than this, a column whose values are all distinct texts identifies rows."""
 
+MOST_CHECKED = 1_000_000
+"""In columns of more rows no number that stands apart is looked for, so that reading stays quick."""
+
+NINES = frozenset(sign * (10.0**digits - 1) for sign in (1, -1) for digits in range(2, 10))
+"""Numbers that people write for a missing one: 99, -99, 999, ..."""
+
 MOST_ODD = 10
 """One distinct text in so many can be a mark among numbers; more make it a column of text."""
 
@@ -173,6 +179,9 @@ class Numbers(Protocol):
     def are_consecutive(self, low: float) -> bool:
         """Return True if whole numbers are those from `low` on, each once."""
 
+    def far_nines(self) -> float | None:
+        """The least or greatest number, if it is of nines and apart from the others; see `Present`."""
+
 
 def kind_of_floats(
     chunks: Sequence[NDArray[np.float64]],
@@ -257,6 +266,18 @@ class Present:
     def are_consecutive(self, low: float) -> bool:
         return _count_whole(self, low, self.rows) == self.rows
 
+    def far_nines(self) -> float | None:
+        """-99, 999 or the like, if it lies farther from the other numbers than these do from each other."""
+        if not 0 < self.rows <= MOST_CHECKED:
+            return None
+        for mark in sorted(NINES.intersection(self.limits())):
+            others = Present([chunk[chunk != mark] for chunk in self])
+            if others.rows:
+                low, high = others.limits()
+                if max(low - mark, mark - high) > high - low > 0:
+                    return mark
+        return None
+
 
 # ---- texts and dates
 
@@ -328,6 +349,30 @@ def lone_marks(values: Sequence[Any], rows: int) -> list[str]:
         return []
     marks = [value for value in values if not any(map(str.isalnum, value))]
     return marks if len(marks) == 1 < len(values) else []
+
+
+_CURRENCY = r"[$£¥€]|EUR|USD|GBP|CHF"
+_with_more = re.compile(
+    rf"\s*({_CURRENCY})?\s*[+-]?(?:0|[1-9][0-9]*)(?:([.,'’ \u00a0\u202f])[0-9]{{3}}(?:\2[0-9]{{3}})*)?"
+    rf"(?:[.,][0-9]+)?\s*({_CURRENCY}|[%‰]|[^\W\d_]{{1,4}})?\s*"
+).fullmatch
+
+
+def number_with_more(values: Sequence[Any]) -> str:
+    """The first of texts that are numbers with one unit or currency, or with marks of thousands; else ''."""
+    if len(values) <= SOME or not all(isinstance(value, str) for value in values):
+        return ""
+    first, most_odd, more = "", len(values) // MOST_ODD, set()
+    for text in values:
+        found = _with_more(text)
+        if found is None:
+            most_odd -= 1
+        else:
+            more.add((found[1], found[3]))
+            first = first or (text if any(found.groups()) else "")
+        if most_odd < 0 or len(more) > 1:
+            return ""
+    return first
 
 
 def look_alike(texts: Sequence[str]) -> list[str]:

@@ -292,7 +292,7 @@ def _check_header(form: TextFormat, names: Sequence[str], quoted: bool) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
         if not name and (position > 1 or len(names) == 1 or form.loose):
-            raise form.error(f"column {position} of {len(names)} has no name", 1)
+            raise form.error(f"column {position} of {len(names)} has no name: name it, or delete it", 1)
         if name in seen:
             way = "; rename one of the columns"
             if is_numeral(name):

@@ -28,6 +28,7 @@ from bayescout.data.kinds import (
     kind_of_whole,
     lone_marks,
     look_alike,
+    number_with_more,
     odd_among_numbers,
     whole_numbers,
 )
@@ -52,6 +53,8 @@ class Settled:
     odd    the few texts that keep it from being a column of numbers
     marks  a state without letters or digits, which may mean missing
     alike  states that differ in case or blanks alone
+    more   a text of a column of numbers with units or marks of thousands, which are read as text
+    nines  a number such as 999, far from all others, which may mean missing
     """
 
     verdict: Verdict
@@ -59,6 +62,8 @@ class Settled:
     odd: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
+    more: str = ""
+    nines: float | None = None
 
 
 def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
@@ -84,8 +89,10 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
     _warn_left_out(left_out)
     _warn_close([(column.name, verdict) for column, verdict in read if verdict.close])
     _warn_marks(notes, [column.name for column in kept])
-    _warn_odd(columns, settled)
+    usual = {mark for column in columns for mark in column.marked}
+    _warn_odd(columns, settled, usual)
     _warn_alike([(column.name, one.alike) for column, one in zip(columns, settled, strict=True) if one.alike])
+    _warn_numbers([(column.name, one) for column, one in zip(columns, settled, strict=True)], usual)
     _warn_first_row(kept)
     return kept, notes
 
@@ -133,10 +140,14 @@ def _of_named(column: Column) -> Settled:
         return Settled(Verdict(kind, column.origin))
     if column.abandoned:
         dates = are_dates(column.values)
-        return Settled(
-            Verdict("discrete", ""), DATES if dates else "more distinct values than a column can have"
-        )
-    return _of_floats(column) if column.floats is not None else _of_codes(column)
+        reason = DATES if dates else "more distinct values than a column can have"
+        return Settled(Verdict("discrete", ""), reason, more="" if dates else number_with_more(column.values))
+    if column.floats is not None:
+        return _of_floats(column)
+    found = _of_codes(column)
+    if column.chosen or column.floats is not None or found.left_out in (DATES, NO_VALUES):
+        return found
+    return replace(found, more=number_with_more([v for v in column.values if v is not MISSING]))
 
 
 def _of_floats(column: Column) -> Settled:
@@ -151,7 +162,8 @@ def _of_floats(column: Column) -> Settled:
     if verdict.kind == "discrete":
         assert whole is not None
         column.become_discrete(whole)
-    return Settled(verdict)
+        return Settled(verdict)
+    return Settled(verdict, nines=None if column.marks.asked else column.numbers().far_nines())
 
 
 def _of_codes(column: Column) -> Settled:
@@ -178,9 +190,10 @@ def _of_codes(column: Column) -> Settled:
         told = f"{counted(len(whole), 'number')} of 16 digits or more, kept exactly"
         return Settled(Verdict("discrete", told, rows >= TOO_FEW_ROWS))
     verdict = kind_of_whole(whole, rows)
-    if verdict.kind == "continuous":
-        column.become_continuous()
-    return Settled(verdict)
+    if verdict.kind == "discrete":
+        return Settled(verdict)
+    column.become_continuous()
+    return Settled(verdict, nines=None if column.marks.asked else column.numbers().far_nines())
 
 
 def _of_texts(column: Column, values: Sequence[Any], rows: int) -> Settled:
@@ -260,6 +273,24 @@ def _warn_alike(found: Sequence[tuple[Label, tuple[str, ...]]]) -> None:
         )
 
 
+def _warn_numbers(found: Sequence[tuple[Label, Settled]], usual: set[str]) -> None:
+    """Warn of numbers that are read as text for what is written beside them, and of those like 999.
+
+    `usual` holds the texts that count as missing now, and would not if others alone were declared.
+    """
+    more = [(name, f"such as {one.more!r}") for name, one in found if one.more]
+    if more:
+        warn(
+            f"numbers with a unit or marks of thousands are read as text: {in_words(more)}; write them as "
+            f"plain numbers"
+        )
+    nines = {name: f"{one.nines:.0f}" for name, one in found if one.nines is not None}
+    if nines:
+        told = ", ".join(f"{mark} in {name!r}" for name, mark in list(nines.items())[:6])
+        marks = (*dict.fromkeys(nines.values()), *sorted(usual))
+        warn(f"numbers far from all others: {told}; {setting('missing_values', marks)} if that means missing")
+
+
 def _warn_first_row(kept: Sequence[Column]) -> None:
     """Warn of names that could be cells: each a number over numbers, or else one of the states.
 
@@ -289,9 +320,8 @@ def _warn_marks(notes: Notes, names: Sequence[Label]) -> None:
         )
 
 
-def _warn_odd(columns: Sequence[Column], settled: Sequence[Settled]) -> None:
+def _warn_odd(columns: Sequence[Column], settled: Sequence[Settled], usual: set[str]) -> None:
     """Warn of texts that may mean missing: they keep numbers from being read, or are states."""
-    usual = {mark for column in columns for mark in column.marked}
     odd: dict[tuple[str, ...], list[Label]] = {}
     marks: dict[tuple[str, ...], list[Label]] = {}
     for column, one in zip(columns, settled, strict=True):

@@ -13,7 +13,7 @@ from bayescout.formats.registry import (
     write_network,
     write_structure,
 )
-from bayescout.formats.uai import read_uai_evidence
+from bayescout.formats.uai import read_uai_evidence, write_uai_evidence
 
 __all__ = [
     "FORMATS",
@@ -30,4 +30,5 @@ __all__ = [
     "read_uai_evidence",
     "write_network",
     "write_structure",
+    "write_uai_evidence",
 ]

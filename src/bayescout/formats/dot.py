@@ -1,7 +1,8 @@
 """DOT, the language of Graphviz: structures only, as `digraph { "a"; "a" -> "b"; }`.
 
-Node statements, edge statements and chains of edges are read; attributes and defaults are
-skipped. Labels that are not text are kept in an attribute, bayescout_label.
+Node statements, edge statements and chains of edges are read; attributes and defaults are skipped, but
+for an edge's `dir`: bnlearn writes undirected edges as `edge [dir=none] a -> b`, which are refused.
+Labels that are not text are kept in an attribute, bayescout_label.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class _Parser:
         self.nodes: dict[str, int] = {}
         self.parents, self.children = array("q"), array("q")
         self.labels: dict[str, Label] = {}
+        self.direction = "forward"
         self.kind, self.value, self.start, self.end = "", "", 0, 0
         self.advance()
 
@@ -123,9 +125,12 @@ class _Parser:
             self.advance()
             return
         if any(self.is_word(word) for word in ("graph", "node", "edge")):
+            of_edges = self.is_word("edge")
             self.advance()
-            self.attributes()
+            defaults = self.attributes()
+            self.direction = defaults.get("dir", self.direction) if of_edges else self.direction
             return
+        start = self.start
         name = self.name()
         if self.is_mark("="):
             self.advance()
@@ -142,7 +147,15 @@ class _Parser:
                 f"{self.value!r} is not read: arcs are 'a -> b', without ports", self.start
             )
         at = self.start
-        label = self.attributes().get(_WRITTEN_LABEL)
+        attributes = self.attributes()
+        direction = attributes.get("dir", self.direction)
+        if not alone and direction != "forward":
+            raise self.source.error(
+                f"an edge of {name} with dir={direction}, which is no arc from left to right; give it a "
+                "direction, or leave it out",
+                start,
+            )
+        label = attributes.get(_WRITTEN_LABEL)
         if label is not None and alone:
             self.labels[name] = self.decoded(label, at)
 

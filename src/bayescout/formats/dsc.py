@@ -32,7 +32,7 @@ RESERVED = frozenset(
     ["belief", "network", "node", "name", "type", "discrete", "probability", "default", "table", "position"]
 )
 NAMES = Names(reserved=RESERVED)
-STATES = Names(re.compile(r"[A-Za-z0-9_.<>=+%-]+"))
+STATES = Names(re.compile(r"[A-Za-z0-9_.<>=+-]+"))
 
 _ROW = re.compile(rf"\(((?:\s*+[0-9]{{1,9}}\s*+,?)++)\s*+\)\s*+:?\s*+({NUMBER}(?:[\s,]++{NUMBER})*+)\s*+;")
 

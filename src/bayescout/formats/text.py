@@ -62,6 +62,12 @@ def check_number_of_nodes(count: int, path: object) -> None:
         )
 
 
+DECLARED = ("iso-8859-1", "iso-8859-15", "windows-1252")
+"""Encodings beside UTF-8 in which XML is read: older versions of GeNIe write the first."""
+
+_XML_ENCODING = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
+
+
 def read_text(path: PathLike) -> str:
     """The text of a UTF-8 file, unpacked if its name ends in .gz; line ends unchanged."""
     try:
@@ -102,13 +108,18 @@ def _bounded(stream: IO[bytes] | gzip.GzipFile, path: PathLike) -> bytearray:
 
 
 def decode(content: bytes | bytearray, path: object) -> str:
-    """UTF-8 bytes as text, without a byte-order mark."""
+    """UTF-8 bytes as text, without a byte-order mark; XML that declares one of `DECLARED`, as that."""
+    found = _XML_ENCODING.match(content)
+    declared = found[1].decode("ascii").lower() if found else ""
+    encoding = declared if declared in DECLARED else "utf-8"
     try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        return content.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FormatError(
-            f"byte 0x{content[error.start]:02x} is not UTF-8 text; save the file as UTF-8", path, line
+            f"byte 0x{content[error.start]:02x} is not {encoding.upper()} text; save the file as UTF-8",
+            path,
+            line,
         ) from None
 
 

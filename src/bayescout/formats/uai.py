@@ -16,18 +16,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from bayescout.errors import FormatError, warn
+from bayescout.data.states import StateFinder
+from bayescout.errors import FormatError, UnknownNameError, warn
 from bayescout.formats import facts
 from bayescout.formats.draft import MAX_CELLS, PRINTED_TOLERANCE, Array, Draft, DraftNode
 from bayescout.formats.facts import Facts
 from bayescout.formats.numbers import NUMBER, check_discrete, rows_of, turned
-from bayescout.formats.text import PathLike, Source, check_number_of_nodes, read_text
+from bayescout.formats.text import PathLike, Source, check_number_of_nodes, read_text, write_text
 from bayescout.graph.labels import Label
 from bayescout.network import Network
 
@@ -226,6 +227,21 @@ def read_uai_evidence(path: PathLike, network: Network) -> dict[Label, Label]:
             raise FormatError(f"observes {label!r} twice", path)
         evidence[label] = states[state]
     return evidence
+
+
+def write_uai_evidence(path: PathLike, evidence: Mapping[Label, Any], network: Network) -> None:
+    """Write evidence, as a mapping of labels to states, as the .uai.evid file of a network's .uai file."""
+    pairs = []
+    for label, value in evidence.items():
+        node = network.dag.index(label)
+        states = network.distributions[node].states
+        if states is None:
+            raise FormatError(f"{label!r} is continuous, and UAI evidence observes states alone", path)
+        state = StateFinder(states, f"node {label!r}").find(value)
+        if state is None:
+            raise UnknownNameError("state", value, states, f"node {label!r}")
+        pairs.append(f" {node} {state}")
+    write_text(path, f"{len(pairs)}{''.join(pairs)}\n")
 
 
 # ---- writing

@@ -1,7 +1,8 @@
-"""XDSL, the format of GeNIe and SMILE: networks of CPT nodes.
+"""XDSL, the format of GeNIe and SMILE: networks of CPT nodes, and deterministic ones.
 
-Probabilities are listed with the node's own states fastest, then its last parent. Deterministic nodes
-(`resultingstates`) and noisy-MAX, equation, decision and utility nodes are refused, with their names.
+Probabilities are listed with the node's own states fastest, then its last parent. A deterministic node lists
+its state for each configuration, and is read as a table of zeros and ones. Noisy-MAX, equation, decision and
+utility nodes are refused, with their names.
 
 pyAgrum writes and reads tables of two or more parents with the *first* parent fastest. A file that says it
 is pyAgrum's is read its way, with a warning.
@@ -16,7 +17,7 @@ import numpy as np
 
 from bayescout.errors import warn
 from bayescout.formats import facts
-from bayescout.formats.draft import Draft, DraftNode
+from bayescout.formats.draft import MAX_CELLS, Draft, DraftNode
 from bayescout.formats.facts import Facts
 from bayescout.formats.names import XML_TEXT, Names
 from bayescout.formats.numbers import check_discrete, floats, rows_of, turned
@@ -26,9 +27,7 @@ from bayescout.network import Network
 NAMES = Names()
 
 _PYAGRUM = re.compile(r"<genie\s[^>]*\bapp\s*=\s*[\"']aGrUM|created by pyAgrum", re.IGNORECASE)
-_OTHER_NODES = (
-    "deterministic noisymax noisyadder equation decision utility mau demorgan bernoulli plate cptequation"
-)
+_OTHER_NODES = "noisymax noisyadder equation decision utility mau demorgan bernoulli plate cptequation"
 
 
 def read(text: str, path: str) -> Network:
@@ -60,20 +59,37 @@ def _facts(element: Element, source: XmlSource) -> Facts:
 
 def _read_node(draft: Draft, element: Element, source: XmlSource) -> None:
     name = element.attributes.get("id", "")
-    if element.tag.lower() != "cpt":
-        what = element.tag if element.tag.lower() in _OTHER_NODES.split() else f"{element.tag[:40]!r}"
+    kind = element.tag.lower()
+    if kind not in ("cpt", "deterministic"):
+        what = element.tag if kind in _OTHER_NODES.split() else f"{element.tag[:40]!r}"
         raise source.error(
-            f"node {name!r} is a {what} node; only cpt nodes are read: change it to a general chance node",
+            f"node {name!r} is a {what} node; only cpt and deterministic ones are read: change it "
+            f"to a general chance node",
             element.at,
         )
     states = [one.attributes.get("id", "") for one in element.all("state")]
     node = DraftNode(name, element.at, _facts(element, source), states)
-    parents, table = element.first("parents"), element.first("probabilities")
+    parents = element.first("parents")
     node.parents = parents.text.split() if parents is not None else []
+    listed = "probabilities" if kind == "cpt" else "resultingstates"
+    table = element.first(listed)
     if table is None:
-        raise source.error(f"node {name!r} has no probabilities", element.at)
-    node.table_at, node.table = table.at, floats(table.text, source, table.at, name)
+        raise source.error(f"node {name!r} has no {listed}", element.at)
+    text = table.text if kind == "cpt" else _ones(table, states, name, source)
+    node.table_at, node.table = table.at, floats(text, source, table.at, name)
     draft.add(node)
+
+
+def _ones(table: Element, states: list[str], name: str, source: XmlSource) -> str:
+    """The probabilities of a node whose state is listed for each configuration of its parents."""
+    rows = {state: " ".join("1" if state == other else "0" for other in states) for state in states}
+    listed = table.text.split()
+    unknown = [state for state in listed if state not in rows]
+    if unknown:
+        raise source.error(f"node {name!r} has no state {unknown[0]!r}", table.at)
+    if len(listed) * len(states) > MAX_CELLS:
+        raise source.error(f"the table of node {name!r} has more than {MAX_CELLS:,} cells", table.at)
+    return " ".join(rows[state] for state in listed)
 
 
 def _turn(draft: Draft) -> None:

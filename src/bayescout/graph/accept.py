@@ -53,6 +53,10 @@ def as_graph(graph: Any, names: Iterable[Label] | None = None) -> Dag | Pdag:
             return _from_arcs(graph.split(","), names)
         if graph.lstrip().startswith("["):
             return Dag.from_modelstring(graph)
+        raise GraphError(
+            f"{NEEDED}, not the text {graph[:80]!r}; bs.read_structure reads the graph in a file, and "
+            f"bs.load_network a network by its name"
+        )
     if hasattr(graph, "vs") and hasattr(graph, "es"):
         return _from_igraph(graph)
     if hasattr(graph, "variable") and hasattr(graph, "arcs") and hasattr(graph, "names"):

@@ -335,5 +335,8 @@ class Spread:
             found.append(self.listed.limits())
         return min(low for low, _ in found), max(high for _, high in found)
 
+    def far_nines(self) -> float | None:
+        return None if self.wide else self.listed.far_nines()
+
     def are_consecutive(self, low: float) -> bool:
         return self.column.reading.are_consecutive(self.column, low)
