@@ -95,7 +95,57 @@ def test_the_numbers_of_frigo_discrete(tiny_studies):
     own = ratios[best]
     expected = [off[best], max(off.values()), mean(own), min(own), max(own)]
     check(told(findings, "GES with BIC has the divergences"), expected)
+    check_differences_by_size(study, records, findings)
     assert_all_checked(findings)
+
+
+def check_differences_by_size(study, records, findings):
+    """Statements on what changes with nodes and with rows."""
+    few, many = min(study.nodes), max(study.nodes)
+    first, last = min(study.rows), max(study.rows)
+
+    def random(score, **size):
+        return runs(records, part="random", score=score, **size)
+
+    def nearer(some):
+        return mean(one["ges"]["kld"] - one["imap"]["kld"] for one in some)
+
+    gains = {
+        score: [
+            mean(
+                mean(one["imap"]["f"] - one["ges"]["f"] for one in random(score, nodes=n, rows=r))
+                for r in study.rows
+            )
+            for n in study.nodes
+        ]
+        for score in ("bdeu-chickering", "bdeu")
+    }
+    listed = [x for pair in zip(gains["bdeu-chickering"], study.nodes, strict=True) for x in pair]
+    level = [abs(x - mean(gains["bdeu"])) < 0.05 for x in gains["bdeu"]]
+    claim = "With BDeu the improvement of F does not depend"
+    check(told(findings, claim), [*listed, sum(level), len(level)])
+    for claim, judged, beside in (
+        ("With BDeu the improvement in divergence", "bdeu-chickering", "bdeu"),
+        ("With BIC the improvement in divergence", "bic-double", "bic"),
+    ):
+        found = {}
+        for score in (judged, beside):
+            by_rows = {r: nearer(random(score, rows=r)) for r in study.rows}
+            small, large = (nearer(random(score, nodes=n)) for n in (few, many))
+            top = max(by_rows, key=by_rows.__getitem__)
+            found[score] = [top, by_rows[top], small, few, large, many]
+        top, _, small, _, large, _ = found[beside]
+        check(told(findings, claim), [*found[judged], (top <= 500) + (large > small), 2])
+    strong = [one["missed"]["mean"] for one in random("bdeu-chickering", nodes=few, rows=first)]
+    strong = mean(x for x in strong if x is not None)
+    check(told(findings, "With 4 nodes and 100 rows"), [strong, strong / math.log(2), few, first])
+
+    def false(**size):
+        return mean(x for x in of(random("bdeu-chickering", **size), "fdr") if x is not None)
+
+    expected = [false(nodes=few), few, false(nodes=many), many]
+    expected += [false(rows=first), first, false(rows=last), last]
+    check(told(findings, "The false discovery rate does not grow"), expected)
 
 
 def test_the_numbers_of_frigo_gaussian(tiny_studies):
@@ -125,12 +175,21 @@ def test_the_numbers_of_frigo_gaussian(tiny_studies):
     fdr = mean(x for x in of(random("bic-quarter"), "fdr") if x is not None)
     first, last = min(study.rows), max(study.rows)
     check(told(findings, "False acceptance falls"), [far[first], first, far[last], last, fdr])
+    check_known_graphs(study, records, findings)
+    large = [n for n in study.nodes if n >= 8]
+
+    def false(name, nodes):
+        return mean(x for x in of(random("bic-quarter", nodes=nodes), name) if x is not None)
+
+    top = max(study.nodes, key=lambda nodes: false("fdr", nodes))
+    expected = [x for n in (large[0], large[-1]) for x in (false("far", n), n)] + [top, false("fdr", top)]
+    check(told(findings, "From 8 nodes on"), expected)
     expected = []
-    for network in study.networks:
-        for rows in study.network_rows:
-            some = runs(records, part="known", network=network, rows=rows, score="bic")
-            expected += [rows, mean(one["imap-pruned"]["f"] - one["ges"]["f"] for one in some)]
-    check(told(findings, "On the graphs of alarm"), expected)
+    for rows in study.rows:
+        some = random("bic-quarter", rows=rows)
+        own, ges = (mean(one[search]["score"] for one in some) for search in ("imap", "ges"))
+        expected += [rows, 100 * (own / ges - 1)]
+    check(told(findings, "I-map pays a relatively small"), expected)
     expected = []
     for score in ("bic", "bic-quarter"):
         off = [
@@ -164,3 +223,31 @@ def test_the_numbers_of_frigo_gaussian(tiny_studies):
         expected += [sum(own), len(own)]
     check(told(findings, "I-map's graphs have fewer"), expected)
     assert_all_checked(findings)
+
+
+def check_known_graphs(study, records, findings):
+    """Means of adjacency F and of BIC on known graphs, with both charges."""
+
+    def better(search):
+        return lambda one: one[search]["f"] - one["ges"]["f"]
+
+    def percent(search):
+        return lambda one: 100 * (one[search]["score"] / one["ges"]["score"] - 1) * -1
+
+    for claim, of_run, test in (
+        ("I-map pruned has the better adjacency F", better("imap-pruned"), lambda x: x > 0),
+        ("I-map has the better adjacency F", better("imap"), lambda x: x > 0),
+        ("the BIC of I-map pruned", percent("imap-pruned"), lambda x: x < 0),
+        ("the BIC of I-map is", percent("imap"), lambda x: abs(x) < 1),
+    ):
+        listed, passed = [], {}
+        for score in ("bic", "bic-quarter"):
+            means = []
+            for network in study.networks:
+                for rows in study.network_rows:
+                    some = runs(records, part="known", network=network, rows=rows, score=score)
+                    means.append(mean(map(of_run, some)))
+                    listed += [rows, means[-1]]
+            passed[score] = [sum(map(test, means)), len(means)]
+        expected = [*listed, *passed["bic-quarter"], *passed["bic"]]
+        check(told(findings, f"On the graphs of alarm and insurance {claim}"), expected)

@@ -24,7 +24,7 @@ from bayescout.plots.charts import (
     panels,
     references,
 )
-from bayescout.plots.text import one_line, shortened, text_width
+from bayescout.plots.text import one_line, shortened, text_width, wrapped
 from bayescout.plots.values import Boxes, Histograms, PointPanel, Points
 
 MAX_BINS = 40
@@ -38,6 +38,9 @@ CLEAR = 0.01
 
 LABEL_SIZE = 9.5
 """Font size of labels along an axis, a little larger than drawn."""
+
+PANEL_TITLE_SIZE = 12.0
+"""Font size of the titles of panels, a little larger than drawn."""
 
 FEW_DECADES = 1.5
 """Range in decades up to which a logarithmic axis has ticks at 1, 2 and 5 of each."""
@@ -194,19 +197,30 @@ def _draw_boxes(axes: Any, groups: list[Group], places: dict[str, int]) -> None:
 
 
 def draw_points(figure: Points) -> Any:
-    """Draw ours against printed values on equal axes, with the line on which they are the same."""
+    """Draw ours against printed values on equal axes, with the line on which they are the same.
+
+    One legend below all panels, or one below each where panels show different groups.
+    """
     count = max(1, len(figure.panels))
     width = max(LEAST_WIDTH, 0.75 * PANEL_WIDTH * count)
-    drawn = new_figure(width, 0.75 * PANEL_WIDTH + 0.7, layout="constrained")
+    labels = [tuple(label for label, _ in panel.groups) for panel in figure.panels]
+    apart = len(set(labels)) > 1
+    height = 0.75 * PANEL_WIDTH + 0.7 + (0.2 * max(map(len, labels)) if apart else 0.0)
+    drawn = new_figure(width, height, layout="constrained")
     drawn.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
     entitled(drawn, figure.title)
     axes = drawn.subplots(1, count, squeeze=False).ravel().tolist()
-    places = palette.places(label for panel in figure.panels for label, _ in panel.groups)
-    for panel, one in zip(figure.panels, axes, strict=False):
-        _draw_point_panel(figure, panel, one, places)
+    every = palette.places(label for own in labels for label in own)
+    room = 72 * width / count - 24
+    for panel, own, one in zip(figure.panels, labels, axes, strict=False):
+        _draw_point_panel(figure, panel, one, palette.places(own) if apart else every)
+        one.set_title("\n".join(wrapped(one_line(panel.title), PANEL_TITLE_SIZE, room)))
+        if apart and one.get_legend_handles_labels()[0]:
+            one.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18))
     if not figure.panels:
         empty(axes[0])
-    legend(drawn)
+    if not apart:
+        legend(drawn)
     return drawn
 
 

@@ -32,8 +32,8 @@ def units_of_bic(view: View) -> Finding | None:
         f"base 2 in the charge: {'; '.join(parts)}.",
         max(one) <= max(two),
         why=(Reason(
-            f"The printed values are met within {100 * max(two):.1f}% only with two bases, which charges "
-            f"3.3 times as much as BIC does (one base is off by up to {100 * max(one):.0f}%).",
+            f"Only with two bases are the printed values met, within {100 * max(two):.1f}%; that charges 3.3 "
+            f"times as much as BIC does. With one base they are off by up to {100 * max(one):.0f}%.",
             "the generating networks' scores"),),
     )  # fmt: skip
     return set_apart(found, UNITS)
@@ -54,7 +54,7 @@ def entropy_has_no_charge(view: View) -> Finding:
         {name: value < 0.5 for name, value in full.items()},
         unit="networks",
         rule="sparse is less than half of all arcs.",
-        why=(Reason("As defined it is the log-likelihood per row, which any arc raises; the document does "
-                    "not say what limits its arcs.", "the K2 algorithm without a limit on parents"),),
+        why=(Reason("As defined, entropy is the log-likelihood per row, which any arc raises; the document "
+                    "does not say what limits its arcs.", "the K2 algorithm without a limit on parents"),),
     )  # fmt: skip
     return set_apart(found, ENTROPY)

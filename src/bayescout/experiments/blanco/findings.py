@@ -113,8 +113,8 @@ def _shortfall(view: View) -> Reason:
         parts.append(f"{columns.title(network, by)} {listed}")
     return Reason(
         f"Means less the higher of the two targets, of UMDA without correction, UMDA corrected and PBIL: "
-        f"{'; '.join(parts)}. Without correction an arc that the better half of a population lacks once "
-        f"never comes back.",
+        f"{'; '.join(parts)}. Without a correction, an arc that is once missing from the whole better "
+        f"half of a population never comes back.",
         GRID,
     )
 
@@ -139,7 +139,7 @@ def umda_is_best(view: View) -> Finding:
 def pbil_is_fastest(view: View) -> Finding:
     return _on_columns(
         view,
-        "Without an order PBIL needs the fewest generations in all cases (its own table 1 says otherwise of "
+        "Without an order PBIL needs the fewest generations in all cases (its own table 1 says otherwise for "
         "asia).",
         "none",
         columns.pbil_is_fastest,
@@ -158,7 +158,7 @@ def _generations(view: View) -> Reason:
     return Reason(
         f"Generations of UMDA without correction, UMDA corrected and PBIL: {'; '.join(parts)}. UMDA takes "
         f"longer than PBIL in {longer[0]} of {len(parts)} columns without correction, and in {longer[1]} "
-        f"with one, which keeps arcs in play.",
+        f"with one, which keeps rare arcs in the population.",
         GRID,
     )
 
@@ -167,7 +167,7 @@ def pbil_is_as_good(view: View) -> Finding:
     return _on_columns(
         view,
         "Without an order PBIL's scores are not significantly below UMDA's (its own table 2 says otherwise "
-        "of alarm with K2).",
+        "for alarm with K2).",
         "none",
         columns.pbil_is_as_good,
     )
@@ -220,7 +220,10 @@ def asia_recovered(view: View) -> Finding | None:
         cells,
         unit="scores",
         why=(
-            Reason("That arc is weak (1% and 5% in 1% of the rows): whether it pays depends on the sample."),
+            Reason(
+                "That arc is weak: tuberculosis has 5% after a visit and 1% otherwise, and 1% of the rows "
+                "have a visit. Whether it pays depends on the sample."
+            ),
         ),
     )
 
@@ -265,7 +268,7 @@ def fast_at_first(view: View) -> Finding:
     return judged(
         f"With the order UMDA and PBIL make most of their improvement in the first {EARLY:,} evaluations "
         f"(alarm).",
-        f"Of the gain of a typical run on {network}, there: {listed}.",
+        f"Share of the gain of a typical run on {network} that it makes there: {listed}.",
         {name: value >= MOST for name, value in shares.items()},
         unit="curves",
         rule=f"most is {100 * MOST:.0f}%.",

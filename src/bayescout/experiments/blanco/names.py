@@ -22,6 +22,9 @@ CORRECTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
 FITTED = 0.25
 """Corrections of UMDA that are tried, and the one of them that fits the document's tables best."""
 
+GRID_RUNS, APART_RUNS = 3, 3
+"""The most runs of each correction that is tried, and of each setting that is changed by itself."""
+
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "GA": {
         "distinct": {"distinct": True},

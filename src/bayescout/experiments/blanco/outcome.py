@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayescout.experiments.blanco import figures, tables
 from bayescout.experiments.blanco.findings import findings
-from bayescout.experiments.blanco.names import COUNTED, FITTED, ORDERS
+from bayescout.experiments.blanco.names import COUNTED, FITTED, GRID_RUNS, ORDERS
 from bayescout.experiments.blanco.view import View
 from bayescout.experiments.records import Records
 from bayescout.experiments.summary import Outcome, Section
@@ -15,24 +15,26 @@ if TYPE_CHECKING:
     from bayescout.experiments.blanco.study import Blanco
 
 INTRODUCTION = """\
-The document learns networks by two estimation of distribution algorithms, UMDA and PBIL, and holds them \
-against an elitist genetic algorithm and the K2 algorithm, under three scores, with an order of the \
-variables that fits the generating network and without any. Here {rows:,} rows are sampled once from each \
-of {networks}; every combination of search, score and order is run {repeats} times on them, with \
-populations of {individuals} individuals per variable. The K2 algorithm is run once with the order and with \
+The document learns networks by two estimation of distribution algorithms, UMDA and PBIL, and compares them \
+with an elitist genetic algorithm and the K2 algorithm, under three scores, with an order of the variables \
+that fits the generating network and without any. Here {rows:,} rows are sampled once from each of \
+{networks}; every combination of search, score and order is run {repeats} times on them, with populations \
+of {individuals} individuals per variable. The K2 algorithm is run once with the order and with \
 {individuals} random orders per variable without.
 
 The document's rows are not available, so its absolute values are not ours: what can be compared is the \
 distance to the score of the generating network on the same rows. Its BIC is printed in two bases, which is \
 a charge 3.3 times that of BIC; both are run. Its entropy, as defined, is the log-likelihood per row and \
-has no charge at all, so that it would fill every graph; here, and not in the document, a node may then \
-have as many parents as a node of the generating network has at most. The document does not say how dense \
-its first population is: here a node has two parents in the mean.
+has no charge at all, so that it would fill every graph. Under entropy a node may therefore have no more \
+parents here than any node of the generating network has; the document has no such limit. The document does \
+not say how dense its first population is: here a node has two parents on average.
 
-As described, UMDA is most likely not what the document ran: the GA without an order and PBIL match its \
-generations, UMDA ends far too early. A correction of the shares, which the document does not mention, \
-brings it there. UMDA is therefore run with a small grid of corrections, the one that fits ({fitted:g}) at \
-full size, and findings are judged with it; UMDA as described stands beside it everywhere."""
+The document most likely ran another UMDA than the one it describes: the GA without an order and PBIL need \
+about as many generations here as in its tables, but UMDA as described ends far too early. With a \
+correction of the estimated arc probabilities, which the document does not mention, it comes much nearer. \
+UMDA is therefore run with a small grid of corrections, {few} runs each, and with the one that fits best \
+({fitted:g}) at full size. Findings are judged with that one; UMDA as described stands beside it \
+everywhere."""
 
 
 def outcome(study: Blanco, records: Records) -> Outcome:
@@ -44,6 +46,7 @@ def outcome(study: Blanco, records: Records) -> Outcome:
         repeats=study.repeats,
         individuals=study.individuals,
         fitted=FITTED,
+        few=min(GRID_RUNS, study.repeats),
     )
     sections = (
         _references(view), _results(view), _corrections(view), _settings(view), _structures(view),
@@ -63,16 +66,16 @@ def outcome(study: Blanco, records: Records) -> Outcome:
 
 def _references(view: View) -> Section:
     text = (
-        "A search that recovers the generating network scores as much as that network does on the same rows; "
-        "a little more is common, as rows rarely speak for every weak arc."
+        "A search that recovers the generating network reaches that network's score on the same rows. A "
+        "slightly higher score is common, as a sample rarely supports every weak arc."
     )
     return Section("The scores to reach", text, (tables.references(view),))
 
 
 def _results(view: View) -> Section:
     text = (
-        "With the document's settings: the better half selected, no correction of the shares, and the end as "
-        "soon as the sum of scores stays the same for one generation."
+        "With the document's settings: the better half is selected, probabilities are not corrected, and the "
+        "search ends as soon as the sum of scores stays the same for one generation."
     )
     return Section(
         "Final scores and generations", text, tuple(tables.results(view, name) for name in view.networks)
@@ -81,8 +84,8 @@ def _results(view: View) -> Section:
 
 def _structures(view: View) -> Section:
     text = (
-        "The best-scoring networks against the generating ones. Without an order arcs may also be turned "
-        "where equivalent networks turn them, which the Hamming distance counts as two differences."
+        "The best-scoring networks compared with the generating ones. Without an order, an arc may also be "
+        "reversed as in an equivalent network, which the Hamming distance counts as two differences."
     )
     own = tuple(figures.drawings(view, name) for name in view.networks)
     return Section("The networks found", text, (tables.structures(view),), own)
@@ -105,17 +108,17 @@ def _corrections(view: View) -> Section:
         f"none: {tables.misfit(view, 0.0):.2f})."
     )  # fmt: skip
     text = (
-        f"UMDA with a number added to the counts of both values of each arc, so that no share becomes zero "
-        f"or one. {fits} The findings are judged with {FITTED:g}."
+        f"The correction is added to the counts of both values of each arc, so that no probability becomes "
+        f"zero or one. {fits} The findings are judged with {FITTED:g}."
     )
     return Section("Which UMDA the document ran", text, (tables.corrections(view),))
 
 
 def _settings(view: View) -> Section:
     text = (
-        "What a correction, distinct individuals and patience do, each by itself and all together. Distinct: "
-        "copies of an individual make room for others. Patience: generations without change that are waited "
-        "for."
+        "The effect of a correction, of distinct individuals and of patience, each by itself and all "
+        "together. Distinct: copies of an individual are replaced by others. Patience: the number of "
+        "generations without change after which a search ends."
     )
     own = tuple(
         figures.final_scores(view, name, by, order)

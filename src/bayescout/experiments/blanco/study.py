@@ -14,11 +14,13 @@ from bayescout.errors import SettingError
 from bayescout.experiments.blanco.names import (
     ALGORITHMS,
     APART,
+    APART_RUNS,
     CORRECTED,
     CORRECTIONS,
     COUNTED,
     DOCUMENT,
     FITTED,
+    GRID_RUNS,
     HALF,
     K2,
     LN10,
@@ -46,9 +48,6 @@ COST_OF_SCORE = {"bic-printed": 0.8, "bic": 1.0, "k2": 1.4, "entropy": 1.2}
 
 SLOWER = {0.0: 1.0, 0.05: 1.8, 0.1: 2.2, 0.25: 3.0, 0.5: 4.0, 1.0: 8.0}
 """How many times longer a run takes with a correction."""
-
-GRID_RUNS, APART_RUNS = 3, 3
-"""The most runs of each correction that is tried, and of each setting that is changed by itself."""
 
 SEED = 0
 """Seed of the rows: one data set per network, as in the document."""

@@ -12,6 +12,7 @@ from bayescout.experiments.blanco.names import (
     CORRECTIONS,
     COUNTED,
     FITTED,
+    GRID_RUNS,
     K2,
     ORDERS,
     SCORES,
@@ -50,8 +51,8 @@ def references(view: View) -> SummaryTable:
             "K2, document", "K2", "entropy, document", "entropy",
         ),
         tuple(rows),
-        "Base-10 logarithms, but for the entropy, which is in nats a row with its sign turned. BIC as "
-        "printed: the log-likelihood in base 10 less ½ log2 N a parameter; BIC: base 10 in both parts. The "
+        "Base-10 logarithms, except for the entropy, which is in nats per row with its sign changed. BIC as "
+        "printed: the log-likelihood in base 10 less ½ log2 N per parameter; BIC: base 10 in both parts. The "
         "unit of the document's entropies could not be found: they fit no base.",
     )  # fmt: skip
 
@@ -155,8 +156,9 @@ def corrections(view: View) -> SummaryTable:
         "UMDA with each correction: generations / score less the generating network's",
         ("network", "order", "score", "document", "none", *(f"{c:g}" for c in CORRECTIONS)),
         tuple(rows),
-        "Misfit: the mean over all rows of |ln of our generations less ln of the printed ones|; 0.69 is a "
-        "factor of 2.",
+        f"Means of {min(GRID_RUNS, view.study.repeats)} runs, but of {view.study.repeats} without a "
+        f"correction and with {FITTED:g}. Misfit: the mean over all rows of |ln of our generations less ln "
+        f"of the printed ones|; 0.69 is a factor of 2.",
     )
 
 
@@ -172,7 +174,7 @@ def settings(view: View) -> SummaryTable:
                     (
                         network, ORDER_TITLES[order], algorithm, variant, plus_minus(gaps(own, "k2"), 1),
                         reach,
-                        plus_minus(own.numbers("iterations"), 0), own.mean("cpu_seconds"),
+                        plus_minus(own.numbers("iterations"), 0), f"{own.mean('cpu_seconds'):.2f}",
                     )
                 )  # fmt: skip
     return SummaryTable(
@@ -182,9 +184,9 @@ def settings(view: View) -> SummaryTable:
             "network", "order", "algorithm", "changed", "less generating", "reached", "generations", "CPU s",
         ),
         tuple(rows),
-        f"none: as described; correction={FITTED:g}; distinct; patience=10 (the GA: 3); all: those of "
-        "the search together. Less generating: the final score less the generating network's own, base-10 "
-        "logarithms. Reached: runs that end there or above.",
+        f"Changed: none (as described), correction={FITTED:g}, distinct, patience=10 (the GA: 3), or all of "
+        "these that the search has. Less generating: the final score less the generating network's own, in "
+        "base-10 logarithms. Reached: runs that end at that score or above.",
     )  # fmt: skip
 
 

@@ -34,19 +34,20 @@ if TYPE_CHECKING:
     from bayescout.experiments.frigo.discrete import FrigoDiscrete
 
 INTRODUCTION = """\
-The document holds greedy equivalence search (GES) to the dependencies that chi-squared tests find in the \
-data: a graph must d-connect what a test at 5% finds dependent. We ran its experiments anew: a ternary \
-collider with {sets:,} data sets at each of {collider} sample sizes; {graphs} random binary networks of at \
-most two arcs per node for each number of nodes ({nodes}) and rows ({rows}); {samples} samples of \
-{networks}. GES is the document's: one growth and one shrink phase. Both searches see the same data. The \
-document estimates divergence from samples; here it is exact, of networks fitted with Laplace's correction.
+The document constrains greedy equivalence search (GES) by the dependencies that chi-squared tests find in \
+the data: in I-map, a graph must d-connect what a test at 5% finds dependent. Its experiments are repeated \
+here: a ternary collider with {sets:,} data sets at each of {collider} sample sizes; {graphs} random binary \
+networks of at most two arcs per node for each number of nodes ({nodes}) and rows ({rows}); {samples} \
+samples of {networks} at each number of rows. GES is the document's: one growth and one shrink phase. Both \
+searches see the same data. The document estimates divergence from samples; here it is computed exactly, \
+for networks fitted with Laplace's correction.
 
-The document gives no parameter of its scores. "Following [7]" for BDeu is Chickering's: an equivalent \
-sample size of 10 and a structure prior of 0.001 per free parameter; findings on random and known networks \
-are judged with it, and plain BDeu (equivalent sample size 1, no structure prior) stands beside it. The \
-collider is judged with plain BDeu, which fits it better, and Chickering's stands beside it. BIC is run \
-with its charge of ½ log N per parameter and, as some programs have it, with log N; findings are judged \
-with the latter, which fits the printed gains better, and plain BIC stands beside it."""
+The document gives no parameters of its scores. For BDeu it says "following [7]", which is Chickering: an \
+equivalent sample size of 10 and a structure prior of 0.001 per free parameter. Findings on random and known \
+networks are judged with these, and plain BDeu (equivalent sample size 1, no structure prior) stands beside \
+them. The collider is judged with plain BDeu, which fits it better, and BDeu after Chickering stands beside \
+it. BIC is run with its charge of ½ log N per parameter and, as some programs have it, with log N. Findings \
+are judged with the latter, which fits the printed gains better, and plain BIC stands beside it."""
 
 
 def outcome(study: FrigoDiscrete, records: Records) -> Outcome:
@@ -90,7 +91,7 @@ def _agreement(view: View) -> Points | None:
     if not any(own for _, own in groups):
         return None
     panel = PointPanel("divergence of GES, table 4.8 (nats)", groups, "log")
-    note = "The only values that the chapter prints; its figures are read from their text."
+    note = "These are the only values that the chapter prints; what its figures show is taken from its text."
     return Points("agreement", "Ours against the printed values, one point per cell", (panel,), note)
 
 
@@ -190,16 +191,17 @@ def _improvement(view: View, score: str) -> Section:
         title = "Table 4.8: divergence of GES with BIC"
         tables.append(view.beside_printed("table-4-8", title, KLD_OF_GES, of("ges", "kld"), (BIC, DOUBLE), 4))
     text = (
-        f"What holding GES to the dependencies changes, with {name}. The means over all sizes are the "
-        f"document's fig. {'4.3' if score in (BDEU, CHICKERING) else '4.6'}. Positive is in favour of I-map."
+        f"The gain of I-map over GES with {name}; positive values favour I-map. The means over all sizes are "
+        f"the document's fig. {'4.3' if score in (BDEU, CHICKERING) else '4.6'}."
     )
     return Section(f"Random networks, {name}", text, tuple(tables), figures)
 
 
 def _missed(view: View) -> Section:
     text = (
-        "The conditional mutual information, in the true network, of dependencies that the graph of GES "
-        "denies: every pair by itself, and every variable with those outside its Markov blanket, given that."
+        "The conditional mutual information, in the true network, of the dependencies that the graph of GES "
+        "denies: of every pair of variables, and of every variable with each one outside its Markov blanket, "
+        "given that blanket."
     )
     figures = view.both(
         "figure-4-9",
@@ -211,7 +213,10 @@ def _missed(view: View) -> Section:
 
 
 def _tests(view: View) -> Section:
-    text = "Of the dependencies found by tests on the way, the share that is not there by d-separation."
+    text = (
+        "Of the dependencies that tests found during the search, the share that the true network denies by "
+        "d-separation."
+    )
     figures = view.both(
         "figure-4-10", "Fig. 4.10: false discovery rate", "false discovery rate", overall("fdr")
     )
@@ -237,7 +242,7 @@ def _known(study: FrigoDiscrete, view: View) -> Section:
                     {"GES": of("ges", kind), "I-map": of("imap", kind)},
                 )
             )
-    text = f"Samples of known networks, {TITLES[view.score]}."
+    text = f"Samples of known networks, learned with {TITLES[view.score]}."
     return Section("Known networks", text, (_known_means(study, view),), tuple(figures))
 
 

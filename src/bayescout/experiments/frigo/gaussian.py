@@ -19,7 +19,7 @@ from bayescout.experiments.frigo.runs import (
     rates_of,
     require_sizes,
 )
-from bayescout.experiments.frigo.scores import BIC, FORMULAS, GAUSSIAN_SCORES
+from bayescout.experiments.frigo.scores import FORMULAS, GAUSSIAN_SCORES
 from bayescout.experiments.study import Declared, Measures, Settings, Study
 from bayescout.experiments.tools import data_of, network_of
 
@@ -80,9 +80,9 @@ class FrigoGaussian(Study):
     def _known(self) -> Iterator[Declared]:
         for network in self.networks:
             for rows in self.network_rows:
-                for seed in range(self.samples):
+                for score, seed in product(GAUSSIAN_SCORES, range(self.samples)):
                     yield {
-                        "part": KNOWN, "network": network, "rows": rows, **_learning(BIC), "seed": seed,
+                        "part": KNOWN, "network": network, "rows": rows, **_learning(score), "seed": seed,
                     }  # fmt: skip
 
     def measure(self, run: Declared) -> Measures:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.printed import F_OF_GES
 from bayescout.experiments.frigo.scores import BIC, GAUSSIAN_SCORES, QUARTER, TITLES
-from bayescout.experiments.frigo.view import View, gain, numbers, of, overall
-from bayescout.experiments.records import mean
+from bayescout.experiments.frigo.view import Measure, View, gain, numbers, of, overall
+from bayescout.experiments.records import Record, mean
 from bayescout.experiments.summary import Finding, Reason
 from bayescout.experiments.verdicts import judged, so_in, tally
 
@@ -20,8 +21,11 @@ LARGE = 9
 """Number of nodes from which on, according to the document, pruning pays."""
 
 CLOSE, RIGHT, LEVEL = 0.05, 0.2, 0.05
-FEW_ROWS = 200
-RUN = "random models with both charges"
+FEW_ROWS, FEW_NODES, LEVEL_FROM = 200, 5, 8
+SIMILAR = 1.0
+"""Percent of a score by which two that count as similar may differ."""
+
+RUN, KNOWN_RUN = "random models with both charges", "known graphs with both charges"
 
 
 def findings(study: FrigoGaussian, view: View) -> tuple[Finding, ...]:
@@ -33,8 +37,24 @@ def findings(study: FrigoGaussian, view: View) -> tuple[Finding, ...]:
         pruned_ratio(view),
         imap_near(view),
         imap_sparser(view),
+        score_near(view),
         rates(view),
-        on_known(study, view),
+        rates_by_nodes(view),
+        better_on_known(
+            study, view, "imap-pruned", "I-map pruned has the better adjacency F at every size.", 0
+        ),
+        better_on_known(study, view, "imap", "I-map has the better adjacency F at every size but one.", 1),
+        score_on_known(
+            study, view, "imap-pruned", "the BIC of I-map pruned is below that of GES.", lambda x: x < 0
+        ),
+        score_on_known(
+            study,
+            view,
+            "imap",
+            "the BIC of I-map is similar to that of GES.",
+            lambda x: abs(x) < SIMILAR,
+            f"similar is within {SIMILAR:g}%.",
+        ),
     )
 
 
@@ -81,7 +101,11 @@ def as_printed(view: View) -> Finding:
         f"{listed or 'No cell of the table was run'}; judged with {TITLES[best]}.",
         {title: abs(own - said) <= CLOSE for title, (said, own) in pairs[best].items()},
         rule=f"within {CLOSE:g} of the printed value.",
-        why=(Reason("The document does not say how many arcs its random graphs have below the limit."),),
+        why=(
+            Reason(
+                "The document gives only the most arcs of its random graphs; how many they have may differ."
+            ),
+        ),
     )
 
 
@@ -111,7 +135,7 @@ def pruned_gains(view: View) -> Finding:
         f"{'; '.join(text) or 'No such graphs were run'}.{_beside(cells[BIC])}",
         cells[QUARTER],
         unit="numbers of nodes",
-        why=(Reason("With few needless arcs in GES there is little to prune, and pruning removes true arcs "
+        why=(Reason("Where GES has few needless arcs there is little to prune, and pruning removes true arcs "
                     "too.", RUN),),
     )  # fmt: skip
 
@@ -179,16 +203,107 @@ def rates(view: View) -> Finding:
     )
 
 
-def on_known(study: FrigoGaussian, view: View) -> Finding:
-    """Figures 5.14 and 5.15."""
-    apart = {
-        f"{network} {rows:,}": mean(numbers(view.known(network, rows, BIC), gain("imap-pruned", "f"))) or 0.0
+def rates_by_nodes(view: View) -> Finding:
+    """The captions of figures 5.2 and 5.3."""
+    large = [nodes for nodes in view.nodes if nodes >= LEVEL_FROM] or [max(view.nodes)]
+    far = {n: view.mean(overall("far"), nodes=n) or 0.0 for n in (large[0], large[-1])}
+    fdr = {n: view.mean(overall("fdr"), nodes=n) or 0.0 for n in view.nodes}
+    worst = max(fdr, key=fdr.__getitem__)
+    return judged(
+        f"From {LEVEL_FROM} nodes on the false acceptance rate does not depend on the number of nodes; false "
+        f"discovery is highest on graphs of {FEW_NODES} nodes or fewer.",
+        f"False acceptance {far[large[0]]:.3f} with {large[0]} nodes and {far[large[-1]]:.3f} with "
+        f"{large[-1]}; false discovery highest with {worst} nodes, {fdr[worst]:.3f}.",
+        {
+            "false acceptance is level": abs(far[large[-1]] - far[large[0]]) < CLOSE,
+            "false discovery falls with nodes": worst <= FEW_NODES,
+        },
+        unit="parts of the statement",
+        rule=f"does not depend is a difference below {CLOSE:g}.",
+    )
+
+
+def score_near(view: View) -> Finding:
+    """Figure 5.12."""
+
+    def less(rows: int) -> float:
+        own, ges = (view.mean(_score_of(name), rows=rows) or 0.0 for name in ("imap", "ges"))
+        return 100 * (ges - own) / abs(ges)
+
+    found = {rows: less(rows) for rows in view.rows}
+    listed = ", ".join(f"{rows:,}: {value:.2f}" for rows, value in found.items())
+    return judged(
+        "I-map pays a relatively small penalty in BIC for its simpler graphs.",
+        f"Percent of the BIC of GES by which that of I-map is lower, by rows: {listed}.",
+        {f"{rows:,} rows": value < SIMILAR for rows, value in found.items()},
+        unit="sample sizes",
+        rule=f"relatively small is less than {SIMILAR:g}%.",
+    )
+
+
+def _score_of(search: str) -> Measure:
+    return lambda record: record.measures[search]["score"]
+
+
+def _known(study: FrigoGaussian, view: View, score: str, measure: Measure) -> dict[str, float]:
+    """The mean of a measure on each known graph at each number of rows."""
+    return {
+        f"{network} {rows:,}": mean(numbers(view.known(network, rows, score), measure)) or 0.0
         for network, rows in product(study.networks, study.network_rows)
     }
-    listed = "; ".join(f"{title}: {value:+.3f}" for title, value in apart.items())
+
+
+def _listed_known(study: FrigoGaussian, view: View, measure: Measure, digits: str) -> str:
+    """The mean of a measure on known graphs, with both charges."""
+    parts = []
+    for score in GAUSSIAN_SCORES:
+        own = _known(study, view, score, measure)
+        parts.append(f"{TITLES[score]}: " + ", ".join(f"{title} {x:{digits}}" for title, x in own.items()))
+    return "; ".join(parts)
+
+
+def better_on_known(study: FrigoGaussian, view: View, search: str, claim: str, excepted: int) -> Finding:
+    """Figures 5.14, 5.15, 5.18 and 5.19; the document excepts so many settings."""
+    measure = gain(search, "f")
+    cells = {
+        score: {title: x > 0 for title, x in _known(study, view, score, measure).items()}
+        for score in GAUSSIAN_SCORES
+    }
+    enough = sum(cells[QUARTER].values()) >= len(cells[QUARTER]) - excepted
     return judged(
-        "On the graphs of alarm and insurance I-map pruned has the better adjacency F at every size.",
-        f"Mean difference to GES with {TITLES[BIC]}: {listed}.",
-        {title: value > 0 for title, value in apart.items()},
+        f"On the graphs of alarm and insurance {claim}",
+        f"Mean difference to GES: {_listed_known(study, view, measure, '+.3f')}. "
+        f"{so_in(cells[QUARTER], 'samples')}{_beside(cells[BIC])}",
+        enough if excepted else cells[QUARTER],
         unit="samples",
+        why=(Reason("Where GES has few needless arcs there is little to gain.", KNOWN_RUN),),
     )
+
+
+def score_on_known(
+    study: FrigoGaussian, view: View, search: str, claim: str, test: Callable[[float], bool], rule: str = ""
+) -> Finding:
+    """Figures 5.16, 5.17, 5.20 and 5.21."""
+    cells = {
+        score: {title: test(x) for title, x in _known(study, view, score, _percent(search)).items()}
+        for score in GAUSSIAN_SCORES
+    }
+    return judged(
+        f"On the graphs of alarm and insurance {claim}",
+        f"Mean difference to GES in percent of its BIC, negative where that of GES is higher: "
+        f"{_listed_known(study, view, _percent(search), '+.2f')}. "
+        f"{so_in(cells[QUARTER], 'samples')}{_beside(cells[BIC])}",
+        cells[QUARTER],
+        unit="samples",
+        rule=rule,
+    )
+
+
+def _percent(search: str) -> Measure:
+    """The score of a search less that of GES, in percent of the size of the latter."""
+
+    def found(record: Record) -> float:
+        own, ges = (record.measures[name]["score"] for name in (search, "ges"))
+        return float(100 * (own - ges) / abs(ges))
+
+    return found

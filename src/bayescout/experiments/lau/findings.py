@@ -81,8 +81,8 @@ def corrected_reference(view: View) -> Finding | None:
     return judged(
         "The search finds networks of A that score higher, with Bayesian correction, than the one given with "
         "the data (-219.811 bits).",
-        f"Best found {best:,.2f}, structure given {own:,.2f} bits. The same of B (at least 2,780 bits more, "
-        f"8%) cannot be tested: the structure given with B, far from its data, is not in the text.",
+        f"Best found {best:,.2f}, structure given {own:,.2f} bits. What the document says of B (at least "
+        f"2,780 bits more, 8%) cannot be tested: its text does not give the structure that came with B.",
         best > own + 1e-6,
         why=(OTHER_DATA,),
     )
@@ -156,7 +156,8 @@ def more_effort(view: View, name: str) -> Finding:
         "operations": [OPERATIONS[name, start] for start in STARTS],
     }
     its, ops = own["iterations"], own["operations"]
-    more = all(full > empty for empty, _, full in own.values())
+    longer = [measure for measure, (empty, _, full) in own.items() if full > empty]
+    dense = f"needs more {' and '.join(longer)}" if longer else "needs no more of either"
     return judged(
         f"On {name} random starts need more iterations and operations than unconnected ones "
         f"({said['iterations'][1]:.2f} against {said['iterations'][0]:.2f} and {said['operations'][1]} "
@@ -166,10 +167,15 @@ def more_effort(view: View, name: str) -> Finding:
         {measure: random > empty for measure, (empty, random, _) in own.items()},
         {measure: random > empty for measure, (empty, random) in said.items()},
         "measures",
-        why=(Reason(f"How long a random start takes depends on how many arcs it has, which the document does "
-                    f"not say; here a node has one parent in the mean, and with every arc of an order it "
-                    f"does {'' if more else 'not '}take longer.", "first ascents from full graphs"),),
-    )  # fmt: skip
+        why=(
+            Reason(
+                f"The effort from a random start depends on its number of arcs, which the document does not "
+                f"say. Here a node has one parent on average; a search from a full graph {dense} than one "
+                f"from the unconnected network.",
+                "first ascents from full graphs",
+            ),
+        ),
+    )
 
 
 def operations_an_iteration(view: View) -> Finding:
@@ -212,7 +218,7 @@ def random_start_is_better(view: View) -> Finding:
         f"Higher are on {'; on '.join(parts)}.",
         cells,
         unit="data sets",
-        why=(Reason("A random graph with few arcs joins unrelated variables too, and pays for it.",
+        why=(Reason("A random graph with few arcs may join unrelated variables, and is charged for it.",
                     "first ascents from random and from full graphs"),),
     )  # fmt: skip
 
@@ -324,21 +330,21 @@ def genetic_finds_the_best(view: View) -> Finding:
         "first ascent does in 10% of the runs on B.",
         f"Genetic-greedy: {'; '.join(f'{n}: {share(*found[n])}' for n in NAMES)}; a first ascent on B: "
         f"{share(*alone)}. Settings tried on B: {listed}; none passes {tried[best][0]} of {tried[best][1]} "
-        f"({best}). A graph equivalent to the best of B, which corrected BIC tells from it by a hair and no "
-        f"data do, is found by {others}; a first ascent {share(*alike[CLIMB])}.",
+        f"({best}). Equivalent graphs counted as well, which no data tell apart and corrected BIC hardly "
+        f"does, the best of B is found by {others}; a first ascent {share(*alike[CLIMB])}.",
         {name: got == runs for name, (got, runs) in found.items()},
         unit="data sets",
         why=(
             Reason(
                 f"Of the {runs - greedy} runs of genetic-greedy on B that miss the best graph, "
-                f"{alike['genetic-greedy'][0] - greedy} end in an equivalent one: what they miss is the "
+                f"{alike['genetic-greedy'][0] - greedy} end in an equivalent one: they miss only the "
                 f"direction of arcs.",
                 "genetic-greedy",
             ),
             Reason(
-                f"Altering graphs that equal another finds it in {tried[SHAKEN][0]} instead of "
-                f"{tried['genetic-greedy'][0]} of {tried[SHAKEN][1]} runs: equal graphs in a population are "
-                f"part of it.",
+                f"If copies in the population are altered (shaken), the best is found in "
+                f"{tried[SHAKEN][0]} of {tried[SHAKEN][1]} runs instead of {tried['genetic-greedy'][0]}: "
+                f"copies are part of the reason.",
                 "genetic-greedy, and the same shaken",
             ),
         ),

@@ -19,14 +19,14 @@ The document learns networks by randomized first-ascent hill climbing: all opera
 an arc on each ordered pair) are shuffled, the first legal one that raises the score is kept, and the \
 search stops when none does. It runs from the unconnected network and from random ones, under BIC and under \
 the Bayesian Dirichlet score with (1, 1) priors (BD, which is the K2 score), {repeats} times each, and \
-proposes a genetic algorithm. Its data are not available: A is here {rows_a:,} rows of the block-lifting \
-robot, which has the structure given, B {rows_b:,} rows of a random network of eight nodes, unless own \
-files were named. That network is chosen to be near the document's B: of the networks with seeds 0 to 399 \
-and nine arcs it is the one whose best network has 20 or 21 parameters and the score nearest to the \
-document's, about -31,603 bits (6.3 per row; the structure given with B has 6.9, asia 3.2). The document \
-does not say how dense its random starts are: here a node has one parent in the mean, and full graphs are \
-run as a variant. Scores are in bits, as in the document. Wherever the document searches by BIC it computes \
-it with Bayesian correction; plain BIC is shown beside it."""
+proposes a genetic algorithm. Its data are not available. Unless a user names own files, A is here \
+{rows_a:,} rows of the block-lifting robot, which has the structure given in the document, and B {rows_b:,} \
+rows of a random network of eight nodes, chosen to be near the document's B: of 400 random networks with \
+nine arcs (seeds 0 to 399), it is the one whose best network has 20 or 21 parameters and the score nearest \
+to the document's, about -31,603 bits. That is 6.3 bits per row; the structure given with the document's B \
+has 6.9, asia 3.2. The document does not say how dense its random starts are: here a node has one parent on \
+average, and full graphs are run as a variant. Scores are in bits, as in the document. Wherever the document \
+searches by BIC it computes it with Bayesian correction; plain BIC is shown beside it."""
 
 
 def outcome(study: Lau, records: Records) -> Outcome:
@@ -50,8 +50,8 @@ def outcome(study: Lau, records: Records) -> Outcome:
 
 def _given(view: View) -> Section:
     text = (
-        "The score of a structure in its parts. The penalty grows with the logarithm of the rows and the "
-        "log-likelihood with the rows, so its share falls."
+        "The score of each structure in its parts. The log-likelihood grows with the number of rows, the "
+        "penalty only with its logarithm, so the penalty's share falls."
     )
     return Section("The structures given", text, (tables.references(view),), figures.given(view))
 
@@ -76,8 +76,8 @@ def _effort(view: View) -> Section:
         figures.histograms(view, name, measure) for measure in ("iterations", "operations") for name in NAMES
     )
     text = (
-        "An iteration is one change that is kept, and the last one, in which none is; an operation is one "
-        "operator considered, legal or not."
+        "An iteration ends with a change that is kept; the last one, which finds none, is counted too. An "
+        "operation is one operator considered, legal or not."
     )
     return Section("Iterations and operations", text, (tables.effort(view),), own)
 
@@ -91,7 +91,7 @@ def _progress(view: View) -> Section:
 def _sizes(view: View) -> Section:
     own = tuple(figures.histograms(view, name, "parameters") for name in NAMES)
     own += tuple(figures.likelihoods(view, name) for name in NAMES)
-    text = "The two scores charge differently for complexity, less differently the more rows there are."
+    text = "The two scores charge complexity differently, and the more rows there are, the less they differ."
     return Section("Size and fit under BIC and BD", text, (tables.complexity(view),), own)
 
 

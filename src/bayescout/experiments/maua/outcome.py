@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 The document is an assignment: learn networks with BIC by sampling orders and by greedy search over orders \
 with restarts, keep the 100 best, and compare them on unseen data with a handcrafted network. It prints no \
-results, so what stands under "the document" are its statements, and its questions turned into statements; \
-the answers are computed here. {data} Parents are chosen greedily among the predecessors of a node. Order \
-sampling draws {orders:,} orders; order climbing is one climb from a random order by the best swap of \
-neighbours; restarts are {restarts:,} more climbs of one run; insertion, which is ours, lets a node move to \
-any place of the order, with {insertions} restarts. Each is run {repeats} times."""
+results, so "the document" lists its statements and its questions, turned into statements; the answers are \
+computed here. {data} Parents are chosen greedily among the predecessors of a node. Order \
+sampling draws {orders:,} orders. Order climbing is one climb from a random order by the best swap of \
+neighbours. Restarts adds {restarts:,} more climbs in the same run. Insertion, which is ours, lets a node \
+move to any place in the order, with {insertions} restarts. Each is run {repeats} times."""
 
 SIMULATED = """\
 The document's network is the student's own; {networks}, made by experts, stand for it here, with {test:,} \
@@ -61,8 +61,8 @@ def _data(view: View, data: Declared) -> Section:
 
 def _unseen(view: View) -> Section:
     text = (
-        "What the training rows did not show, what the effort was, and whether the first network of a list "
-        "is also the best on unseen rows."
+        "Test rows for which training gave no probabilities, the effort, and whether the network with the "
+        "highest training score is also the best on unseen rows."
     )
     return Section(
         "Unseen configurations and effort", text, (tables.unseen(view), tables.effort(view)),

@@ -77,6 +77,7 @@ def larger_networks(view: View) -> Lines:
         "α",
         "mean over the last generation",
         panels,
+        "The order of the variables is unknown.",
         log_x=True,
     )
 
@@ -131,7 +132,7 @@ def rates_by_nodes(view: View, measure: str) -> Boxes:
         f"{measure.capitalize()} of the best network",
         measure,
         groups,
-        note=f"Fitness {FORM_TITLES[FORMS[0]]}, α = {ALPHA[FORMS[0]]:g}.",
+        note=f"With fitness {FORM_TITLES[FORMS[0]]}, α = {ALPHA[FORMS[0]]:g}.",
     )
 
 

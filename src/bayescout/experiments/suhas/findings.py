@@ -101,7 +101,7 @@ def approaches_reference(view: View) -> Finding:
     listed = "; ".join(f"{title}: {100 * value:.1f}%" for title, value in means.items())
     return judged(
         "The networks approach the fitness of the reference network (9.90 in the document).",
-        f"Of the way from the unconnected network to the reference, {listed or 'unknown'}.",
+        f"Of the way from the unconnected network to the reference: {listed or 'unknown'}.",
         {title: value >= ALMOST for title, value in means.items()},
         unit="cases",
         rule=f"approached is {100 * ALMOST:.0f}% of the way.",
@@ -153,13 +153,13 @@ def alpha_trades(view: View, form: str) -> Finding:
 def _turned(cells: dict[str, bool]) -> Reason:
     """Why precision may fall: the direction of what is left, if it does not with the order known."""
     text = (
-        "Without an order only the strongest dependencies are left at a large α, whose direction the data do "
-        "not tell, and precision counts a reversed arc as wrong"
+        "Without an order, only the strongest dependencies are left at a large α; the data do not tell their "
+        "direction, and precision counts a reversed arc as wrong."
     )
     if all(passed for name, passed in cells.items() if name.endswith("best network, order known")):
         run = "the best networks with the order known"
-        return Reason(f"{text}; of the best networks with the order known both parts hold.", run)
-    return Reason(f"{text}.")
+        return Reason(f"{text} With the order known, both parts hold for the best networks.", run)
+    return Reason(text)
 
 
 def precision_is_good(view: View) -> Finding:
@@ -177,8 +177,8 @@ def precision_is_good(view: View) -> Finding:
         {title: p is not None and p >= GOOD_PRECISION for title, p in rates.items()},
         unit="cases",
         rule=f"very good is the sample network's {GOOD_PRECISION:g}.",
-        why=(Reason("Equivalent networks are equally fit, so without an order arcs that can be turned are "
-                    "right by chance alone.", "the same runs with the order known"),),
+        why=(Reason("Equivalent networks are equally fit. Without an order, an arc that may point either way "
+                    "in them is therefore right only by chance.", "the same runs with the order known"),),
     )  # fmt: skip
 
 
@@ -198,8 +198,8 @@ def fills_with_rows(view: View) -> Finding:
         f"{listed}; a full graph has {full:g}.",
         arcs[FORMS[0], many] >= FULL * full,
         rule=f"full is {100 * FULL:.0f}% of all arcs.",
-        why=(Reason("The charge of the standard form grows with ln N, and the information that is not there "
-                    "does not grow with N.", "the two forms by rows"),),
+        why=(Reason("The charge of the standard form grows with ln N, while N·MI of a needless arc stays "
+                    "about the same.", "the two forms by rows"),),
     )  # fmt: skip
 
 
@@ -219,9 +219,9 @@ def extensions_help(view: View) -> Finding:
     listed = ", ".join(f"{name} {100 * mean(some):.1f}%" for name, some in groups.items() if some)
     return judged(
         "Variable population size, time to live and epidemics would improve the method (proposed, not run).",
-        f"Reached on {nodes} nodes: {listed}.",
+        f"Of the way to the reference, with {nodes} nodes: {listed}.",
         better,
         unit="extensions",
         rule=f"a higher mean, by more than chance (Mann-Whitney, {100 * LEVEL:.0f}%).",
-        why=(Reason("The fittest of many generations are alike in either case."),),
+        why=(Reason("After many generations the fittest are alike, with the extension or without."),),
     )

@@ -18,12 +18,13 @@ INTRODUCTION = """\
 The document breeds networks, as adjacency matrices, by Holland's genetic algorithm: the fittest share is \
 kept, the rest is bred from it row by row, genes are flipped at random, cycles are repaired. The fitness is \
 the mutual information of each variable with its parents less a charge for the size of the network, in two \
-forms. Rows: {rows:,} of random networks of {nodes} nodes with 1.6 arcs per node (the document has 5 nodes \
-and 8 arcs). Every combination is run {repeats} times on each of {networks} networks with {population} \
-individuals for {generations} generations. The document gives neither its α nor the shares kept and \
-mutated; those here are the defaults of the search. Its crossover works on a gene of n(n-1)/2 bits, which \
-is a known order, so everything is run and judged with the order known as well as unknown. The document \
-prints no table; what it says is read from its text and figures, so there is no picture of agreement."""
+forms. The data are {rows:,} rows from random networks of {nodes} nodes with 1.6 arcs per node (the document \
+has 5 nodes and 8 arcs). Every combination is run {repeats} times on each of {networks} networks, with \
+{population} individuals for {generations} generations. The document gives neither its α nor the shares \
+kept and mutated; those here are the defaults of the search. Its crossover works on a gene of n(n-1)/2 bits, \
+which requires a known order, so everything is run and judged with the order known as well as unknown. The \
+document prints no table. What it says is read from its text and figures, so there is no picture of \
+agreement."""
 
 
 def outcome(study: Suhas, records: Records) -> Outcome:
@@ -39,7 +40,10 @@ def outcome(study: Suhas, records: Records) -> Outcome:
 
 def _fitness(view: View) -> Section:
     own = tuple(figures.by_generation(view, column, form) for form in FORMS for column in figures.CURVES)
-    text = "Mean and maximum fitness of the generations, and what the fittest network is worth at the end."
+    text = (
+        "Mean and maximum fitness of the generations, and how near the fittest network comes to the "
+        "reference."
+    )
     return Section("Fitness by generation", text, (tables.fitness(view),), (figures.sample(view), *own))
 
 
@@ -69,7 +73,8 @@ def _nodes(view: View) -> Section:
 def _rows(view: View) -> Section:
     text = (
         "The document proposes the second form because it expects the first to fill the graph when there "
-        "are many rows. Its own charge falls with the number of joint states, next to nothing for 20 nodes."
+        "are many rows. The second divides its charge by the number of joint states, which leaves almost no "
+        "charge with 20 nodes."
     )
     return Section("The two forms by rows", text, (tables.by_rows(view),))
 
