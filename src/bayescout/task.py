@@ -247,7 +247,7 @@ class Task:
             result = replace(result, completed=self.completion.table)
         if self.problem.screening is not None:
             answer = outcome.answer
-            joined = getattr(answer, "all_joined", None) or getattr(answer, "joined", ())
+            joined: Any = getattr(answer, "all_joined", None) or getattr(answer, "joined", ())
             result = replace(result, screened=self.problem.screening.told(len(joined)))
         return result if self.listed is None else replace(result, table=None, scores=None, data=None)
 

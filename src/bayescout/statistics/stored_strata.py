@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints, Parents
 from bayescout.data.past.stored import BLOCK_ROWS, StoredTable
@@ -65,7 +66,7 @@ class Step(NamedTuple):
     occurring: Ints | None
 
 
-def numbered(codes: Sequence[Any], steps: Sequence[Step]) -> Ints:
+def numbered(codes: NDArray[Any], steps: Sequence[Step]) -> Ints:
     """The configuration of each row, as a number."""
     numbers = np.zeros(len(codes[0]) if len(codes) else 0, dtype=np.int64)
     for own, step in zip(codes, steps, strict=True):

@@ -7,14 +7,14 @@ there are not too many; every child and every set of continuous parents is then 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from bayescout.arrays import Floats, Ints, Parents
 from bayescout.data.table import Table
 from bayescout.errors import TooLargeError
-from bayescout.statistics.counts import Counts
+from bayescout.statistics.discrete import DiscreteStatistics
 
 WHOLE_COLUMNS = 64
 """Up to so many continuous columns, the matrices of a configuration are computed for all of them at once."""
@@ -74,11 +74,13 @@ class Piece(NamedTuple, Generic[Made]):
 class StrataMemory(Generic[Made]):
     """The matrices of sets of discrete variables, remembered within a limit.
 
-    rows  (n, v) float64   the continuous columns
+    rows  (n, v) float64   the continuous columns, or something of that shape that reads them
     make  a function from the scatter matrices to what is remembered of them
     """
 
-    def __init__(self, table: Table, counts: Counts, rows: Floats, make: Callable[[Scatters], Made]) -> None:
+    def __init__(
+        self, table: Table, counts: DiscreteStatistics, rows: Any, make: Callable[[Scatters], Made]
+    ) -> None:
         self.table = table
         self.counts = counts
         self.rows = rows
