@@ -4,12 +4,14 @@ from hypothesis import HealthCheck, settings
 
 LENIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
-settings.register_profile("fast", max_examples=10, **LENIENT)
+settings.register_profile("fast", max_examples=10, derandomize=True, **LENIENT)
 settings.register_profile("thorough", max_examples=100, **LENIENT)
 
 
 def pytest_configure(config):
-    """Property tests try many more examples where the slow tests are run too.
+    """Property tests try many more examples, drawn anew, where the slow tests are run too.
+
+    Without these they try the same few each time: a change passes or fails by what it does, not by what is drawn.
 
     Kernels are tested compiled; `uncompiled` of tests/reference/kernels.py is for what they do otherwise.
     """

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.numerals import number_with_comma
+from bayescout.data.numerals import as_number, number_with_comma
 from bayescout.data.table import Kind
 from bayescout.graph.labels import counted
 
@@ -369,7 +369,7 @@ def number_with_more(values: Sequence[Any]) -> str:
             most_odd -= 1
         else:
             more.add((found[1], found[3]))
-            first = first or (text if any(found.groups()) else "")
+            first = first or (text if any(found.groups()) and as_number(text) is None else "")
         if most_odd < 0 or len(more) > 1:
             return ""
     return first

@@ -256,11 +256,13 @@ class _Blocks:
         one, and the covariance of the continuous columns."""
         if isinstance(table, StoredTable):
             scatter, shift = centred(table)
+            covariance = Covariance(table, None, (scatter, shift.exponents))  # refuses constants
             spreads = np.sqrt(np.diag(scatter) * table.total_weight)
             stored = CentredRows(table, shift, lambda own, where: own / spreads[where, None])
             discrete: Any = self.rows_of_states if self.discrete else None
             sums = [sums_by_state(discrete, place, stored) for place in range(len(self.discrete))]
-            return sums, Covariance(table, None, (scatter, shift.exponents))
+            return sums, covariance
+        covariance = Covariance(table)  # refuses constants
         columns, scatter, _ = centred_columns(table)
         weights = 1.0 if table.weights is None else table.weights
         rows = columns * weights / np.sqrt(np.diag(scatter) * table.total_weight)[:, None]
@@ -268,7 +270,7 @@ class _Blocks:
         for place in range(len(self.discrete)):
             codes, states = self.table.codes[place], len(self.shares[place])
             sums.append(np.stack([np.bincount(codes, weights=own, minlength=states) for own in rows], axis=1))
-        return sums, Covariance(table)
+        return sums, covariance
 
     def _put(self, one: int, other: int, block: Floats) -> None:
         ones = slice(self.starts[one], self.starts[one + 1])

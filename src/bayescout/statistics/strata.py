@@ -173,8 +173,9 @@ def most_numbers(rows: int) -> int:
     return max(256, rows // 8)
 
 
-def require_room(configurations: int, parents: int, columns: int, most: int = MOST_BYTES) -> None:
-    """Refuse matrices that would take too much memory."""
+def require_room(configurations: int, parents: int, columns: int, most: int | None = None) -> None:
+    """Refuse matrices that would take more than so many bytes, by default MOST_BYTES."""
+    most = MOST_BYTES if most is None else most
     if configurations * columns * columns * 8 > most:
         raise TooLargeError(
             f"{configurations:,} configurations of {parents} discrete parents, with a covariance matrix "
