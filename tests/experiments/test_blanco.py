@@ -242,9 +242,9 @@ def test_findings_follow_the_records(records):
     assert findings.fewer_generations_with_order(behind).holds
     better = genetic.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="none"))
     assert better.verdict == "cannot be tested"
-    assert "So in 4 of 4 columns." in better.ours
+    assert "true in 4 of 4 columns." in better.ours
     worse = genetic.ga_prefers_no_order(seen(records, at(100.0), algorithm="GA", order="given"))
-    assert "So in 0 of 4 columns" in worse.ours
+    assert "true in 0 of 4 columns" in worse.ours
     assert not definitions.entropy_has_no_charge(View(TINY, records)).holds
     assert definitions.entropy_has_no_charge(View(TINY, records)).apart
     sparse = seen(records, lambda r: {"arcs": 3}, settings=UNBOUNDED)

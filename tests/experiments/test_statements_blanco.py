@@ -78,7 +78,7 @@ def test_the_numbers_of_blanco(tiny_studies):
         (one["course"]["best"][0] - one["reference"]) / LN10
         for one in cell("asia", "k2", "given", "GA", "half")
     )
-    assert f"asia {first:+,.0f} (above it)" in dense
+    assert f"asia {first:+,.0f} (above the printed mean)" in dense
     check_columns_of_blanco(study, records, findings)
     check_best_of_blanco(study, records, findings)
     assert_all_checked(findings)

@@ -72,7 +72,10 @@ def test_a_run_is_what_learn_gives(records):
     record = records.where(part=FITNESS, extension="all three")[0]
     run = record.run
     search = bs.search.Holland(
-        population=TINY.population, generations=TINY.generations, **EXTENSIONS["all three"]
+        population=TINY.population,
+        generations=TINY.generations,
+        mean_parents=(run["nodes"] - 1) / 2,
+        **EXTENSIONS["all three"],
     )
     result = bs.learn(data_of(run["data"]), search, score_of(run["score"]), seed=run["seed"])
     assert record.dag == result.dag
@@ -160,3 +163,14 @@ def test_findings_on_fitness_are_what_the_records_say(records, holds):
 def test_impossible_sizes_are_refused(settings):
     with pytest.raises(SettingError, match="must be"):
         Suhas(**settings)
+
+
+def test_no_first_generation_has_more_than_half_of_the_arcs_that_are_possible():
+    """Two parents on average would be full graphs alone where five nodes have an order."""
+    found = {}
+    for run in Suhas().runs():
+        possible = (run["nodes"] - 1) / (2 if run["order"] == "known" else 1)
+        share = run["search"].get("mean_parents", bs.search.Holland().mean_parents) / possible
+        found.setdefault((run["nodes"], run["order"]), set()).add(round(share, 4))
+    assert found[5, "known"] == found[5, "unknown"] == {0.5}
+    assert all(len(shares) == 1 and max(shares) <= 0.5 for shares in found.values())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bayescout.experiments.blanco import columns, findings, printed
 from bayescout.experiments.study import Study
 from bayescout.experiments.summary import VERDICTS, Finding, Outcome, Reason, summed
-from bayescout.experiments.verdicts import by_cell, judged, set_apart, so_in, untested, verdict_of
+from bayescout.experiments.verdicts import by_cell, judged, set_apart, true_in, untested, verdict_of
 from bayescout.plots.values import PointPanel, Points
 
 
@@ -41,9 +41,9 @@ def test_a_single_truth_is_no_tally():
 
 def test_the_judgement_names_our_cells_and_the_document_s():
     cells = by_cell(range(9), lambda k: k < 4, lambda k: f"column {k}")
-    found = judged("c", so_in(cells, "columns"), cells, {"a": True, "b": False}, "columns")
+    found = judged("c", true_in(cells, "columns"), cells, {"a": True, "b": False}, "columns")
     assert found.judgement == "holds in part (in 4 of 9 columns; in the document's own tables 1 of 2)"
-    assert found.ours == ("So in 4 of 9 columns (not column 4, column 5, column 6, column 7, column 8).")
+    assert found.ours == ("True in 4 of 9 columns (not column 4, column 5, column 6, column 7, column 8).")
 
 
 def test_a_reason_names_its_run_or_is_a_conjecture():

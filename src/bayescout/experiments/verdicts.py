@@ -77,7 +77,8 @@ def by_cell(
     return {title(name): bool(test(name)) for name in names}
 
 
-def so_in(cells: Cells, unit: str) -> str:
-    """The number of cells that pass, with the names of the others."""
+def true_in(cells: Cells, unit: str, after: str = "") -> str:
+    """The number of cells that pass, with the names of the others; `after` opens the sentence."""
     own = tally(cells)
-    return f"So in {own} {unit}" + (f" (not {', '.join(own.failing)})" if own.failing else "") + "."
+    others = f" (not {', '.join(own.failing)})" if own.failing else ""
+    return f"{f'{after}: true' if after else 'True'} in {own} {unit}{others}."

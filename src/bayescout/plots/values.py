@@ -18,13 +18,17 @@ Reference = tuple[str, float]
 
 @dataclass(frozen=True)
 class SummaryTable:
-    """Rows under column heads; a cell of None is shown as a dash."""
+    """Rows under column heads; a cell of None is shown as a dash.
+
+    digits   decimals of the floats of a column, for people; of a column not named, as many as they need
+    """
 
     name: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    digits: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

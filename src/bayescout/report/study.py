@@ -137,7 +137,7 @@ def _table(table: SummaryTable, folder: Path) -> dict[str, Any]:
         "title": table.title,
         "files": _files(TABLES, table.name, "CSV", "Markdown"),
         "columns": table.columns,
-        "rows": [[cell_text(cell) for cell in row] for row in table.rows[:MOST_ROWS]],
+        "rows": row_texts(table, MOST_ROWS),
         "figures": [i for i, column in cells if any(isinstance(cell, (int, float)) for cell in column)],
         "note": note,
     }
@@ -201,19 +201,28 @@ def _reasons(failed: list[RunRecord]) -> list[tuple[str, int]]:
 # ---- tables as text
 
 
-def cell_text(cell: Cell) -> str:
-    """A cell for people: five digits or the whole part, a dash for None."""
+def cell_text(cell: Cell, digits: int | None = None) -> str:
+    """A cell for people: so many decimals, or five digits or the whole part; a dash for None."""
     if cell is None:
         return "\N{EN DASH}"
     if isinstance(cell, float):
-        return f"{cell:.5g}" if abs(cell) < 10_000 else f"{cell:,.1f}"
+        if digits is not None:
+            return f"{cell:,.{digits}f}"
+        return f"{cell:,.5g}" if abs(cell) < 10_000 else f"{cell:,.1f}"
     return str(cell)
+
+
+def row_texts(table: SummaryTable, most: int | None = None) -> list[list[str]]:
+    """The cells for people, of the first rows or of all."""
+    named = dict(table.digits)
+    digits = [named.get(column) for column in table.columns]
+    return [[*map(cell_text, row, digits)] for row in table.rows[:most]]
 
 
 def markdown(table: SummaryTable) -> str:
     """A table in Markdown, under its title and over its note."""
     lines = [f"**{escaped(table.title)}**", "", _line(table.columns), "|" + "---|" * len(table.columns)]
-    lines += [_line([cell_text(cell) for cell in row]) for row in table.rows]
+    lines += map(_line, row_texts(table))
     return "\n".join([*lines, "", escaped(table.note)] if table.note else lines) + "\n"
 
 

@@ -6,10 +6,11 @@ from statistics import mean
 
 from bayescout.experiments.blanco import columns, printed
 from bayescout.experiments.blanco.columns import Column
-from bayescout.experiments.blanco.names import DOCUMENT, FITTED, HALF, ORDERS
+from bayescout.experiments.blanco.names import DOCUMENT, FITTED, HALF, ORDERS, SETTINGS_RUNS
 from bayescout.experiments.blanco.view import View, gaps, shown
+from bayescout.experiments.records import deviation
 from bayescout.experiments.summary import Finding, Reason
-from bayescout.experiments.verdicts import judged, so_in, untested
+from bayescout.experiments.verdicts import judged, true_in, untested
 
 
 def findings(view: View) -> tuple[Finding, ...]:
@@ -35,7 +36,7 @@ def _proof(view: View) -> tuple[Reason, ...]:
         sparse.append(f"{columns.title(network, by)} {said:+,.0f} and {first:+,.0f}")
         if by == "k2":
             dense = first_generation(view, network, by, HALF)
-            half.append(f"{network} {dense:+,.0f} ({'above' if said < dense else 'below'} it)")
+            half.append(f"{network} {dense:+,.0f} ({'above' if said < dense else 'below'} the printed mean)")
     return (
         Reason(
             f"The document's GA with an order cannot be reproduced. Its printed mean, and the lowest score "
@@ -46,8 +47,8 @@ def _proof(view: View) -> tuple[Reason, ...]:
         ),
         Reason(
             f"The document does not say how dense its first generation is. If every arc is there with "
-            f"probability one half, the lowest score of its best, less the generating network's, is with K2 "
-            f"above or below the printed mean: {'; '.join(half)}.",
+            f"probability one half, the lowest score of its best with K2, less the generating network's, "
+            f"is: {'; '.join(half)}.",
             "first generations of half-full graphs",
         ),
     )
@@ -59,7 +60,7 @@ def ahead_with_order(view: View) -> Finding:
     cells = columns.our_cells(view, names, "given", columns.ga_is_behind, FITTED)
     return untested(
         "With the order UMDA and PBIL score higher than the GA, which differs from the best in every column.",
-        f"Of our own GA: {so_in(cells, 'columns')}",
+        true_in(cells, "columns", "Of our own GA"),
         _proof(view),
         columns.document_cells(names, "given", columns.ga_is_behind),
     )
@@ -77,7 +78,7 @@ def ga_prefers_no_order(view: View) -> Finding:
     said = {columns.title(*name): prefers(pair) for name, pair in pairs.items() if None not in pair}  # type: ignore[arg-type]
     return untested(
         "The GA scores higher without an order than with it, in all cases.",
-        f"Of our own GA: {so_in(cells, 'columns')}",
+        true_in(cells, "columns", "Of our own GA"),
         (Reason("It is about the same means of the GA with an order, which cannot be reproduced.",
                 "the first generations of the GA with an order"),),
         said,
@@ -91,6 +92,9 @@ def ga_stops_early(view: View) -> Finding:
         own, plain = (view.apart(network, "given", "GA", how) for how in (variant, "none"))
         return mean(gaps(own, "k2")) - mean(gaps(plain, "k2"))
 
+    def spread(network: str) -> float:
+        return deviation(gaps(view.apart(network, "given", "GA", "none"), "k2")) or 0.0
+
     gains = {network: gain(network, "patience") for network in view.networks}
     runs = [len(view.apart(view.networks[0], "given", "GA", how)) for how in ("patience", "none")]
     other = "; ".join(f"{network} {gain(network, 'distinct'):+,.1f}" for network in view.networks)
@@ -102,4 +106,11 @@ def ga_stops_early(view: View) -> Finding:
         {network: value > 0 for network, value in gains.items()},
         unit="networks",
         rule=f"a higher mean, of {runs[0]} runs with it and {runs[1]} without.",
+        why=(
+            Reason(
+                f"Changes of this size may be chance: the standard deviation of the runs without it is "
+                f"{'; '.join(f'{network} {spread(network):,.1f}' for network in gains)}.",
+                SETTINGS_RUNS,
+            ),
+        ),
     )

@@ -42,3 +42,6 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 """Settings that may make the difference, one at a time and together; run with K2."""
+
+SETTINGS_RUNS = "runs with one setting changed at a time, table of settings"
+"""What the page calls the runs behind reasons on single settings."""

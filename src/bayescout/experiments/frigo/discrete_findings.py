@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,9 @@ from bayescout.experiments.frigo.printed import KLD_OF_GES
 from bayescout.experiments.frigo.runs import COLLIDER_SCORES
 from bayescout.experiments.frigo.scores import BDEU, BIC, CHICKERING, DOUBLE, TITLES
 from bayescout.experiments.frigo.view import View, collider_gains, gain, numbers, of, overall, spread
-from bayescout.experiments.records import Record, mean
+from bayescout.experiments.records import Record, deviation, mean
 from bayescout.experiments.summary import Finding, Reason
-from bayescout.experiments.verdicts import judged, so_in, tally
+from bayescout.experiments.verdicts import judged, tally, true_in
 
 if TYPE_CHECKING:
     from bayescout.experiments.frigo.discrete import FrigoDiscrete
@@ -33,6 +34,10 @@ NEARER = gain("imap", "kld", smaller=True)
 
 EXCEPTED = ("alarm", 5000)
 """The case that the document itself excepts (caption of its figure 4.12)."""
+
+
+COLLIDER_RUN = "the collider, table of shares"
+KNOWN_RUN = "known networks, table of means"
 
 
 def findings(study: FrigoDiscrete, view: View) -> tuple[Finding, ...]:
@@ -66,19 +71,27 @@ def _beside(score: str, cells: dict[str, bool]) -> str:
 
 
 def collider_ahead(study: FrigoDiscrete, view: View) -> Finding:
+    gains = {score: collider_gains(study.collider_rows, view.records, score) for score in COLLIDER_SCORES}
     own = {
-        score: {
-            f"{rows:,} rows": value > 0
-            for rows, value in collider_gains(study.collider_rows, view.records, score).items()
-            if rows < ENOUGH
-        }
-        for score in COLLIDER_SCORES
+        score: {f"{rows:,} rows": value > 0 for rows, value in some.items() if rows < ENOUGH}
+        for score, some in gains.items()
     }
+    behind = [
+        f"{study.sets * abs(value):.0f} at {rows:,} rows"
+        for rows, value in gains[BDEU].items()
+        if rows < ENOUGH and value <= 0
+    ]
     return judged(
         f"On the collider I-map is ahead of GES (BDeu) while there are fewer than {ENOUGH:,} rows.",
-        f"With {TITLES[BDEU]}: {so_in(own[BDEU], 'sample sizes')}{_beside(CHICKERING, own[CHICKERING])}",
+        true_in(own[BDEU], "sample sizes", f"With {TITLES[BDEU]}") + _beside(CHICKERING, own[CHICKERING]),
         own[BDEU],
         unit="sample sizes",
+        why=(
+            Reason(
+                f"Data sets of {study.sets:,} by which GES is ahead, where it is: {', '.join(behind)}.",
+                COLLIDER_RUN,
+            ),
+        ),
     )
 
 
@@ -116,12 +129,22 @@ def collider_gain(study: FrigoDiscrete, view: View) -> Finding:
         f"{TITLES[score]}: " + ", ".join(f"{100 * value:.0f} at {rows:,} rows" for rows, value in own.items())
         for score, own in gains.items()
     )
+    outside = [
+        f"{100 * (value - min(max(value, 0.2), 0.3)):+.1f} at {rows:,} rows"
+        for rows, value in gains[BDEU].items()
+        if not 0.2 <= value <= 0.3
+    ]
     return judged(
         "From 100 to 500 rows the gain is 20 to 30 points.",
         f"Points by {listed}.{_beside(CHICKERING, cells[CHICKERING])}",
         cells[BDEU],
         unit="sample sizes",
-    )
+        why=(
+            Reason(f"Points outside that range, with {TITLES[BDEU]}: {', '.join(outside)}.", COLLIDER_RUN),
+            Reason("With few rows many tests are not believed, because some cell is expected to hold fewer "
+                   "than five rows; I-map then knows of few dependencies."),
+        ),
+    )  # fmt: skip
 
 
 # ---- random networks
@@ -175,7 +198,7 @@ def converges(view: View, score: str, plain: str) -> Finding:
     return judged(
         f"With {TITLES[plain]} the two converge by {last:,} rows.",
         f"The mean difference of F there is {average:+.3f} with {TITLES[score]}. "
-        f"{so_in(cells[score], 'numbers of nodes')}{_beside(plain, cells[plain])}",
+        f"{true_in(cells[score], 'numbers of nodes')}{_beside(plain, cells[plain])}",
         cells[score],
         unit="numbers of nodes",
         rule=f"the mean F differs by less than {CLOSE:g}.",
@@ -311,6 +334,18 @@ def false_discoveries_by_size(view: View) -> Finding:
         f"{by_rows[0]:.3f} at {min(view.rows):,} rows and {by_rows[1]:.3f} at {max(view.rows):,}.",
         {"not with nodes": by_nodes[1] <= by_nodes[0], "with rows": by_rows[1] > by_rows[0]},
         unit="parts of the statement",
+        why=(_no_trend(view),),
+    )
+
+
+def _no_trend(view: View) -> Reason:
+    """The lowest and the highest rate at any number of rows."""
+    rates = {rows: view.mean(overall("fdr"), rows=rows) or 0.0 for rows in view.rows}
+    low, high = (choose(rates, key=rates.__getitem__) for choose in (min, max))
+    return Reason(
+        f"Between sample sizes the rate goes up and down, lowest at {low:,} rows, {rates[low]:.3f}, and "
+        f"highest at {high:,}, {rates[high]:.3f}.",
+        "the tests, figure 4.10",
     )
 
 
@@ -346,8 +381,21 @@ def nearer_on_known(study: FrigoDiscrete, view: View) -> tuple[Finding, ...]:
         if network in study.networks and cells:
             listed = "; ".join(f"{rows:,} rows: {value:+.4f}" for rows, value in known.items())
             said = f"Mean divergence of GES less that of I-map, in nats: {listed}."
-            found.append(judged(claim, said, cells, unit="sample sizes"))
+            named = {rows: value for rows, value in known.items() if rows in (sizes or known)}
+            why = (_beside_the_spread(view, network, named),)
+            found.append(judged(claim, said, cells, unit="sample sizes", why=why))
     return tuple(found)
+
+
+def _beside_the_spread(view: View, network: str, gains: Mapping[int, float]) -> Reason:
+    """The differences in divergence as shares of how much that of GES differs between samples."""
+    spreads = {rows: deviation(numbers(view.known(network, rows), of("ges", "kld"))) for rows in gains}
+    shares = [abs(gains[rows]) / spread for rows, spread in spreads.items() if spread]
+    return Reason(
+        f"The differences are at most {100 * max(shares, default=0.0):.0f}% of the standard deviation of the "
+        f"divergence of GES between samples.",
+        KNOWN_RUN,
+    )
 
 
 def fits_together(study: FrigoDiscrete, view: View) -> str:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 ROBOT = "block-lifting robot"
 SEED_A, SEED_B = 1, 0
+FIRST_OTHER_SEED = 2
+"""The first of the seeds of the other data sets like A and B."""
+
 NETWORK_B = {"nodes": 8, "arcs": 9, "states": 2, "seed": 123}
 SCORE_B, PARAMETERS_B = -31_603.0, (20, 21)
 """Score in bits and parameters of the networks that the document finds on B, which the choice is made by."""
@@ -57,6 +60,19 @@ def declared(name: str, rows: int, file: str, structure: str) -> dict[str, Any]:
     return {"name": name, "random": NETWORK_B, "rows": rows, "seed": SEED_B}
 
 
+def others(name: str, rows: int, count: int) -> list[dict[str, Any]]:
+    """Data sets like A or B: other rows of the robot, or rows of other random networks of the same size."""
+    found: list[dict[str, Any]] = []
+    for number in range(count):
+        seed = FIRST_OTHER_SEED + number
+        own: dict[str, Any] = {"name": f"{name}{number + 1}", "rows": rows}
+        if name == "A":
+            found.append(own | {"network": ROBOT, "seed": seed})
+        else:
+            found.append(own | {"random": NETWORK_B | {"seed": seed}, "seed": SEED_B})
+    return found
+
+
 def table_of(data: Declared) -> Table:
     """The rows."""
     if data.get("network") == ROBOT:
@@ -64,7 +80,7 @@ def table_of(data: Declared) -> Table:
     return data_of({name: value for name, value in data.items() if name != "name"})
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=32)
 def _robot_rows(rows: int, seed: int) -> Table:
     return robot().sample(rows, seed=seed)
 

@@ -9,6 +9,9 @@ STARTS = ("empty", "random")
 FULL = "full"
 """A start of our own: a random order with every arc that goes forward, as the document states no density."""
 
+OTHER_RUNS = 20
+"""The most runs of every combination on each of the other data sets."""
+
 CLIMB, BEST_OF_16, EQUAL_WORK = "first-ascent", "best of 16", "best for equal work"
 GENETIC = {
     "genetic-greedy": {"name": "genetic-greedy"},

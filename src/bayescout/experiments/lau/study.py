@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.checks import require_count
 from bayescout.experiments.lau import data as sets
-from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, EQUAL_WORK, FULL, GENETIC, SCORES, STARTS
+from bayescout.experiments.lau.names import (
+    BEST_OF_16,
+    CLIMB,
+    EQUAL_WORK,
+    FULL,
+    GENETIC,
+    OTHER_RUNS,
+    SCORES,
+    STARTS,
+)
+from bayescout.experiments.lau.view import BD, CORRECTED
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
 from bayescout.experiments.tools import facts_of, learned, parameters_of, scored
 
@@ -29,18 +39,20 @@ class Lau(Study):
 
     repeats            runs of every combination
     rows_a, rows_b     of the two data sets
+    others             other data sets like A, and like B, which show what depends on the data
     data_a, data_b     your own data files instead; truth_a, truth_b: their structures, where known
     """
 
     name: ClassVar[str] = "lau"
     title: ClassVar[str] = "Randomized first-ascent hill climbing and a genetic algorithm"
     source: ClassVar[str] = "Lau & Bush (2004), Bayesian Network Learning, 6.825 Project 3"
-    quick: ClassVar[Settings] = {"repeats": 15}
-    tiny: ClassVar[Settings] = {"repeats": 2, "rows_b": 300}
+    quick: ClassVar[Settings] = {"repeats": 15, "others": 4}
+    tiny: ClassVar[Settings] = {"repeats": 2, "rows_b": 300, "others": 1}
 
     repeats: int = 50
     rows_a: int = 100
     rows_b: int = 5000
+    others: int = 10
     data_a: str = ""
     data_b: str = ""
     truth_a: str = ""
@@ -49,6 +61,7 @@ class Lau(Study):
     def __post_init__(self) -> None:
         for name in ("repeats", "rows_a", "rows_b"):
             require_count(name, getattr(self, name), 2)
+        require_count("others", self.others, 0)
 
     def runs(self) -> Iterable[Declared]:
         data = [
@@ -63,7 +76,18 @@ class Lau(Study):
             for method, search in GENETIC.items()
             for run in grid(data=data, score=SCORES, seed=seeds)
         )
-        return chain(climbs, many, bred)
+        return chain(climbs, many, bred, self._elsewhere())
+
+    def _elsewhere(self) -> Iterator[Declared]:
+        """First ascents on other data sets like A and B; none where a user's own file takes the place."""
+        for name, rows, file in (("A", self.rows_a, self.data_a), ("B", self.rows_b, self.data_b)):
+            yield from grid(
+                data=[] if file else sets.others(name, rows, self.others),
+                method=[CLIMB],
+                start=STARTS,
+                score=(CORRECTED, BD),
+                seed=range(min(OTHER_RUNS, self.repeats)),
+            )
 
     def measure(self, run: Declared) -> Measures:
         table = sets.table_of(run["data"])
@@ -86,7 +110,7 @@ class Lau(Study):
 
     def cost(self, run: Declared) -> float:
         slow = {"bic-laplace": 3.0, "bic": 1.0, "k2": 1.1}[run["score"]]
-        small = 0.5 if run["data"]["name"] == "A" else 1.0
+        small = 0.5 if run["data"]["name"].startswith("A") else 1.0
         return COSTS.get(run["method"], 0.015) * slow * small
 
     def outcome(self, records: Records) -> Outcome:

@@ -80,6 +80,11 @@ def effort(view: View) -> SummaryTable:
         ),
         tuple(rows),
         "Mean ± standard deviation over the runs. Full: a random order with every arc, a variant of ours.",
+        (
+            ("iterations, document", 2),
+            ("operations per iteration, document", 2),
+            ("operations per iteration", 2),
+        ),
     )  # fmt: skip
 
 
@@ -187,6 +192,7 @@ def genetic(view: View) -> SummaryTable:
         f"its time holds that of genetic-greedy. 'shaken' alters graphs that equal another (shake=2, "
         f"patience=30). Equivalent graphs imply the same independences; under plain BIC they score the same, "
         f"with the correction and under BD they differ a little.",
+        (("CPU ms", 1),),
     )  # fmt: skip
 
 

@@ -54,6 +54,10 @@ class View:
         """The data sets by their names."""
         return {record.run["data"]["name"]: record.run["data"] for record in self.records}
 
+    def others(self, name: str) -> list[str]:
+        """The names of the other data sets like A or B."""
+        return [own for own in self.data if own != name and own.startswith(name)]
+
     def of(self, name: str, **declared: str) -> Records:
         return self.records.where(data=self.data[name], **declared)
 

@@ -146,20 +146,44 @@ def alpha_trades(view: View, form: str) -> Finding:
         f"{'; '.join(parts)}.",
         cells,
         unit="parts",
-        why=(_turned(cells),),
+        why=_not_raised(view, form, cells),
     )
 
 
-def _turned(cells: dict[str, bool]) -> Reason:
-    """Why precision may fall: the direction of what is left, if it does not with the order known."""
-    text = (
-        "Without an order, only the strongest dependencies are left at a large α; the data do not tell their "
-        "direction, and precision counts a reversed arc as wrong."
-    )
-    if all(passed for name, passed in cells.items() if name.endswith("best network, order known")):
-        run = "the best networks with the order known"
-        return Reason(f"{text} With the order known, both parts hold for the best networks.", run)
-    return Reason(text)
+def _not_raised(view: View, form: str, cells: dict[str, bool]) -> tuple[Reason, ...]:
+    """Why precision may not rise: mutants, a precision that is perfect at first, arcs without a direction."""
+
+    def rates(measure: str, order: str) -> list[float]:
+        alphas = view.study.chosen_alphas(form)
+        found = [view.alpha(_smallest(view), form, alpha, order).mean(measure) for alpha in alphas]
+        return [rate for rate in found if rate is not None]
+
+    found = []
+    best, adjacent = rates("precision", "known"), rates("adjacency_precision", "unknown")
+    perfect = min(best) == 1
+    if not cells["precision of the last generation, order known"]:
+        text = (
+            f"The last generation holds children just mutated, whose wrong arcs are the larger a share the "
+            f"fewer arcs there are; with the order known, the precision of the best network {_course(best)}."
+        )
+        found.append(Reason(text, "the best networks with the order known"))
+    if perfect and not cells["precision of the best network, order known"]:
+        text = "With the order known the best networks have no wrong arc at any α: precision cannot rise."
+        found.append(Reason(text, "the best networks with the order known"))
+    if not all(passed for name, passed in cells.items() if name.endswith("order unknown")):
+        text = (
+            f"Without an order the data do not tell the direction of most arcs, and precision counts a "
+            f"reversed arc as wrong; counted without direction, that of the best network {_course(adjacent)}."
+        )
+        found.append(Reason(text, "the same runs, counted without direction"))
+    return tuple(found)
+
+
+def _course(rates: list[float]) -> str:
+    """The first and the last of some rates, in words."""
+    if min(rates) == max(rates):
+        return f"is {rates[0]:.2f} at every α"
+    return f"goes from {rates[0]:.2f} to {rates[-1]:.2f}"
 
 
 def precision_is_good(view: View) -> Finding:

@@ -12,6 +12,9 @@ ALPHAS = {
     "mi-bic": (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0),
     "mi-normalised": (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
 }
+FIRST_PARENTS = 2.0
+"""Parents of a node, on average, in the first generation: the default of the search."""
+
 EXTENSIONS: dict[str, dict[str, Any]] = {
     "none": {},
     "variable size": {"growth": 0.1, "largest": 200},

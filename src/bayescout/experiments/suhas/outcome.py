@@ -20,11 +20,12 @@ kept, the rest is bred from it row by row, genes are flipped at random, cycles a
 the mutual information of each variable with its parents less a charge for the size of the network, in two \
 forms. The data are {rows:,} rows from random networks of {nodes} nodes with 1.6 arcs per node (the document \
 has 5 nodes and 8 arcs). Every combination is run {repeats} times on each of {networks} networks, with \
-{population} individuals for {generations} generations. The document gives neither its α nor the shares \
-kept and mutated; those here are the defaults of the search. Its crossover works on a gene of n(n-1)/2 bits, \
-which requires a known order, so everything is run and judged with the order known as well as unknown. The \
-document prints no table. What it says is read from its text and figures, so there is no picture of \
-agreement."""
+{population} individuals for {generations} generations. The document gives neither its α nor the shares kept \
+and mutated; those here are the defaults of the search. In the first generation a node has two parents on \
+average, or half of the arcs that are possible are there, if that is fewer. Its crossover works on a gene of \
+n(n-1)/2 bits, which requires a known order, so everything is run and judged with the order known as well as \
+unknown. The document prints no table. What it says is read from its text and figures, so there is no \
+picture of agreement."""
 
 
 def outcome(study: Suhas, records: Records) -> Outcome:
