@@ -4,6 +4,7 @@ import re
 import shlex
 
 import pytest
+import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -65,3 +66,29 @@ def test_the_commands_that_follow_can_be_pasted(monkeypatch, argv):
                 assert ["bayescout", *argv[1:], "--report", "page.html"] == next(
                     command[: len(argv) + 2] for command in commands if "--report" in command
                 )
+
+
+def test_a_resampling_keeps_what_was_said_of_the_data_and_the_search():
+    given = [
+        "my rows.csv",
+        "--na",
+        "999",
+        "--search=tabu",
+        "--gap",
+        "5",
+        "-o",
+        "x.json",
+        "--report=p.html",
+        "-oy.bif",
+    ]
+    assert learned.resampled(given) == ["my rows.csv", "--na", "999", "--search=tabu"]
+
+
+def test_the_options_that_a_resampling_lacks_are_known():
+    commands = typer.main.get_command(app).commands
+    options = {
+        name: {text for one in commands[name].params for text in (*one.opts, *one.secondary_opts)}
+        for name in ("learn", "bootstrap")
+    }
+    alone = {text for text in options["learn"] - options["bootstrap"] if text.startswith("-")}
+    assert alone | {"-o", "--output"} == set(learned.OF_LEARN_ALONE)
