@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import bayescout as bs
 from bayescout.cli import learned
 from bayescout.cli.app import app
+from bayescout.cli.options import as_option
 from bayescout.search import SEARCHES
 
 
@@ -92,3 +93,14 @@ def test_the_options_that_a_resampling_lacks_are_known():
     }
     alone = {text for text in options["learn"] - options["bootstrap"] if text.startswith("-")}
     assert alone | {"-o", "--output"} == set(learned.OF_LEARN_ALONE)
+
+
+def test_a_way_out_is_an_option_of_the_command_that_runs(tmp_path):
+    assert as_option("method", "program", {"--option", "--search"}) == "--option method=program"
+    assert as_option("method", "sample", {"--method"}) == "--method sample"
+    rows = {"size": [1.25, 2.5, 3.75, 4.5] * 10, "kind": ["a", "b"] * 20}
+    bs.as_table(rows, kinds={"size": "continuous"}).save(tmp_path / "rows.csv")
+    asked = ["learn", str(tmp_path / "rows.csv"), "--kind", "size=continuous", "--require", "size->kind"]
+    done = CliRunner().invoke(app, asked)
+    assert "(--discretise 3)" in str(done.exception)
+    assert "(--score dg-bic)" in str(done.exception)

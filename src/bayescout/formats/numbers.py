@@ -36,7 +36,7 @@ def check_discrete(network: object, form: str) -> Network:
     if not isinstance(network, Network) or not network.is_discrete:
         raise FormatError(
             f"{form} holds discrete networks only; write one with continuous nodes as .json or .net, or cut "
-            f"the numbers into intervals before learning ({setting('discretise', 3)})"
+            f"the numbers into intervals before learning ({setting('bins', 3)})"
         )
     return check_not_empty(network, form)
 
