@@ -16,6 +16,7 @@ from bayescout.data.table import Table
 from bayescout.errors import printable
 from bayescout.explain import Explanation
 from bayescout.result import Result
+from bayescout.result_top import unlike
 
 MOST_COLUMNS = 24
 """The most columns of which each has a line of its own."""
@@ -49,8 +50,10 @@ def learned_grids(
     if result.dag.n_arcs and result.scored_table is not None and len(result.dag) <= MOST_NODES:
         yield _arcs(result, unit)
     if len(result.top) > 1:
-        rows = [(i + 1, entry.dag.n_arcs, f"{entry.score / unit:,.3f}") for i, entry in enumerate(result.top)]
-        yield grid("The best networks", ["rank", "arcs", "score"], rows, numbers=3)
+        rows = [
+            (*unlike(one.dag, result.dag), one.dag.n_arcs, f"{one.score / unit:,.3f}") for one in result.top
+        ]
+        yield grid("The best networks", ["with", "without", "arcs", "score"], rows, numbers=2)
 
 
 def _columns(table: Table) -> Any:
