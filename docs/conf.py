@@ -23,6 +23,7 @@ extensions = [
     "docstrings",
     "formulas",
     "public_names",
+    "replay",
 ]
 exclude_patterns = ["_ext", "_static", "data"]
 default_role = "py:obj"

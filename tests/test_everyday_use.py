@@ -81,6 +81,22 @@ def test_print_of_a_result_is_a_few_short_lines():
     assert "rows" not in repr(result)
 
 
+def test_the_best_networks_show_themselves_beside_the_first():
+    result = bs.learn(bs.load_network("asia").sample(500, seed=1), "tabu", "bic", top=3)
+    lines = str(result.top).split("\n")
+    assert lines[0] == "the best 3 networks"
+    assert lines[1].split() == ["with", "without", "arcs", "score", "below"]
+    assert len(lines) == 5
+    for one, line in zip(result.top, lines[2:], strict=True):
+        assert f"{one.score:,.3f}" in line
+        for a, b in set(one.dag.arcs()) - set(result.dag.arcs()):
+            assert f"{a} -> {b}" in line or "more" in line
+    assert repr(result.top) == str(result.top)
+    assert "<table" in result.top._repr_html_()
+    assert result.top == tuple(result.top)
+    assert result.top.to_polars()["below"].to_list() == [result.score - one.score for one in result.top]
+
+
 # ---- the parameters of a learned network
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
+import bayescout as bs
 from bayescout.scores import PRIORS, SCORES
 from bayescout.scores.formula import Formula
 from bayescout.search import SEARCHES
@@ -68,8 +71,36 @@ def test_the_page_of_a_search_has_every_part(name: str) -> None:
     ]  # fmt: skip
     assert f'`search="{name}"`' in text
     replay = text[text.index("## A replay") :]
+    assert f"<!-- replay: {name} -->" in replay
     assert "```python" in replay
     assert "```text" in replay
+
+
+REPLAY = runpy.run_path(str(DOCS / "_ext" / "replay.py"))
+
+
+@pytest.mark.parametrize("name", ["hill-climb", "ges", "pc", "tabu"])
+def test_a_replay_begins_with_nothing_known_and_ends_with_the_answer(name: str) -> None:
+    shown = REPLAY["frames"](name)
+    assert 2 < len(shown) <= REPLAY["MOST"]
+    assert len(shown[0].lines) == (28 if name == "pc" else 0)
+    found = bs.learn(REPLAY["rows"](), name, "bic", seed=1, max_steps=REPLAY["STEPS"])
+    as_class = name in REPLAY["CLASSES"]
+    arcs = found.cpdag.arcs() if as_class else found.dag.arcs()
+    ends = {(a, b, True) for a, b in arcs}
+    ends |= {(*sorted(edge, key=REPLAY["CIRCLE"].index), False) for edge in found.cpdag.edges() if as_class}
+    assert shown[-1].lines == ends
+
+
+def test_a_replay_holds_its_steps_and_shows_the_last_without_a_script() -> None:
+    page = REPLAY["picture"]("<a>", REPLAY["frames"]("hill-climb"))
+    told = json.loads(re.findall(r'<script type="application/json">(.*)</script>', page)[0])
+    assert "<a>" not in page
+    assert "\n\n" not in page  # a blank line would end the markup
+    assert len(told["lines"]) == len(re.findall("<path ", page))
+    step, score, there = told["frames"][-1]
+    assert (step, score) == (10, pytest.approx(-2255.27, abs=0.01))
+    assert len(there) == len(re.findall('<path class="there', page))
 
 
 def test_the_overview_links_every_search_to_its_page() -> None:

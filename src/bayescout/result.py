@@ -24,6 +24,7 @@ from bayescout.graph.equivalence import meek
 from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
+from bayescout.result_top import Scored, Top
 from bayescout.scores import Scorer, bind, family_prior
 from bayescout.scores.wide_scorer import WideScorer, takes_columns
 from bayescout.search.classes.sparse import class_pairs
@@ -64,14 +65,6 @@ class Arcs(list[tuple[Label, Label]]):
 
         ends = (("parent", [arc[0] for arc in self]), ("child", [arc[1] for arc in self]))
         return label_series(*ends)
-
-
-@dataclass(frozen=True)
-class Scored:
-    """One network and its score."""
-
-    score: float
-    dag: Dag
 
 
 @dataclass(frozen=True)
@@ -116,7 +109,7 @@ class Result:
     dag: Dag
     score: float
     trace: tuple[Step, ...]
-    top: tuple[Scored, ...]
+    top: Top
     counters: Counters
     stop_reason: str
     seconds: float
@@ -151,7 +144,7 @@ class Result:
             evaluations=run.trace[-1].evaluations,
             computed=scorer.computed,
         )
-        top = tuple(Scored(score, labelled_graph(graph, table.names, names)) for score, graph in run.top)
+        top = Top(Scored(score, labelled_graph(graph, table.names, names)) for score, graph in run.top)
         place = {name: i for i, name in enumerate(names)}
         moved = [place[name] for name in table.names]
         edges, tests = run.answer.found_class(), run.answer.dependencies()
@@ -542,7 +535,7 @@ class Result:
                 dag=Dag(nodes, saved.parents),
                 score=saved.score,
                 trace=tuple(Step(*values) for values in saved.trace),
-                top=tuple(Scored(score, Dag(nodes, parents)) for score, parents in saved.top),
+                top=Top(Scored(score, Dag(nodes, parents)) for score, parents in saved.top),
                 counters=Counters(**saved.counters),
                 stop_reason=saved.stop_reason,
                 seconds=saved.seconds,

@@ -4,12 +4,14 @@ import re
 import shlex
 
 import pytest
+import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
 import bayescout as bs
 from bayescout.cli import learned
 from bayescout.cli.app import app
+from bayescout.cli.options import as_option
 from bayescout.search import SEARCHES
 
 
@@ -65,3 +67,40 @@ def test_the_commands_that_follow_can_be_pasted(monkeypatch, argv):
                 assert ["bayescout", *argv[1:], "--report", "page.html"] == next(
                     command[: len(argv) + 2] for command in commands if "--report" in command
                 )
+
+
+def test_a_resampling_keeps_what_was_said_of_the_data_and_the_search():
+    given = [
+        "my rows.csv",
+        "--na",
+        "999",
+        "--search=tabu",
+        "--gap",
+        "5",
+        "-o",
+        "x.json",
+        "--report=p.html",
+        "-oy.bif",
+    ]
+    assert learned.resampled(given) == ["my rows.csv", "--na", "999", "--search=tabu"]
+
+
+def test_the_options_that_a_resampling_lacks_are_known():
+    commands = typer.main.get_command(app).commands
+    options = {
+        name: {text for one in commands[name].params for text in (*one.opts, *one.secondary_opts)}
+        for name in ("learn", "bootstrap")
+    }
+    alone = {text for text in options["learn"] - options["bootstrap"] if text.startswith("-")}
+    assert alone | {"-o", "--output"} == set(learned.OF_LEARN_ALONE)
+
+
+def test_a_way_out_is_an_option_of_the_command_that_runs(tmp_path):
+    assert as_option("method", "program", {"--option", "--search"}) == "--option method=program"
+    assert as_option("method", "sample", {"--method"}) == "--method sample"
+    rows = {"size": [1.25, 2.5, 3.75, 4.5] * 10, "kind": ["a", "b"] * 20}
+    bs.as_table(rows, kinds={"size": "continuous"}).save(tmp_path / "rows.csv")
+    asked = ["learn", str(tmp_path / "rows.csv"), "--kind", "size=continuous", "--require", "size->kind"]
+    done = CliRunner().invoke(app, asked)
+    assert "(--discretise 3)" in str(done.exception)
+    assert "(--score dg-bic)" in str(done.exception)

@@ -182,6 +182,19 @@ def test_wrong_settings_are_told(rows):
         Discretiser(encode="onehot").fit(rows[0])
 
 
+def test_rows_without_a_class_are_refused(rows):
+    features, classes = rows
+    with pytest.raises(ValueError, match=r"y contains NaN: 3 rows have no class; leave them out"):
+        BayesianNetworkClassifier("nb").fit(features, classes.where(np.arange(500) > 2))
+
+
+def test_a_warning_names_what_can_be_done_with_an_estimator(rows):
+    features, classes = rows
+    odd = features.assign(age=features["age"].mask(np.arange(500) < 5, 9999.0))
+    with pytest.warns(BayescoutWarning, match=r"9999 in 'age'; make such cells NaN if that means missing"):
+        BayesianNetworkClassifier("nb").fit(odd, classes)
+
+
 # ---- the learner
 
 
@@ -220,6 +233,18 @@ def test_a_learner_of_numbers_draws_and_fills_numbers():
         drawn = learner.sample(3000)
         assert drawn.dtype == np.float64
         assert np.corrcoef(drawn.T)[0, 1] > 0.7
+
+
+def test_columns_keep_their_types_in_the_frames_of_another_library(rows):
+    learner = StructureLearner("hill-climb").set_output(transform="polars").fit(rows[0])
+    filled = learner.transform(rows[0])
+    assert filled.schema["age"] == pl.Float64
+    assert filled.schema["smoke"] == pl.String
+    assert sum(filled.null_count().row(0)) == 0
+    text = rows[0].assign(ward=rows[0]["ward"].astype(str))
+    cut = Discretiser().set_output(transform="pandas").fit_transform(pl.from_pandas(text))
+    assert cut["age"].dtype == np.float64
+    assert (cut["smoke"].isna() == text["smoke"].isna()).all()
 
 
 # ---- the discretiser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import typer
@@ -57,12 +58,18 @@ for command in (
     app.command()(spread(command))
 
 
+def _options(context: Any) -> set[str]:
+    """The options of the command that was asked for."""
+    command = context.command.commands.get(context.invoked_subcommand)
+    return set() if command is None else {text for one in command.params for text in one.opts}
+
+
 @app.callback(invoke_without_command=True)
 def _version(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
 ) -> None:
-    context.with_resource(worded_by(as_option))
+    context.with_resource(worded_by(partial(as_option, taken=_options(context))))
     if version:
         from bayescout import __version__
 

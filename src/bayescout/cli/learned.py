@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group
@@ -16,6 +16,7 @@ from bayescout.data.table import Table
 from bayescout.errors import printable
 from bayescout.explain import Explanation
 from bayescout.result import Result
+from bayescout.result_top import unlike
 
 MOST_COLUMNS = 24
 """The most columns of which each has a line of its own."""
@@ -28,6 +29,11 @@ MOST_NODES = 500
 
 MOST_ARCS = 40
 """The most arcs that are listed by their worth."""
+
+OF_LEARN_ALONE = (
+    "-o", "--output", "--report", "--log-base", "--start", "--top", "--checkpoint", "--screen", "--gap",
+)  # fmt: skip
+"""Options of `learn`, each with a value, that a resampling has no use for."""
 
 
 def learned_grids(
@@ -44,8 +50,10 @@ def learned_grids(
     if result.dag.n_arcs and result.scored_table is not None and len(result.dag) <= MOST_NODES:
         yield _arcs(result, unit)
     if len(result.top) > 1:
-        rows = [(i + 1, entry.dag.n_arcs, f"{entry.score / unit:,.3f}") for i, entry in enumerate(result.top)]
-        yield grid("The best networks", ["rank", "arcs", "score"], rows, numbers=3)
+        rows = [
+            (*unlike(one.dag, result.dag), one.dag.n_arcs, f"{one.score / unit:,.3f}") for one in result.top
+        ]
+        yield grid("The best networks", ["with", "without", "arcs", "score"], rows, numbers=2)
 
 
 def _columns(table: Table) -> Any:
@@ -148,6 +156,20 @@ def _direction(one: Explanation) -> str:
     return "told by the data" if one.compelled else "may be turned"
 
 
+def resampled(given: Sequence[str]) -> list[str]:
+    """The words after `bootstrap` for those that were given after `learn`: all but its own options."""
+    kept: list[str] = []
+    words = iter(given)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name in OF_LEARN_ALONE:
+            if not equals:
+                next(words, None)
+        elif not (word.startswith("-o") and not word.startswith("--")):
+            kept.append(word)
+    return kept
+
+
 def next_steps(data: str, output: str | None, report: str | None) -> list[str]:
     """Commands that follow, as far as they were not given."""
     given = sys.argv[1:] if sys.argv[1:2] == ["learn"] else ["learn", data]
@@ -160,7 +182,7 @@ def next_steps(data: str, output: str | None, report: str | None) -> list[str]:
         lines.append((asked, "ask it; do(OTHER=STATE) to act"))
     if report is None:
         lines.append((f"{learn} --report page.html", "a page to explore it"))
-    lines.append((f"bayescout bootstrap {shlex.quote(data)}", "how sure each arc is"))
+    lines.append((shlex.join(["bayescout", "bootstrap", *resampled(given[1:])]), "how sure each arc is"))
     width = max(len(head) for head, _ in lines)
     if width + max(len(told) for _, told in lines) + 5 > console().width:
         return [part for head, told in lines for part in (f"# {told}", head)]

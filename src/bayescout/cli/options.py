@@ -499,6 +499,8 @@ FLAGS = {
     "order": "--order",
     "forbidden": "--forbid",
     "max_parents": "--max-parents",
+    "search": "--search",
+    "score": "--score",
     "prior": "--prior",
     "structure_prior": "--structure-prior",
     "exact": "--exact",
@@ -510,10 +512,14 @@ FLAGS = {
 """The settings that have options of their own; those of a search are given with --option."""
 
 
-def as_option(name: str, value: Any) -> str:
-    """A setting as an option: `--missing drop`, `--kind age=continuous` or `--option parents=greedy`."""
+def as_option(name: str, value: Any, taken: Container[str] = ()) -> str:
+    """A setting as an option: `--missing drop`, `--kind age=continuous` or `--option parents=greedy`.
+
+    `taken` are the options of the command that runs, where they are known: `method` is an option of some
+    commands, and of others a setting of a search.
+    """
     own = FLAGS.get(name)
-    if own is None:
+    if own is None or ("--option" in taken and own not in taken):
         return f"--option {name}={value}"
     if value is ...:
         return f"{own} {'SIZE' if name == 'memory' else 'NUMBER' if name == 'draws' else 'FILE'}"

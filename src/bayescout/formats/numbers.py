@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayescout.errors import FormatError
 from bayescout.formats.text import Source
 from bayescout.network import Network, Tabular
+from bayescout.wording import setting
 
 NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _ONE = re.compile(NUMBER)
@@ -33,7 +34,10 @@ def floats(text: str, source: Source, at: int, name: str) -> Sequence[float]:
 def check_discrete(network: object, form: str) -> Network:
     """Refuse what a format of discrete networks cannot hold."""
     if not isinstance(network, Network) or not network.is_discrete:
-        raise FormatError(f"{form} holds discrete networks only; write one with continuous nodes as .json")
+        raise FormatError(
+            f"{form} holds discrete networks only; write one with continuous nodes as .json or .net, or cut "
+            f"the numbers into intervals before learning ({setting('bins', 3)})"
+        )
     return check_not_empty(network, form)
 
 

@@ -122,7 +122,10 @@ def to_modelstring(dag: Dag) -> str:
     """
     for label in dag.nodes:
         if not isinstance(label, str):
-            raise GraphError(f"a modelstring holds only names that are strings; node {label!r} is not one")
+            raise GraphError(
+                f"a modelstring holds only names that are strings; node {label!r} is not one: give the "
+                f"columns names, as a frame has, before learning"
+            )
         if not label or _RESERVED.search(label):
             raise GraphError(
                 f"node {label!r} cannot be written in a modelstring: a name has no '[', ']', '|' or ':'"

@@ -15,8 +15,9 @@ from bayescout.evidence import evidence_of
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from bayescout.report.views import placed
-from bayescout.result import Counters, Result, Scored
+from bayescout.result import Counters, Result
 from bayescout.result_settings import Settings
+from bayescout.result_top import Scored, Top
 from bayescout.scores import Scorer
 from bayescout.scores.network_score import total
 from bayescout.serve.wire import encoded
@@ -154,7 +155,7 @@ class Subject:
         """The graph as a result, as if a run had ended with it."""
         scorer, names = self.scorer, self.table.names
         score = total(scorer, self.unscored.dag.reordered(names))
-        return replace(self.unscored, score=score, top=(Scored(score, self.unscored.dag),))
+        return replace(self.unscored, score=score, top=Top((Scored(score, self.unscored.dag),)))
 
     @cached_property
     def unscored(self) -> Result:
@@ -173,7 +174,7 @@ class Subject:
             dag=dag,
             score=0.0,
             trace=(),
-            top=(Scored(0.0, dag),),
+            top=Top((Scored(0.0, dag),)),
             counters=Counters(0, 0, 0, 0),
             stop_reason="converged",
             seconds=0.0,

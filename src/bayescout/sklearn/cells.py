@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._set_output import _get_output_config
 
 from bayescout.arrays import Floats
+from bayescout.data.absent import is_missing
 from bayescout.data.intervals import cut
 from bayescout.data.table import Label, Table
 
@@ -43,18 +44,35 @@ def _array(column: Any) -> NDArray[Any]:
 
 
 def like(estimator: Any, rows: Any, columns: Sequence[Any]) -> Any:
-    """The columns as an array if all are numbers or the rows are an array, else as a frame like the rows.
+    """The columns as an array if all are numbers or the rows are an array, else as a frame.
 
-    A frame keeps the type of each column; it is only made where `set_output` asks for no other library.
+    A frame keeps the type of each column. It is of the library of the rows, or of the one that `set_output`
+    asks for.
     """
     found = matrix(columns)
     library = type(rows).__module__.partition(".")[0]
     if found.dtype != object or library not in ("pandas", "polars"):
         return found
-    if _get_output_config("transform", estimator)["dense"] not in ("default", library):
-        return found
-    made = dict(zip(rows.columns, columns, strict=True))
-    return type(rows)(made, index=rows.index) if library == "pandas" else type(rows)(made)
+    asked = _get_output_config("transform", estimator)["dense"]
+    if asked in ("default", library):
+        made = dict(zip(rows.columns, columns, strict=True))
+        return type(rows)(made, index=rows.index) if library == "pandas" else type(rows)(made)
+    plain = dict(zip(map(str, rows.columns), map(_plain, columns), strict=True))
+    if asked == "polars":
+        import polars as pl
+
+        return pl.DataFrame(plain)
+    import pandas as pd
+
+    return pd.DataFrame(plain)
+
+
+def _plain(column: Any) -> Any:
+    """Numbers as an array, other cells as a list with None for the missing ones."""
+    cells = _array(column)
+    if cells.dtype.kind in "biuf":
+        return cells
+    return [None if is_missing(cell) else cell for cell in cells.tolist()]
 
 
 def completed(table: Table, name: Label, numbers: Floats | None) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from bayescout.data import Table, as_table
 from bayescout.data.absent import is_missing
 from bayescout.data.kinds import FEW
 from bayescout.errors import BayescoutWarning, DataError
+from bayescout.wording import worded_by
 
 
 def checked(estimator: Any, rows: Any, reset: bool) -> Any:
@@ -40,6 +41,8 @@ def checked_with_classes(estimator: Any, rows: Any, classes: Any) -> tuple[Any, 
     if classes is None:
         raise DataError("requires y to be passed, but the target y is None")
     own = column_or_1d(classes, warn=True)
+    if lacking := sum(map(is_missing, own.tolist())):
+        raise DataError(f"Input y contains NaN: {lacking:,} rows have no class; leave them out of X and y")
     if len(own) != _num_samples(found):
         raise DataError(f"{_num_samples(found):,} rows but {len(own):,} classes: give one class per row")
     return found, own
@@ -90,6 +93,15 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+def in_estimator(name: str, value: Any) -> str:
+    """A way out as those have it who give a frame to an estimator: its settings, or the cells themselves."""
+    if name == "missing_values":
+        return "make such cells NaN" if value else "renaming them"
+    if name == "drop":
+        return "drop the column"
+    return f"{name}={'...' if value is ... else repr(value)}"
+
+
 def read(columns: dict[Any, Any], weights: Floats | None = None, kinds: Any = None) -> Table:
     """The columns as a table, every one of them; close calls between kinds are not told in every fold.
 
@@ -97,7 +109,7 @@ def read(columns: dict[Any, Any], weights: Floats | None = None, kinds: Any = No
     """
     if not isinstance(kinds, str):
         kinds = {name: "continuous" for name, own in columns.items() if _is_empty(own)} | dict(kinds or {})
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), worded_by(in_estimator):
         warnings.filterwarnings("ignore", "close calls in how columns are read", BayescoutWarning)
         return as_table(columns, kinds=kinds or None, weights=weights, columns=list(columns))
 
