@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import SettingError
-from bayescout.formats import FORMATS, write_network, write_structure
+from bayescout.formats import FORMATS, native_json, write_network, write_structure
+from bayescout.formats.text import write_text
 from bayescout.report.reproduce import recipe
 from bayescout.result import Result
 from bayescout.serve.subject import Subject
@@ -16,11 +17,25 @@ DRAWN = ("svg", "png", "pdf")
 
 
 def commands(values: dict[str, Any], _: Any) -> dict[str, Any]:
-    """The Python call and the command line that repeat the run."""
+    """The Python call and the command line that repeat the run, and what they read beside the data.
+
+    The knowledge and the first graph, if there were any, are written to the `folder` of the run, which the
+    lines call `shown`.
+    """
     subject = Subject.of(values)
     result = subject.after(values["steps"], values["ended"])
-    found = recipe(result, values["data"], values.get("kinds") or {})
-    return {"python": found.python, "shell": found.command, "notes": list(found.notes)}
+    known, start = subject.settings.knowledge, values.get("start")
+    texts = {} if known.is_empty else {"knowledge": ("knowledge.txt", known.to_text())}
+    if isinstance(start, list):
+        texts["start"] = ("start.json", native_json.write(subject.dag_of(start)))
+    for name, text in texts.values():
+        write_text(Path(values["folder"]) / name, text)
+    files = {key: str(Path(values["shown"]) / name) for key, (name, _text) in texts.items()}
+    found = recipe(result, values["data"], values.get("kinds") or {}, **files)
+    notes = list(found.notes)
+    if values.get("turned"):
+        notes.append("They end before arcs were turned by hand, with a network of the same class.")
+    return {"python": found.python, "shell": found.command, "notes": notes}
 
 
 def export(values: dict[str, Any], _: Any) -> dict[str, Any]:

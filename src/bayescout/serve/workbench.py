@@ -270,7 +270,7 @@ class Workbench:
         made.add_done_callback(self._tasks.discard)
 
     async def _commands(self, run: Run) -> None:
-        source = self.project.about["source"] or {}
+        source, folder = self.project.about["source"] or {}, self.project.run_folder(run.id)
         try:
             found = await self.quick.call(
                 "commands",
@@ -279,6 +279,10 @@ class Workbench:
                 ended=run.state == "ended" and run.stop_reason == "converged",
                 data=self.project.shown(source.get("path", "data.csv")),
                 kinds=self.project.about["kinds"],
+                start=run.config.get("start"),
+                folder=str(folder),
+                shown=self.project.shown(folder),
+                turned=run.turned,
             )
         except BayescoutError:
             return
@@ -362,6 +366,7 @@ class Workbench:
         run.arcs, run.turned, run.score = found["arcs"], True, found["score"]
         self.runs.changed(run)
         self.runs.save(run)
+        self._described(run)
         return await self.detail(run)
 
 

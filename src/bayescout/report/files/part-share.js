@@ -33,6 +33,7 @@ export class SharePart {
       "div", {}, element("h4", {}, title), element("pre", {}, element("code", {}, words)),
       button("Copy", (event) => navigator.clipboard?.writeText(words).then(() => { event.target.textContent = "Copied"; }), {}),
     )));
+    if (commands.notes?.length) this.commands.append(element("p", { class: "note" }, commands.notes.join(" ")));
     if (!this.commands.children.length) this.commands.append(element("p", { class: "note" }, "No run yet."));
   }
 }
