@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Coroutine
 from dataclasses import fields
@@ -68,6 +69,7 @@ class Workbench:
             "knowledge": self.knowledge(),
             "runs": [run.shown() for run in self.runs.all.values()],
             "layout": self.project.layout,
+            "networks": list(self.project.networks()),
             "uploads": {"limit": self.upload_limit},
             **offered(),
         }
@@ -103,7 +105,10 @@ class Workbench:
 
     async def open_upload(self, incoming: Path) -> dict[str, Any]:
         """Open an uploaded file; one that cannot be read leaves everything as it was."""
-        return await self._read({"path": str(incoming)}, {}, self.project.about["missing"], keep=True)
+        try:
+            return await self._read({"path": str(incoming)}, {}, self.project.about["missing"], keep=True)
+        except Refused as error:
+            raise _named(error, incoming) from None
 
     async def change_data(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Read the data again with kinds that a person chose."""
@@ -241,7 +246,18 @@ class Workbench:
             raise SettingError("name the runs to compare: ?runs=1,2")
         runs = {run.id: self.subject(run) for run in chosen}
         scores = {run.id: run.score for run in chosen}
-        return await self.slow.call("compare", runs=runs, truth=truth, scores=scores)
+        file = self.project.networks().get(truth or "")
+        path = None if file is None else str(file)
+        return await self.slow.call("compare", runs=runs, truth=truth, truth_file=path, scores=scores)
+
+    async def keep_network(self, incoming: Path) -> dict[str, Any]:
+        """Keep an uploaded network file to compare with; one that cannot be read is refused."""
+        try:
+            found = await self.slow.call("network", path=str(incoming))
+        except Refused as error:
+            raise _named(error, incoming) from None
+        name = self.project.keep_network(incoming).name
+        return found | {"name": name, "networks": list(self.project.networks())}
 
     async def export(self, run: Run, form: str) -> Path:
         """A file of the graph that is shown; the caller removes it."""
@@ -368,6 +384,12 @@ class Workbench:
         self.runs.save(run)
         self._described(run)
         return await self.detail(run)
+
+
+def _named(error: Refused, incoming: Path) -> Refused:
+    """What was said against an uploaded file, with its name as the person knows it and not where it lay."""
+    told = str(error).replace(f"{incoming.parent}{os.sep}", "")
+    return Refused(told, error.more, error.known)
 
 
 @cache

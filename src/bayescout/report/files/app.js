@@ -150,7 +150,7 @@ export class App {
     const { view, compared, note } = this.store.state;
     check(this.views, view);
     this.tell(note || noteOf(this.source, compared ? "compared" : view));
-    this.legend.replaceChildren(...legendOf(compared ? "compared" : view));
+    this.legend.replaceChildren(...legendOf(compared ? "compared" : view, compared));
   }
 
   named() {

@@ -145,6 +145,7 @@ class Served {
     this.runs = project.runs;
     this.data(project.data);
     this.parts.search.list();
+    this.parts.compare.truths();
     const { run } = this.source;
     if (run && this.runs.some((one) => one.id === run.id)) this.refetch();
   }

@@ -33,7 +33,15 @@ function sampleBox(kind) {
   return drawn("svg", { viewBox: "0 0 34 14", "aria-hidden": "true" }, drawn("g", { class: `node ${kind}` }, box));
 }
 
-export function legendOf(view) {
+/** Of two networks the legend can name the one that has an arc alone. */
+function legendOfTwo({ named, first, arcs }) {
+  const second = arcs.length ? Object.keys(arcs[0][2]).find((key) => key !== first) : null;
+  return { same: "in both", extra: `only in ${named(first)}`, reversed: "the other way round", missing: second === null ? "" : `only in ${named(second)}` };
+}
+
+export function legendOf(view, compared = null) {
+  const two = compared?.of === 2 ? legendOfTwo(compared) : null;
+  if (two) return Object.keys(two).filter((kind) => two[kind]).map((kind) => element("span", {}, sample(kind), two[kind]));
   const against = view === "compared" || view === "truth" ? view : view.startsWith("top-") ? "top" : null;
   if (!against) {
     return [
