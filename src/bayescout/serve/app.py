@@ -133,6 +133,7 @@ class Addresses:
             ("GET", run + "/averaged", self.averaged),
             ("POST", run + "/averaged", self.open_averaged),
             ("GET", run + "/export", self.export),
+            ("POST", run + "/export", self.export_seen),
             ("POST", run + "/ask", self.ask),
             ("POST", run + "/{action}", self.act),
         ]
@@ -291,6 +292,12 @@ class Addresses:
 
     async def export(self, request: Request) -> Response:
         path = await self.bench.export(self.run(request), request.query_params.get("format", "html"))
+        return FileResponse(path, filename=path.name, background=BackgroundTask(path.unlink, True))
+
+    async def export_seen(self, request: Request) -> Response:
+        """A picture of what the page shows, which comes with the request."""
+        seen = await body_of(request)
+        path = await self.bench.export(self.run(request), request.query_params.get("format", "svg"), seen)
         return FileResponse(path, filename=path.name, background=BackgroundTask(path.unlink, True))
 
     async def node(self, request: Request) -> Response:

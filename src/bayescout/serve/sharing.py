@@ -11,6 +11,7 @@ from bayescout.formats import FORMATS, native_json, write_network, write_structu
 from bayescout.formats.text import write_text
 from bayescout.report.reproduce import recipe
 from bayescout.result import Result
+from bayescout.serve.pictures import pictured
 from bayescout.serve.subject import Subject
 
 DRAWN = ("svg", "png", "pdf")
@@ -44,7 +45,7 @@ def export(values: dict[str, Any], _: Any) -> dict[str, Any]:
     if form == "html":
         _whole(subject, values).report(path, title=values.get("title"))
     elif form in DRAWN:
-        _draw(subject, path)
+        _draw(subject, path, values.get("seen"))
     elif form in FORMATS and FORMATS[form].holds == "structure":
         write_structure(subject.dag_of(subject.arcs), path)
     elif form in FORMATS:
@@ -59,10 +60,14 @@ def ending(form: str) -> str:
     return FORMATS[form].extensions[0] if form in FORMATS else f".{form}"
 
 
-def _draw(subject: Subject, path: Path) -> None:
+def _draw(subject: Subject, path: Path, seen: dict[str, Any] | None) -> None:
+    """Draw what a page shows, or the graph in a layout of its own."""
     from bayescout.plots import as_drawing, figure_of, to_svg
 
-    drawing = as_drawing(subject.dag_of(subject.arcs, subject.names))
+    if seen is not None:
+        drawing = pictured(seen, subject.names)
+    else:
+        drawing = as_drawing(subject.dag_of(subject.arcs, subject.names))
     if path.suffix == ".svg":
         path.write_text(to_svg(drawing), encoding="utf-8")
         return

@@ -6,19 +6,17 @@ import asyncio
 import os
 import re
 from collections.abc import Coroutine
-from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError, SettingError
-from bayescout.formats import FORMATS, networks
-from bayescout.scores import AUTO_PRIOR, PRIORS, SCORES
+from bayescout.formats import networks
 from bayescout.search import SEARCHES, Knowledge
 from bayescout.search.frame.contradiction import contradiction
 from bayescout.serve.bootstraps import Strengths
 from bayescout.serve.events import Hub
 from bayescout.serve.known import shown_knowledge, text_of
+from bayescout.serve.offers import formats, offered
 from bayescout.serve.processes import Child, Lane, Refused
 from bayescout.serve.project import UPLOAD_LIMIT, Project
 from bayescout.serve.runs import Run, Runs, same_search
@@ -253,13 +251,13 @@ class Workbench:
     async def keep_network(self, incoming: Path) -> dict[str, Any]:
         """Keep an uploaded network file to compare with; one that cannot be read is refused."""
         try:
-            found = await self.slow.call("network", path=str(incoming))
+            size: dict[str, Any] = await self.slow.call("network", path=str(incoming))
         except Refused as error:
             raise _named(error, incoming) from None
         name = self.project.keep_network(incoming).name
-        return found | {"name": name, "networks": list(self.project.networks())}
+        return size | {"name": name, "networks": list(self.project.networks())}
 
-    async def export(self, run: Run, form: str) -> Path:
+    async def export(self, run: Run, form: str, seen: dict[str, Any] | None = None) -> Path:
         """A file of the graph that is shown; the caller removes it."""
         if form not in {one["name"] for one in formats()}:
             raise SettingError(f"there is no format {form!r}")
@@ -269,7 +267,9 @@ class Workbench:
         name = re.sub(r"[^\w.-]+", "-", f"{self.project.about['name']}-{run.id}")
         path = folder / f"{name}{ending(form)}"
         values: dict[str, Any] = {"format": form, "path": str(path), "result": str(folder / "result.json")}
-        values["bound"] = run.bound
+        of = self.data if run.data and self.project.about["source"] else None
+        title = f"Network learned from {of['source']}" if of else None
+        values |= {"bound": run.bound, "seen": seen, "title": title}
         await self.slow.call("export", **self.subject(run), **values)
         return path
 
@@ -390,58 +390,3 @@ def _named(error: Refused, incoming: Path) -> Refused:
     """What was said against an uploaded file, with its name as the person knows it and not where it lay."""
     told = str(error).replace(f"{incoming.parent}{os.sep}", "")
     return Refused(told, error.more, error.known)
-
-
-@cache
-def offered() -> dict[str, Any]:
-    """What there is to choose from."""
-    return {
-        "searches": catalogue(SEARCHES),
-        "scores": catalogue(SCORES),
-        "priors": [{"name": name} for name in PRIORS],
-        "prior": {"automatic": AUTO_PRIOR, "named": "uniform"},
-        "examples": [{"name": n.name, "nodes": n.nodes, "arcs": n.arcs} for n in networks()],
-        "formats": formats(),
-    }
-
-
-def catalogue(registry: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of a registry: name, what it does, and its settings with their defaults."""
-    found = []
-    for name, made in registry.items():
-        usual = made()
-        text = (type(usual).__doc__ or "").strip()
-        settings = [
-            {"name": one.name, "value": getattr(usual, one.name), "about": about_setting(text, one.name)}
-            for one in fields(usual)
-        ]
-        found.append({"name": name, "summary": text.splitlines()[0] if text else "", "settings": settings})
-    return found
-
-
-def about_setting(text: str, name: str) -> str:
-    """What a docstring says of a setting, if it has a line for it."""
-    lines = text.splitlines()
-    for place, line in enumerate(lines):
-        if line.strip().startswith(f"{name} ") or line.strip().startswith(f"`{name}`"):
-            rest = [line.strip().removeprefix(name).strip()]
-            for more in lines[place + 1 :]:
-                if not more.startswith("        ") or not more.strip():
-                    break
-                rest.append(more.strip())
-            return " ".join(rest)
-    return ""
-
-
-def formats() -> list[dict[str, str]]:
-    """What can be exported."""
-    drawn = [
-        ("html", "one page that works offline"),
-        ("svg", "the drawing"),
-        ("png", "the drawing"),
-        ("pdf", "the drawing"),
-    ]
-    own = [{"name": name, "ending": f".{name}", "summary": summary} for name, summary in drawn]
-    return own + [
-        {"name": name, "ending": one.extensions[0], "summary": one.summary} for name, one in FORMATS.items()
-    ]

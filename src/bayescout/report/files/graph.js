@@ -1,7 +1,7 @@
 // The drawing: a net in a frame that is moved, zoomed, picked from, drawn on and dragged about in.
 
-import { button, drawn, eachFrame, element } from "./core.js";
-import { extent } from "./geometry.js";
+import { button, eachFrame, element } from "./core.js";
+import { curve, extent } from "./geometry.js";
 import { withBoxes } from "./network.js";
 import { CanvasPainter } from "./painter-canvas.js";
 import { SvgPainter } from "./painter-svg.js";
@@ -371,20 +371,14 @@ export class Drawing {
 
   // ---- as a file
 
-  /** The whole drawing as an SVG document in colours of its own. */
-  asSvg() {
-    const painter = new SvgPainter(this), [left, top, right, bottom] = extent(this.net);
-    painter.net(this.net);
-    painter.lines(this.net, this.list);
-    const style = getComputedStyle(this.holder), value = (name) => style.getPropertyValue(`--${name}`).trim();
-    const view = painter.view;
-    view.setAttribute("viewBox", `${left - 12} ${top - 12} ${right - left + 24} ${bottom - top + 24}`);
-    view.setAttribute("width", right - left + 24);
-    view.setAttribute("height", bottom - top + 24);
-    view.prepend(drawn("style", {}, `.node rect{fill:${value("node")};stroke:${value("node-line")}}.node text{fill:${value("ink")};`
-      + `font:12px "DejaVu Sans",Verdana,sans-serif;text-anchor:middle;dominant-baseline:central}.arc path{fill:none}`
-      + `.arc .line{stroke:${value("arc")};stroke-width:1.4}.arc .head{fill:${value("arc")}}.reach{stroke:none}`));
-    return new XMLSerializer().serializeToString(view);
+  /** What is drawn, by names: from it the server writes pictures. */
+  pictured(net, legend) {
+    const { names, boxes } = net, at = (v) => Math.round(10 * v) / 10;
+    return {
+      boxes: Object.fromEntries(names.map((name, i) => [name, boxes[i].map(at)])),
+      lines: this.list.map(({ a, b, kind, open, width, faint }) => ({ a: names[a], b: names[b], kind, open, width, faint, points: curve(net, a, b).map(at) })),
+      legend,
+    };
   }
 }
 

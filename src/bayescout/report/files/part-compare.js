@@ -51,6 +51,7 @@ export class ComparePart {
     if (this.truth.value) query.set("truth", this.truth.value);
     const found = await this.served.attempt(() => this.source.get(`/api/compare?${query}`));
     if (!found) return;
+    this.served.hushed();
     const named = (key) => (key === "truth" ? `truth (${this.truth.value})` : this.served.runs.find((one) => String(one.id) === String(key))?.name || key);
     const of = runs.length + (this.truth.value ? 1 : 0);
     this.served.app.store.set({ compared: { ...found, of, first: String(runs[0]), named } });

@@ -39,16 +39,21 @@ function legendOfTwo({ named, first, arcs }) {
   return { same: "in both", extra: `only in ${named(first)}`, reversed: "the other way round", missing: second === null ? "" : `only in ${named(second)}` };
 }
 
-export function legendOf(view, compared = null) {
-  const two = compared?.of === 2 ? legendOfTwo(compared) : null;
-  if (two) return Object.keys(two).filter((kind) => two[kind]).map((kind) => element("span", {}, sample(kind), two[kind]));
+/** [kind, words] of every kind of line in a view where lines differ; none elsewhere. */
+export function keysOf(view, compared = null) {
+  if (compared?.of === 2) return Object.entries(legendOfTwo(compared)).filter(([, words]) => words);
   const against = view === "compared" || view === "truth" ? view : view.startsWith("top-") ? "top" : null;
-  if (!against) {
+  if (!against) return [];
+  return [["same", BOTH[against]], ...Object.keys(LEGEND).map((kind) => [kind, LEGEND[kind][against]])];
+}
+
+export function legendOf(view, compared = null) {
+  const keys = keysOf(view, compared);
+  if (!keys.length) {
     return [
       "Pointing at a variable marks its",
       element("span", {}, sampleBox("parent"), "parents"), element("span", {}, sampleBox("child"), "children"),
     ];
   }
-  const kinds = ["same", ...Object.keys(LEGEND)];
-  return kinds.map((kind) => element("span", {}, sample(kind), kind === "same" ? BOTH[against] : LEGEND[kind][against]));
+  return keys.map(([kind, words]) => element("span", {}, sample(kind), words));
 }
