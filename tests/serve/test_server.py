@@ -219,7 +219,7 @@ def test_files_are_opened_and_refused(tmp_path):
         assert server.ask("GET", "/api/project")["data"]["columns"][0]["name"] == "x"  # as before
         for path in ("/files/..%2f..%2fapp.py", "/files/%2e%2e/app.py", "/files/.hidden"):
             assert server.client.get(path).status_code == 404
-        text = "x -> y\n"
+        text = "from,to\nx,y\n"
         kept = server.ask("PUT", "/api/networks?name=../own.edges", content=text)
         assert kept["networks"] == ["own.edges"]
         status, said = server.refused("PUT", "/api/networks?name=bad.bif", content="nonsense {")

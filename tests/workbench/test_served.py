@@ -26,6 +26,7 @@ for (const share of [0.5, 0.3, 0.7, 0.2, 0.8]) {
   if (own.contains(document.elementFromPoint(x, y))) return [x, y];
 }
 """
+GROUP = "{http://www.w3.org/2000/svg}g"
 TURN = "[...document.querySelectorAll('#panel button')].find(b => b.textContent === 'Turn it round')"
 MIDDLE = """
 const box = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -293,7 +294,7 @@ def test_a_network_file_is_compared_with_and_a_picture_shows_what_is_seen(search
     ask = "const body = JSON.stringify(served.app.picture()), {id} = served.source.run;"
     ask += "return fetch(`/api/runs/${id}/export?format=svg`, {method: 'POST', body}).then(a => a.text())"
     svg = ElementTree.fromstring(searched.run(ask))
-    drawn = {g.get("data-node"): g[1] for g in svg.iter("{*}g") if g.get("class") == "node"}
+    drawn = {g.get("data-node"): g[1] for g in svg.iter(GROUP) if g.get("class") == "node"}
     names, boxes = searched.run("return [served.app.net.names, served.app.net.boxes]")
     for name, (x, y, width, height) in zip(names, boxes, strict=True):
         x0, y0, wide, high = boxes[0]
@@ -301,7 +302,7 @@ def test_a_network_file_is_compared_with_and_a_picture_shows_what_is_seen(search
         assert place == pytest.approx(
             [x - width / 2 - x0 + wide / 2, y - height / 2 - y0 + high / 2], abs=0.2
         )
-    kinds = [g.get("class") for g in svg.iter("{*}g") if (g.get("class") or "").startswith("arc")]
+    kinds = [g.get("class") for g in svg.iter(GROUP) if (g.get("class") or "").startswith("arc")]
     assert (kinds.count("arc missing"), kinds.count("arc extra")) == (1, 1)
     searched.click("#compare-end")
     searched.run("served.app.history.undo()")
