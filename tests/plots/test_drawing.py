@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import hypot
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -17,7 +18,7 @@ from bayescout.graph.pdag import Pdag
 from bayescout.plots import draw_graph, palette, to_svg
 from bayescout.plots.layout import FONT_SIZE, label_size
 from bayescout.plots.strengths import as_strengths, one_way
-from bayescout.plots.svg import table_cells
+from bayescout.plots.svg import HEAD_LENGTH, arrow, table_cells
 from bayescout.plots.tables import MAX_ROWS, ROW_HEIGHT, TABLE_FONT, cpt_table
 from bayescout.plots.text import MAX_CHARACTERS, one_line, shortened, text_width, wrapped
 from tests.graph.drawn_graphs import dags, pdags
@@ -197,6 +198,19 @@ def test_heads_point_at_the_child_also_upwards():
         assert (base > y) == up, "the head points the wrong way"
         assert y == pytest.approx(child.y + (child.height / 2 if up else -child.height / 2), abs=0.02)
     assert sorted(directions) == [False, False, True]
+
+
+@pytest.mark.parametrize("way", [(0, 1), (0, -1), (1, 0), (-3, 4), (5, -2)])
+def test_a_head_lies_along_the_way_its_line_arrives(way):
+    points = ((0.0, 0.0), (1.0, 1.0), (30.0 - way[0], 40.0 - way[1]), (30.0, 40.0))
+    line, (tip, one, two) = arrow(points, 1.3)
+    middle = ((one[0] + two[0]) / 2, (one[1] + two[1]) / 2)
+    along = (tip[0] - middle[0], tip[1] - middle[1])
+    assert tip == points[-1]
+    assert hypot(*along) == pytest.approx(HEAD_LENGTH)
+    assert along[0] * way[1] == pytest.approx(along[1] * way[0])
+    assert along[0] * way[0] + along[1] * way[1] > 0
+    assert hypot(line[-1][0] - tip[0], line[-1][1] - tip[1]) == pytest.approx(HEAD_LENGTH - 1)
 
 
 # ---- strengths

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import warnings
 
 import pytest
+from typer.testing import CliRunner
 
 import bayescout as bs
+from bayescout.cli.app import app
 from bayescout.errors import BayescoutError, GraphError, KnowledgeError, SettingError, UnknownNameError
-from bayescout.formats import FORMATS, read_network, read_structure
-from bayescout.serve import asking, cards, columns, comparing, costs, known, sharing, strengths, views
+from bayescout.formats import FORMATS, read_network, read_structure, write_structure
+from bayescout.plots import to_svg
+from bayescout.serve import (
+    asking,
+    cards,
+    columns,
+    comparing,
+    costs,
+    known,
+    pictures,
+    sharing,
+    strengths,
+    views,
+)
 from bayescout.serve.nearest import nearest_dag
+from bayescout.serve.offers import catalogue, formats
 from bayescout.serve.subject import Kept
-from bayescout.serve.workbench import catalogue, formats
 
 
 def nobody(**_):
@@ -353,8 +368,17 @@ def test_graphs_are_compared_pair_by_pair(asia):
     for a, b, marks in found["arcs"]:
         assert marks["truth"] == ("->" if truth.has_arc(a, b) else "<-" if truth.has_arc(b, a) else "")
         assert marks["1"] == ("->" if result.dag.has_arc(a, b) else "<-" if result.dag.has_arc(b, a) else "")
-    with pytest.raises(SettingError, match="other variables"):
+    with pytest.raises(SettingError, match="the network alarm has no 'asia'"):
         comparing.compared({**values, "truth": "alarm"}, nobody)
+
+
+def test_a_graph_is_compared_with_a_network_file(asia, tmp_path):
+    result, subject, _ = asia
+    own = str(tmp_path / "own.dot")
+    write_structure(result.dag, own)
+    assert comparing.network({"path": own}, nobody) == {"nodes": 8, "arcs": result.dag.n_arcs}
+    values = {"runs": {"1": subject}, "truth": "own.dot", "truth_file": own, "scores": {"1": -1.0}}
+    assert comparing.compared(values, nobody)["measures"][0]["shd"] == 0
 
 
 DRAWN = {"png": [pytest.mark.slow], "pdf": [pytest.mark.slow]}
@@ -375,25 +399,68 @@ def test_every_format_is_written(asia, tmp_path, form):
         assert path.stat().st_size > 100
 
 
+SEEN = {
+    "boxes": {"a": [0, 0, 40, 20], "b<": [100, 50, 60, 20]},
+    "lines": [{"a": "a", "b": "b<", "kind": "extra", "points": [0, 10, 0, 25, 100, 25, 100, 40]}],
+    "legend": [["extra", "only in 1"]],
+}
+
+
+def test_a_picture_is_of_what_the_page_shows():
+    drawing = pictures.pictured(SEEN, ("a", "b<"))
+    first, second = (node.box for node in drawing.nodes)
+    assert (second.x - first.x, second.y - first.y) == (100, 50)
+    assert first.x == 20 + 12
+    assert (drawing.arcs[0].kind, drawing.arcs[0].directed) == ("extra", True)
+    assert drawing.arcs[0].points[-1] == (second.x, second.y - 10)
+    assert "only in 1" in to_svg(drawing)
+    assert "b&lt;" in to_svg(drawing)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"boxes": {}},
+        {"lines": [{}]},
+        {"lines": 3},
+        {"legend": [["x", "y"]]},
+        {"boxes": {"a": ["x"] * 4, "b<": 1}},
+    ],
+)
+def test_what_is_no_drawing_is_refused(wrong):
+    with pytest.raises(SettingError, match="not a drawing of these variables"):
+        pictures.pictured({**SEEN, **wrong}, ("a", "b<"))
+
+
 @pytest.mark.parametrize("kinds", [{}, {"tub": "left out"}])
 def test_the_lines_repeat_the_run(asia, tmp_path, kinds):
     table = str(tmp_path / "table.arrow")
     columns.read({"path": asia[2], "table": table, "kinds": kinds}, nobody)
-    result = bs.learn(table, "tabu", "bdeu", bs.Knowledge(required=[("smoke", "lung")]), max_steps=6)
-    subject = subject_of(result, tmp_path)
-    found = sharing.commands({**subject, "steps": 6, "ended": False, "data": asia[2], "kinds": kinds}, nobody)
+    known_before = bs.Knowledge(required=[("smoke", "lung")], tiers=[["smoke"], ["lung", "bronc"]])
+    nodes = bs.read_table(table).names
+    start = bs.Dag.from_arcs([("smoke", "lung"), ("dysp", "bronc")], nodes=nodes)
+    result = bs.learn(table, "tabu", "bdeu", known_before, start=start, max_steps=6)
+    told = {"steps": 6, "ended": False, "data": asia[2], "kinds": kinds}
+    told |= {"folder": str(tmp_path), "shown": str(tmp_path)}
+    told["start"] = [[p, c] for c, own in enumerate(start.parents) for p in own]
+    found = sharing.commands({**subject_of(result, tmp_path), **told}, nobody)
     names = {}
     exec(found["python"], names)
     assert names["result"].dag == result.dag
-    assert "--required" not in found["shell"]
-    assert found["shell"].startswith("bayescout learn")
-    assert ("--drop tub" in found["shell"]) == bool(kinds)
+    words = shlex.split(found["shell"].replace("\\\n", " "))
+    assert words[:2] == ["bayescout", "learn"]
+    assert ("--drop" in words) == bool(kinds)
+    assert bs.Knowledge.read(words[words.index("--knowledge") + 1]) == known_before
+    assert read_structure(words[words.index("--start") + 1]) == start
+    shown = CliRunner().invoke(app, [*words[1:], "--json"], catch_exceptions=False).stdout
+    assert json.loads(shown)["score"] == result.score
 
 
 @pytest.mark.slow
-def test_the_command_line_repeats_the_run(asia):
+def test_the_command_line_repeats_the_run(asia, tmp_path):
     result, subject, path = asia
-    found = sharing.commands({**subject, "steps": 6, "ended": True, "data": path}, nobody)
+    told = {"steps": 6, "ended": True, "data": path, "folder": str(tmp_path), "shown": str(tmp_path)}
+    found = sharing.commands({**subject, **told}, nobody)
     line = found["shell"].replace("bayescout", f"{sys.executable} -m bayescout", 1) + " --json"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
     assert f'"score": {result.score}' in done.stdout

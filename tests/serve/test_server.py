@@ -215,10 +215,16 @@ def test_files_are_opened_and_refused(tmp_path):
         assert server.refused("POST", "/api/data", json={"path": "link.csv"})[0] == 400
         status, said = server.refused("PUT", "/api/data?name=broken.csv", content="a,b\n1,2\n3\n")
         assert status == 400
-        assert "broken.csv" in said
+        assert said.startswith("broken.csv, line 3")
         assert server.ask("GET", "/api/project")["data"]["columns"][0]["name"] == "x"  # as before
         for path in ("/files/..%2f..%2fapp.py", "/files/%2e%2e/app.py", "/files/.hidden"):
             assert server.client.get(path).status_code == 404
+        text = "from,to\nx,y\n"
+        kept = server.ask("PUT", "/api/networks?name=../own.edges", content=text)
+        assert kept["networks"] == ["own.edges"]
+        status, said = server.refused("PUT", "/api/networks?name=bad.bif", content="nonsense {")
+        assert (status, said.split(",")[0]) == (400, "bad.bif")
+        assert server.ask("GET", "/api/project")["networks"] == ["own.edges"]
         kinds = server.ask("PATCH", "/api/data", json={"kinds": {"z": "continuous"}, "leave_out": ["x"]})
         assert [one["kind"] for one in kinds["columns"]] == ["discrete", "continuous", "left out"]
         assert server.refused("POST", "/api/data", content=b"[1")[0] == 400

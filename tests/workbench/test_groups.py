@@ -223,7 +223,7 @@ def test_uncertainty_as_ink(person, served):
     assert person.run("return served.app.store.state.strengths.arcs.length") > 0
     shares = person.run("return served.app.drawing.list.map(l => [l.share, l.width, l.faint])")
     assert any(share == 1 for share, _, _ in shares)
-    assert all(width == pytest.approx(0.7 + 4.3 * share**1.5) for share, width, _ in shares)
+    assert all(width == pytest.approx(0.6 + 3 * share**1.5) for share, width, _ in shares)
     assert [faint for _, _, faint in shares] == [not (share > 0.5 or share == 1) for share, _, _ in shares]
     person.click("#averaged")
     person.until("Boolean(served.app.store.state.averaged)", 120)

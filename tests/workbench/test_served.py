@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from xml.etree import ElementTree
 
 import pytest
 
@@ -25,6 +26,7 @@ for (const share of [0.5, 0.3, 0.7, 0.2, 0.8]) {
   if (own.contains(document.elementFromPoint(x, y))) return [x, y];
 }
 """
+GROUP = "{http://www.w3.org/2000/svg}g"
 TURN = "[...document.querySelectorAll('#panel button')].find(b => b.textContent === 'Turn it round')"
 MIDDLE = """
 const box = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -274,8 +276,36 @@ def test_networks_are_compared_with_the_truth(searched, learned):
     found = bs.compare(learned, bs.load_network("asia"))
     assert f"{found.shd}" in searched.text("#compared table")
     assert searched.browser.count("#graph .arc.missing") == found.n_missing
+    assert "only in truth (asia)" in searched.text("#legend")
     searched.click("#compare-end")
     assert searched.browser.count("#graph .arc.missing") == 0
+
+
+def test_a_network_file_is_compared_with_and_a_picture_shows_what_is_seen(searched, learned, tmp_path):
+    """A box moved by hand lies in the picture where it is on the page, with arcs of the other network."""
+    other = bs.Dag.from_arcs([*list(learned.dag.arcs())[1:], ("asia", "dysp")], nodes=learned.dag.nodes)
+    bs.write_structure(other, tmp_path / "mine.dot")
+    searched.unfold("compare")
+    searched.browser.type("#truth-file", str(tmp_path / "mine.dot"))
+    searched.until("Boolean(served.app.store.state.compared)")
+    assert searched.run("return document.querySelector('#truth').value") == "mine.dot"
+    before = searched.place("asia")
+    searched.drag(before, (before[0] + 40, before[1] + 20), (before[0] + 60, before[1] + 30))
+    ask = "const body = JSON.stringify(served.app.picture()), {id} = served.source.run;"
+    ask += "return fetch(`/api/runs/${id}/export?format=svg`, {method: 'POST', body}).then(a => a.text())"
+    svg = ElementTree.fromstring(searched.run(ask))
+    drawn = {g.get("data-node"): g[1] for g in svg.iter(GROUP) if g.get("class") == "node"}
+    names, boxes = searched.run("return [served.app.net.names, served.app.net.boxes]")
+    for name, (x, y, width, height) in zip(names, boxes, strict=True):
+        x0, y0, wide, high = boxes[0]
+        place = [float(drawn[name].get(key)) - float(drawn[names[0]].get(key)) for key in ("x", "y")]
+        assert place == pytest.approx(
+            [x - width / 2 - x0 + wide / 2, y - height / 2 - y0 + high / 2], abs=0.2
+        )
+    kinds = [g.get("class") for g in svg.iter(GROUP) if (g.get("class") or "").startswith("arc")]
+    assert (kinds.count("arc missing"), kinds.count("arc extra")) == (1, 1)
+    searched.click("#compare-end")
+    searched.run("served.app.history.undo()")
 
 
 def test_one_file_works_without_the_server(searched, asia, tmp_path):

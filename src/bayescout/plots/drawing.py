@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bayescout.graph.compare import Comparison, compare
@@ -112,6 +112,24 @@ def draw_graph(
     arcs = tuple(marks.arc(route.source, route.target, route.points) for route in layout.routes)
     legend, width, height = _legend(marks.keys(), layout.width, layout.height)
     return Drawing(nodes, arcs, legend, width, height, marks.title())
+
+
+def as_placed(
+    nodes: Sequence[DrawnNode], arcs: Sequence[DrawnArc], keys: Sequence[tuple[str, Stroke]], title: str
+) -> Drawing:
+    """A drawing of nodes and arcs that have their places already: moved to the corner, with a legend."""
+    boxes = [node.box for node in nodes]
+    points = [point for arc in arcs for point in arc.points]
+    across = [x for x, _ in points] + [box.x + side * box.width / 2 for box in boxes for side in (-1, 1)]
+    down = [y for _, y in points] + [box.y + side * box.height / 2 for box in boxes for side in (-1, 1)]
+    left, top = min(across, default=0.0) - MARGIN, min(down, default=0.0) - MARGIN
+    width, height = max(across, default=0.0) + MARGIN - left, max(down, default=0.0) + MARGIN - top
+    moved = tuple(
+        replace(node, box=replace(node.box, x=node.box.x - left, y=node.box.y - top)) for node in nodes
+    )
+    drawn = tuple(replace(arc, points=tuple((x - left, y - top) for x, y in arc.points)) for arc in arcs)
+    legend, width, height = _legend(list(keys), width, height)
+    return Drawing(moved, drawn, legend, width, height, title)
 
 
 def _as_class(graph: Dag | Pdag) -> Pdag:

@@ -8,6 +8,7 @@ which makes it easy to point at.
 
 from __future__ import annotations
 
+from math import hypot
 from xml.sax.saxutils import escape, quoteattr
 
 from bayescout.plots import palette
@@ -52,13 +53,23 @@ def _xy(point: Point) -> str:
 
 
 def arrow(points: tuple[Point, ...], width: float) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
-    """A route shortened at its end, and the triangle of its arrowhead there, larger for a wider line."""
+    """A route shortened at its end, and the triangle of its arrowhead there, larger for a wider line.
+
+    Routes of a layout arrive straight down or up; others have their head along the way that they arrive.
+    """
     (x, y), before = points[-1], points[-2]
     length = HEAD_LENGTH + max(0.0, width - 1.3) * 1.5
     half = HEAD_WIDTH + max(0.0, width - 1.3) * 0.9
-    away = 1.0 if before[1] > y else -1.0
-    base = y + away * length
-    return (*points[:-1], (x, base - away)), ((x, y), (x - half, base), (x + half, base))
+    far = hypot(x - before[0], y - before[1])
+    dx, dy = ((before[0] - x) / far, (before[1] - y) / far) if far else (0.0, -1.0)
+    base_x, base_y = x + dx * length, y + dy * length
+    side_x, side_y = (-half * dy, half * dx) if dy > 0 else (half * dy, -half * dx)
+    end = (x + dx * (length - 1.0), y + dy * (length - 1.0))
+    return (*points[:-1], end), (
+        (x, y),
+        (base_x + side_x, base_y + side_y),
+        (base_x - side_x, base_y - side_y),
+    )
 
 
 def _path(points: tuple[Point, ...]) -> str:

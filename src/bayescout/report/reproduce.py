@@ -35,10 +35,19 @@ class Recipe:
     notes: tuple[str, ...]
 
 
-def recipe(result: Result, data: str | None = None, kinds: Mapping[str, str] | None = None) -> Recipe:
-    """The recipe of a result; `data` is the file, if it is known, and `kinds` those declared for columns.
+def recipe(
+    result: Result,
+    data: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    knowledge: str | None = None,
+    start: str | None = None,
+) -> Recipe:
+    """The recipe of a result.
 
-    A column of the kind "left out" was left out.
+    data       the file of the rows, if it is known
+    kinds      the kinds declared for columns; one of the kind "left out" was left out
+    knowledge  a file that holds what is known, for the command line
+    start      a file that holds the graph that the search began with, if it was given one
     """
     settings = result.settings
     notes = []
@@ -50,8 +59,8 @@ def recipe(result: Result, data: str | None = None, kinds: Mapping[str, str] | N
         _search(settings.search, settings.search_settings),
         _score(settings.score_name, settings.score_settings),
         _prior(settings.prior_name, settings.prior_settings),
-        _knowledge(settings.knowledge),
-        _start(settings.start),
+        _knowledge(settings.knowledge, knowledge),
+        _start(settings.start, start),
         _missing(settings.missing),
         _discretise(settings.discretise),
         _screen(settings.screen),
@@ -148,13 +157,16 @@ def _prior(name: str, settings: Mapping[str, Any] | None) -> Part:
     return [f'structure_prior="{spec}"'], ["--structure-prior", spec], []
 
 
-def _knowledge(known: Knowledge) -> Part:
+def _knowledge(known: Knowledge, file: str | None) -> Part:
     if known.is_empty:
         return [], [], []
     given = {key: value for key, value in known.to_dict().items() if value not in ([], None)}
     if isinstance(known.max_parents, Mapping):
         given["max_parents"] = dict(known.max_parents)
     inside = ", ".join(f"{key}={value!r}" for key, value in given.items())
+    python = [f"knowledge=bs.Knowledge({inside})"]
+    if file is not None:
+        return python, ["--knowledge", file], []
     shell: list[str]
     notes: list[str]
     shell, notes = [], []
@@ -173,14 +185,16 @@ def _knowledge(known: Knowledge) -> Part:
     if known.forbid_within is True:
         shell.append("--forbid-within-tiers")
     possible = not isinstance(known.max_parents, Mapping) and isinstance(known.forbid_within, bool)
-    return [f"knowledge=bs.Knowledge({inside})"], shell if possible else None, notes
+    return python, shell if possible else None, notes
 
 
-def _start(start: str) -> Part:
+def _start(start: str, file: str | None) -> Part:
     if start == "empty":
         return [], [], []
     if start == "random":
         return ['start="random"'], ["--start", "random"], []
+    if file is not None:
+        return [f"start=bs.read_structure({file!r})"], ["--start", file], []
     note = "The search began with a graph that was given to it: save it as start.txt, or pass it as you did."
     return ['start=bs.read_structure("start.txt")'], ["--start", "start.txt"], [note]
 

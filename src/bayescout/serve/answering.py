@@ -25,6 +25,7 @@ JOBS: dict[str, Callable[[dict[str, Any], Tell], Any]] = {
     "prices": costs.prices,
     "prove": proving.prove,
     "compare": comparing.compared,
+    "network": comparing.network,
     "commands": sharing.commands,
     "export": sharing.export,
     "strengths": strengths.strengths,

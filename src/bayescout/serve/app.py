@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -116,6 +118,7 @@ class Addresses:
             ("PUT", "/api/knowledge", self.write_knowledge),
             ("POST", "/api/knowledge/prices", self.prices),
             ("GET", "/api/compare", self.compare),
+            ("PUT", "/api/networks", self.upload_network),
             ("PUT", "/api/layout", self.write_layout),
             ("POST", "/api/layout", self.layout),
             ("POST", "/api/runs", self.create),
@@ -130,6 +133,7 @@ class Addresses:
             ("GET", run + "/averaged", self.averaged),
             ("POST", run + "/averaged", self.open_averaged),
             ("GET", run + "/export", self.export),
+            ("POST", run + "/export", self.export_seen),
             ("POST", run + "/ask", self.ask),
             ("POST", run + "/{action}", self.act),
         ]
@@ -165,13 +169,23 @@ class Addresses:
     # ---- data
 
     async def upload(self, request: Request) -> Response:
-        """Write the file as it comes, so that none is held in memory."""
+        async with self.received(request, "data.csv") as path:
+            return Json(await self.bench.open_upload(path))
+
+    async def upload_network(self, request: Request) -> Response:
+        """A network in a file, to compare with."""
+        async with self.received(request, "network.bif") as path:
+            return Json(await self.bench.keep_network(path))
+
+    @asynccontextmanager
+    async def received(self, request: Request, usual: str) -> AsyncIterator[Path]:
+        """Write an uploaded file as it comes, so that none is held in memory."""
         limit = self.bench.upload_limit
-        over = f"the file has more than {limit:,} bytes, the limit for uploads; put it into the project's "
-        over += "folder and open it there, or start the server with a larger --upload-limit"
+        over = f"the file has more than {limit:,} bytes, the limit for uploads; give it on the command line, "
+        over += "bayescout serve FILE, or start the server with a larger --upload-limit"
         if int(request.headers.get("content-length", 0)) > limit:
             raise HTTPException(413, over)
-        with self.bench.project.incoming(request.query_params.get("name", "data.csv")) as path:
+        with self.bench.project.incoming(request.query_params.get("name", usual)) as path:
             size = 0
             try:
                 with open(path, "wb") as stream:
@@ -182,7 +196,7 @@ class Addresses:
                         stream.write(part)
             except ClientDisconnect:
                 raise HTTPException(400, "the upload was cut short") from None
-            return Json(await self.bench.open_upload(path))
+            yield path
 
     async def open_data(self, request: Request) -> Response:
         asked = await body_of(request)
@@ -278,6 +292,12 @@ class Addresses:
 
     async def export(self, request: Request) -> Response:
         path = await self.bench.export(self.run(request), request.query_params.get("format", "html"))
+        return FileResponse(path, filename=path.name, background=BackgroundTask(path.unlink, True))
+
+    async def export_seen(self, request: Request) -> Response:
+        """A picture of what the page shows, which comes with the request."""
+        seen = await body_of(request)
+        path = await self.bench.export(self.run(request), request.query_params.get("format", "svg"), seen)
         return FileResponse(path, filename=path.name, background=BackgroundTask(path.unlink, True))
 
     async def node(self, request: Request) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayescout.errors import SettingError
-from bayescout.formats import load_network, networks
+from bayescout.formats import load_network, networks, read_structure
 from bayescout.graph.compare import compare
 from bayescout.graph.dag import Dag
 from bayescout.serve.subject import Subject
@@ -30,7 +30,7 @@ def compared(values: dict[str, Any], _: Any) -> dict[str, Any]:
             )
         graphs[number] = dag.reordered(nodes)
     if values.get("truth"):
-        graphs[TRUTH] = truth_named(values["truth"], nodes)
+        graphs[TRUTH] = truth_of(values["truth"], values.get("truth_file"), nodes)
     marks = {name: _marks(dag) for name, dag in graphs.items()}
     pairs = sorted({pair for own in marks.values() for pair in own})
     arcs = [
@@ -49,14 +49,24 @@ def compared(values: dict[str, Any], _: Any) -> dict[str, Any]:
     }
 
 
-def truth_named(name: str, nodes: tuple[Any, ...]) -> Dag:
-    """The graph of a shipped network over these variables."""
-    if name not in [info.name for info in networks()]:
-        raise SettingError(f"the truth is the name of a shipped network, not {name!r}")
-    dag = load_network(name).dag
+def network(values: dict[str, Any], _: Any) -> dict[str, Any]:
+    """The size of the network in a file, which can be read if there is an answer."""
+    dag = read_structure(values["path"])
+    return {"nodes": len(dag), "arcs": dag.n_arcs}
+
+
+def truth_of(name: str, file: str | None, nodes: tuple[Any, ...]) -> Dag:
+    """The graph of a network file, or of a shipped network, over these variables."""
+    if file is None and name not in [info.name for info in networks()]:
+        raise SettingError(f"the truth is a network file of the project or a shipped network, not {name!r}")
+    dag = load_network(name).dag if file is None else read_structure(file)
     named = Dag(tuple(str(node) for node in dag.nodes), dag.parents)
-    if set(named.nodes) != set(nodes):
-        raise SettingError(f"the network {name} has other variables than the data")
+    for one, there, lacks in ((nodes, named.nodes, f"the network {name}"), (named.nodes, nodes, "the data")):
+        without = next((node for node in one if node not in there), None)
+        if without is not None:
+            raise SettingError(
+                f"the network {name} has other variables than the data: {lacks} has no {without!r}"
+            )
     return named.reordered(nodes)
 
 

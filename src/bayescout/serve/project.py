@@ -4,6 +4,7 @@ project.json     the data it is about, and the kinds of columns that a person ch
 data/            uploaded files, examples, and the table as it was read
 knowledge.txt    what is known, in the form that `--knowledge` takes
 layout.json      where a person put the nodes
+networks/        network files to compare with
 runs/ID/         run.json, trace.jsonl, checkpoints, result.json, strengths.json
 """
 
@@ -117,6 +118,17 @@ class Project:
         name = incoming.name
         found = self.folder / "data" / (f"uploaded-{name}" if name in OWN else name)
         return incoming.replace(found)
+
+    def keep_network(self, incoming: Path) -> Path:
+        """Give a network file that could be read its place, likewise."""
+        folder = self.folder / "networks"
+        folder.mkdir(exist_ok=True)
+        return incoming.replace(folder / incoming.name)
+
+    def networks(self) -> dict[str, Path]:
+        """The network files to compare with, by name."""
+        found = sorted((self.folder / "networks").glob("[!.]*"))
+        return {path.name: path for path in found if path.is_file()}
 
     @property
     def table(self) -> Path:

@@ -7,20 +7,36 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import SettingError
-from bayescout.formats import FORMATS, write_network, write_structure
+from bayescout.formats import FORMATS, native_json, write_network, write_structure
+from bayescout.formats.text import write_text
 from bayescout.report.reproduce import recipe
 from bayescout.result import Result
+from bayescout.serve.pictures import pictured
 from bayescout.serve.subject import Subject
 
 DRAWN = ("svg", "png", "pdf")
 
 
 def commands(values: dict[str, Any], _: Any) -> dict[str, Any]:
-    """The Python call and the command line that repeat the run."""
+    """The Python call and the command line that repeat the run, and what they read beside the data.
+
+    The knowledge and the first graph, if there were any, are written to the `folder` of the run, which the
+    lines call `shown`.
+    """
     subject = Subject.of(values)
     result = subject.after(values["steps"], values["ended"])
-    found = recipe(result, values["data"], values.get("kinds") or {})
-    return {"python": found.python, "shell": found.command, "notes": list(found.notes)}
+    known, start = subject.settings.knowledge, values.get("start")
+    texts = {} if known.is_empty else {"knowledge": ("knowledge.txt", known.to_text())}
+    if isinstance(start, list):
+        texts["start"] = ("start.json", native_json.write(subject.dag_of(start)))
+    for name, text in texts.values():
+        write_text(Path(values["folder"]) / name, text)
+    files = {key: str(Path(values["shown"]) / name) for key, (name, _text) in texts.items()}
+    found = recipe(result, values["data"], values.get("kinds") or {}, **files)
+    notes = list(found.notes)
+    if values.get("turned"):
+        notes.append("They end before arcs were turned by hand, with a network of the same class.")
+    return {"python": found.python, "shell": found.command, "notes": notes}
 
 
 def export(values: dict[str, Any], _: Any) -> dict[str, Any]:
@@ -29,7 +45,7 @@ def export(values: dict[str, Any], _: Any) -> dict[str, Any]:
     if form == "html":
         _whole(subject, values).report(path, title=values.get("title"))
     elif form in DRAWN:
-        _draw(subject, path)
+        _draw(subject, path, values.get("seen"))
     elif form in FORMATS and FORMATS[form].holds == "structure":
         write_structure(subject.dag_of(subject.arcs), path)
     elif form in FORMATS:
@@ -44,10 +60,14 @@ def ending(form: str) -> str:
     return FORMATS[form].extensions[0] if form in FORMATS else f".{form}"
 
 
-def _draw(subject: Subject, path: Path) -> None:
+def _draw(subject: Subject, path: Path, seen: dict[str, Any] | None) -> None:
+    """Draw what a page shows, or the graph in a layout of its own."""
     from bayescout.plots import as_drawing, figure_of, to_svg
 
-    drawing = as_drawing(subject.dag_of(subject.arcs, subject.names))
+    if seen is not None:
+        drawing = pictured(seen, subject.names)
+    else:
+        drawing = as_drawing(subject.dag_of(subject.arcs, subject.names))
     if path.suffix == ".svg":
         path.write_text(to_svg(drawing), encoding="utf-8")
         return

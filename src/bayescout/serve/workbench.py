@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Coroutine
-from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bayescout.errors import BayescoutError, SettingError
-from bayescout.formats import FORMATS, networks
-from bayescout.scores import AUTO_PRIOR, PRIORS, SCORES
+from bayescout.formats import networks
 from bayescout.search import SEARCHES, Knowledge
 from bayescout.search.frame.contradiction import contradiction
 from bayescout.serve.bootstraps import Strengths
 from bayescout.serve.events import Hub
 from bayescout.serve.known import shown_knowledge, text_of
+from bayescout.serve.offers import formats, offered
 from bayescout.serve.processes import Child, Lane, Refused
 from bayescout.serve.project import UPLOAD_LIMIT, Project
 from bayescout.serve.runs import Run, Runs, same_search
@@ -68,6 +67,7 @@ class Workbench:
             "knowledge": self.knowledge(),
             "runs": [run.shown() for run in self.runs.all.values()],
             "layout": self.project.layout,
+            "networks": list(self.project.networks()),
             "uploads": {"limit": self.upload_limit},
             **offered(),
         }
@@ -103,7 +103,10 @@ class Workbench:
 
     async def open_upload(self, incoming: Path) -> dict[str, Any]:
         """Open an uploaded file; one that cannot be read leaves everything as it was."""
-        return await self._read({"path": str(incoming)}, {}, self.project.about["missing"], keep=True)
+        try:
+            return await self._read({"path": str(incoming)}, {}, self.project.about["missing"], keep=True)
+        except Refused as error:
+            raise _named(error, incoming) from None
 
     async def change_data(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Read the data again with kinds that a person chose."""
@@ -241,9 +244,20 @@ class Workbench:
             raise SettingError("name the runs to compare: ?runs=1,2")
         runs = {run.id: self.subject(run) for run in chosen}
         scores = {run.id: run.score for run in chosen}
-        return await self.slow.call("compare", runs=runs, truth=truth, scores=scores)
+        file = self.project.networks().get(truth or "")
+        path = None if file is None else str(file)
+        return await self.slow.call("compare", runs=runs, truth=truth, truth_file=path, scores=scores)
 
-    async def export(self, run: Run, form: str) -> Path:
+    async def keep_network(self, incoming: Path) -> dict[str, Any]:
+        """Keep an uploaded network file to compare with; one that cannot be read is refused."""
+        try:
+            size: dict[str, Any] = await self.slow.call("network", path=str(incoming))
+        except Refused as error:
+            raise _named(error, incoming) from None
+        name = self.project.keep_network(incoming).name
+        return size | {"name": name, "networks": list(self.project.networks())}
+
+    async def export(self, run: Run, form: str, seen: dict[str, Any] | None = None) -> Path:
         """A file of the graph that is shown; the caller removes it."""
         if form not in {one["name"] for one in formats()}:
             raise SettingError(f"there is no format {form!r}")
@@ -253,7 +267,9 @@ class Workbench:
         name = re.sub(r"[^\w.-]+", "-", f"{self.project.about['name']}-{run.id}")
         path = folder / f"{name}{ending(form)}"
         values: dict[str, Any] = {"format": form, "path": str(path), "result": str(folder / "result.json")}
-        values["bound"] = run.bound
+        of = self.data if run.data and self.project.about["source"] else None
+        title = f"Network learned from {of['source']}" if of else None
+        values |= {"bound": run.bound, "seen": seen, "title": title}
         await self.slow.call("export", **self.subject(run), **values)
         return path
 
@@ -270,7 +286,7 @@ class Workbench:
         made.add_done_callback(self._tasks.discard)
 
     async def _commands(self, run: Run) -> None:
-        source = self.project.about["source"] or {}
+        source, folder = self.project.about["source"] or {}, self.project.run_folder(run.id)
         try:
             found = await self.quick.call(
                 "commands",
@@ -279,6 +295,10 @@ class Workbench:
                 ended=run.state == "ended" and run.stop_reason == "converged",
                 data=self.project.shown(source.get("path", "data.csv")),
                 kinds=self.project.about["kinds"],
+                start=run.config.get("start"),
+                folder=str(folder),
+                shown=self.project.shown(folder),
+                turned=run.turned,
             )
         except BayescoutError:
             return
@@ -362,59 +382,11 @@ class Workbench:
         run.arcs, run.turned, run.score = found["arcs"], True, found["score"]
         self.runs.changed(run)
         self.runs.save(run)
+        self._described(run)
         return await self.detail(run)
 
 
-@cache
-def offered() -> dict[str, Any]:
-    """What there is to choose from."""
-    return {
-        "searches": catalogue(SEARCHES),
-        "scores": catalogue(SCORES),
-        "priors": [{"name": name} for name in PRIORS],
-        "prior": {"automatic": AUTO_PRIOR, "named": "uniform"},
-        "examples": [{"name": n.name, "nodes": n.nodes, "arcs": n.arcs} for n in networks()],
-        "formats": formats(),
-    }
-
-
-def catalogue(registry: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of a registry: name, what it does, and its settings with their defaults."""
-    found = []
-    for name, made in registry.items():
-        usual = made()
-        text = (type(usual).__doc__ or "").strip()
-        settings = [
-            {"name": one.name, "value": getattr(usual, one.name), "about": about_setting(text, one.name)}
-            for one in fields(usual)
-        ]
-        found.append({"name": name, "summary": text.splitlines()[0] if text else "", "settings": settings})
-    return found
-
-
-def about_setting(text: str, name: str) -> str:
-    """What a docstring says of a setting, if it has a line for it."""
-    lines = text.splitlines()
-    for place, line in enumerate(lines):
-        if line.strip().startswith(f"{name} ") or line.strip().startswith(f"`{name}`"):
-            rest = [line.strip().removeprefix(name).strip()]
-            for more in lines[place + 1 :]:
-                if not more.startswith("        ") or not more.strip():
-                    break
-                rest.append(more.strip())
-            return " ".join(rest)
-    return ""
-
-
-def formats() -> list[dict[str, str]]:
-    """What can be exported."""
-    drawn = [
-        ("html", "one page that works offline"),
-        ("svg", "the drawing"),
-        ("png", "the drawing"),
-        ("pdf", "the drawing"),
-    ]
-    own = [{"name": name, "ending": f".{name}", "summary": summary} for name, summary in drawn]
-    return own + [
-        {"name": name, "ending": one.extensions[0], "summary": one.summary} for name, one in FORMATS.items()
-    ]
+def _named(error: Refused, incoming: Path) -> Refused:
+    """What was said against an uploaded file, with its name as the person knows it and not where it lay."""
+    told = str(error).replace(f"{incoming.parent}{os.sep}", "")
+    return Refused(told, error.more, error.known)

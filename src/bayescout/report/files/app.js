@@ -6,7 +6,7 @@ import { Drawing, zoomButtons } from "./graph.js";
 import { around, squeezed, withBoxes, withRoom } from "./network.js";
 import { Panel } from "./panel.js";
 import { History, createStore } from "./store.js";
-import { legendOf, noteOf } from "./words.js";
+import { keysOf, legendOf, noteOf } from "./words.js";
 import { WhatIf, barsInBoxes, evidenceOf, linesInBox, noQuestion } from "./whatif.js";
 
 const MOST_WITH_BARS = 60;
@@ -150,7 +150,7 @@ export class App {
     const { view, compared, note } = this.store.state;
     check(this.views, view);
     this.tell(note || noteOf(this.source, compared ? "compared" : view));
-    this.legend.replaceChildren(...legendOf(compared ? "compared" : view));
+    this.legend.replaceChildren(...legendOf(compared ? "compared" : view, compared));
   }
 
   named() {
@@ -160,6 +160,12 @@ export class App {
       this.names.replaceChildren(...net.names.map((name) => element("option", { value: name })));
     }
     if (net) this.graph.setAttribute("aria-label", `The learned network: ${figure(net.names.length, 0)} nodes, ${figure(net.dag.length, 0)} arcs`);
+  }
+
+  /** What is drawn, for a picture of it; boxes that hold bars are drawn as they are without. */
+  picture() {
+    const { view, compared } = this.store.state;
+    return this.drawing.pictured(this.net, keysOf(compared ? "compared" : view, compared));
   }
 
   tell(words) {

@@ -44,7 +44,7 @@ export function linesByStrength(lines, strengths, threshold, averaged, index) {
   const shown = averaged ? averaged.map(([a, b]) => line(index.get(a), index.get(b))) : lines;
   return shown.map((one) => {
     const share = shares.get(`${one.a},${one.b}`) || 0;
-    return { ...one, share, width: 0.7 + 4.3 * share ** 1.5, faint: !isAbove(share, threshold) };
+    return { ...one, share, width: 0.6 + 3 * share ** 1.5, faint: !isAbove(share, threshold) };
   });
 }
 

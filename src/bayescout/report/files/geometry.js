@@ -3,6 +3,8 @@
 const HEAD = 9;
 const SWINGS = [0, 50, -50, 100, -100, 160, -160, 240, -240, 340, -340];
 const MOST_CHECKED = 150;
+const BEYOND = 12; // what a curve may reach beyond the boxes: the margin of a drawing that fits its frame
+const OUTSIDE = 20; // to leave the frame is as bad as to run through so many boxes
 
 /** The points of the curve from one box to another: the layout's, its reverse, or a bow between the two. */
 export function curve(net, from, to) {
@@ -15,17 +17,27 @@ export function curve(net, from, to) {
   return turned;
 }
 
-/** Of curves that swing out more and more to either side, the first that runs through the fewest boxes. */
+/** Of curves that swing out more and more to either side, the first that runs through the fewest boxes and stays among them. */
 function bow(boxes, from, to) {
   if (boxes.length > MOST_CHECKED) return swung(boxes[from], boxes[to], 0);
-  let best = null, fewest = Infinity;
+  let best = null, least = Infinity;
   for (const swing of SWINGS) {
     const points = swung(boxes[from], boxes[to], swing);
-    const hit = boxesHit(boxes, points, from, to);
-    if (hit < fewest) [best, fewest] = [points, hit];
-    if (!hit) break;
+    const cost = boxesHit(boxes, points, from, to) + (leaves(boxes, points) ? OUTSIDE : 0);
+    if (cost < least) [best, least] = [points, cost];
+    if (!cost) break;
   }
   return best;
+}
+
+/** Does a curve lead out of what the boxes lie in, and so out of sight? */
+function leaves(boxes, points) {
+  const [left, top, right, bottom] = holding(boxes);
+  for (let k = 1; k < 10; k += 1) {
+    const [x, y] = pointAt(points, k / 10);
+    if (x < left - BEYOND || x > right + BEYOND || y < top - BEYOND || y > bottom + BEYOND) return true;
+  }
+  return false;
 }
 
 function swung([ax, ay, , ah], [bx, by, , bh], swing) {
@@ -90,12 +102,17 @@ export function headOf(points, width = 0) {
 
 /** What holds all boxes and curves of a net: [left, top, right, bottom]. */
 export function extent(net) {
-  const found = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const [x, y, w, h] of net.boxes) grow(found, x - w / 2, y - h / 2, x + w / 2, y + h / 2);
+  const found = holding(net.boxes);
   for (const points of net.routes.values()) {
     for (let i = 0; i < points.length; i += 2) grow(found, points[i], points[i + 1], points[i], points[i + 1]);
   }
   return net.boxes.length ? found : [0, 0, 100, 100];
+}
+
+function holding(boxes) {
+  const found = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y, w, h] of boxes) grow(found, x - w / 2, y - h / 2, x + w / 2, y + h / 2);
+  return found;
 }
 
 function grow(box, left, top, right, bottom) {

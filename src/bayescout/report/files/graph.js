@@ -1,7 +1,7 @@
 // The drawing: a net in a frame that is moved, zoomed, picked from, drawn on and dragged about in.
 
-import { button, drawn, eachFrame, element } from "./core.js";
-import { extent } from "./geometry.js";
+import { button, eachFrame, element } from "./core.js";
+import { curve, extent } from "./geometry.js";
 import { withBoxes } from "./network.js";
 import { CanvasPainter } from "./painter-canvas.js";
 import { SvgPainter } from "./painter-svg.js";
@@ -171,18 +171,18 @@ export class Drawing {
     this.fitted = false;
   }
 
-  /** Bring nodes to the middle, large enough to read, unless they can be read where they are; `all` of them must be seen. */
+  /** Bring nodes to the middle, beside the small map, large enough to read, unless they can be read where they are; `all` of them must be seen. */
   reveal(nodes, all = false) {
-    const { width, height } = this.room();
+    const { width, height } = this.room(), free = this.hasMap && width > 3 * this.map.width ? width - this.map.width - 20 : width;
     const boxes = nodes.map((i) => this.net.boxes[i]), now = this.place;
     const left = Math.min(...boxes.map(([x, , w]) => x - w / 2)), right = Math.max(...boxes.map(([x, , w]) => x + w / 2));
     const top = Math.min(...boxes.map(([, y, , h]) => y - h / 2)), bottom = Math.max(...boxes.map(([, y, , h]) => y + h / 2));
-    const seen = now.x + left * now.scale >= 0 && now.x + right * now.scale <= width
+    const seen = now.x + left * now.scale >= 0 && now.x + right * now.scale <= free
       && now.y + top * now.scale >= 0 && now.y + bottom * now.scale <= height;
     if (seen && (all || now.scale > 0.65)) return;
-    const room = Math.min(width / (right - left + 60), height / (bottom - top + 60));
+    const room = Math.min(free / (right - left + 60), height / (bottom - top + 60));
     const scale = Math.min(room, Math.max(0.8, now.scale));
-    this.put(width / 2 - (left + right) / 2 * scale, height / 2 - (top + bottom) / 2 * scale, scale);
+    this.put(free / 2 - (left + right) / 2 * scale, height / 2 - (top + bottom) / 2 * scale, scale);
     this.fitted = false;
   }
 
@@ -341,9 +341,13 @@ export class Drawing {
     return { scale, x: (this.map.width - (right + left) * scale) / 2, y: (this.map.height - (bottom + top) * scale) / 2 };
   }
 
+  get hasMap() {
+    return this.net.names.length > MOST_WITHOUT_MAP || this.roomy;
+  }
+
   /** A map of a large drawing, while some of it is out of sight. */
   drawMap() {
-    this.map.hidden = this.fitted || !this.net || (this.net.names.length <= MOST_WITHOUT_MAP && !this.roomy);
+    this.map.hidden = this.fitted || !this.net || !this.hasMap;
     if (this.map.hidden || !this.net || !this.map.isConnected) return;
     const pen = this.map.getContext("2d"), style = getComputedStyle(this.map);
     const { scale, x, y } = this.mapScale();
@@ -367,20 +371,14 @@ export class Drawing {
 
   // ---- as a file
 
-  /** The whole drawing as an SVG document in colours of its own. */
-  asSvg() {
-    const painter = new SvgPainter(this), [left, top, right, bottom] = extent(this.net);
-    painter.net(this.net);
-    painter.lines(this.net, this.list);
-    const style = getComputedStyle(this.holder), value = (name) => style.getPropertyValue(`--${name}`).trim();
-    const view = painter.view;
-    view.setAttribute("viewBox", `${left - 12} ${top - 12} ${right - left + 24} ${bottom - top + 24}`);
-    view.setAttribute("width", right - left + 24);
-    view.setAttribute("height", bottom - top + 24);
-    view.prepend(drawn("style", {}, `.node rect{fill:${value("node")};stroke:${value("node-line")}}.node text{fill:${value("ink")};`
-      + `font:12px "DejaVu Sans",Verdana,sans-serif;text-anchor:middle;dominant-baseline:central}.arc path{fill:none}`
-      + `.arc .line{stroke:${value("arc")};stroke-width:1.4}.arc .head{fill:${value("arc")}}.reach{stroke:none}`));
-    return new XMLSerializer().serializeToString(view);
+  /** What is drawn, by names: from it the server writes pictures. */
+  pictured(net, legend) {
+    const { names, boxes } = net, at = (v) => Math.round(10 * v) / 10;
+    return {
+      boxes: Object.fromEntries(names.map((name, i) => [name, boxes[i].map(at)])),
+      lines: this.list.map(({ a, b, kind, open, width, faint }) => ({ a: names[a], b: names[b], kind, open, width, faint, points: curve(net, a, b).map(at) })),
+      legend,
+    };
   }
 }
 

@@ -9,12 +9,33 @@ export class ComparePart {
     this.served = served;
     this.source = served.source;
     this.picked = new Set();
-    const examples = [["", "no known truth"], ...(this.source.project.examples || []).map(({ name }) => [name, name])];
-    this.truth = choice(examples, "", () => this.show(), { id: "truth", "aria-label": "A known truth" });
+    this.truth = choice([], "", () => this.show(), { id: "truth", "aria-label": "A known truth" });
+    this.truths();
+    const endings = (this.source.project.formats || []).map(({ ending }) => ending).filter((ending) => !/html|svg|png|pdf/.test(ending));
+    const file = element("input", { type: "file", accept: endings.join(","), class: "unseen", id: "truth-file", "aria-label": "A network file to compare with" });
+    file.addEventListener("change", async () => { if (file.files.length) await this.load(file.files[0]); file.value = ""; });
     this.go = button("Compare", () => this.show(), { id: "compare" });
     this.end = button("End", () => this.finish(), { id: "compare-end", hidden: true });
     this.result = element("div", { id: "compared" });
-    this.holder = section("compare", "Compare", false, element("p", { class: "note" }, "Tick runs in the list above, or choose the truth of an example."), this.truth, element("div", { class: "row" }, this.go, this.end), this.result);
+    this.holder = section("compare", "Compare", false, element("p", { class: "note" }, "Tick runs in the list above, or choose a truth: an example's, or a network file of your own."), this.truth, element("div", { class: "row" }, this.go, this.end, element("label", { class: "as-button", for: "truth-file" }, "Load a network", file)), this.result);
+  }
+
+  /** The networks that a run can be compared with: files that were loaded, then the examples. */
+  truths() {
+    const { networks = [], examples = [] } = this.source.project, before = this.truth.value;
+    const names = [["", "no known truth"], ...networks.map((name) => [name, name]), ...examples.map(({ name }) => [name, name])];
+    this.truth.replaceChildren(...names.map(([value, words]) => element("option", { value }, words)));
+    this.truth.value = before;
+  }
+
+  /** Keep a network file and compare with it. */
+  async load(file) {
+    const found = await this.served.attempt(() => this.source.call("PUT", `/api/networks?${new URLSearchParams({ name: file.name })}`, file));
+    if (!found) return;
+    this.source.project.networks = found.networks;
+    this.truths();
+    this.truth.value = found.name;
+    await this.show();
   }
 
   pick(id, on) {
@@ -30,6 +51,7 @@ export class ComparePart {
     if (this.truth.value) query.set("truth", this.truth.value);
     const found = await this.served.attempt(() => this.source.get(`/api/compare?${query}`));
     if (!found) return;
+    this.served.hushed();
     const named = (key) => (key === "truth" ? `truth (${this.truth.value})` : this.served.runs.find((one) => String(one.id) === String(key))?.name || key);
     const of = runs.length + (this.truth.value ? 1 : 0);
     this.served.app.store.set({ compared: { ...found, of, first: String(runs[0]), named } });

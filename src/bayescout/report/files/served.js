@@ -125,7 +125,15 @@ class Served {
     this.status.textContent = words;
     this.status.classList.add("down");
     clearTimeout(this.hush);
-    this.hush = setTimeout(() => this.line(false), 12_000);
+    this.hush = setTimeout(() => this.hushed(), 12_000);
+  }
+
+  /** What was said holds no longer. */
+  hushed() {
+    if (!this.hush) return;
+    clearTimeout(this.hush);
+    this.hush = null;
+    this.line(false);
   }
 
   // ---- what happens
@@ -145,6 +153,7 @@ class Served {
     this.runs = project.runs;
     this.data(project.data);
     this.parts.search.list();
+    this.parts.compare.truths();
     const { run } = this.source;
     if (run && this.runs.some((one) => one.id === run.id)) this.refetch();
   }

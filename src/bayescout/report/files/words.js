@@ -33,14 +33,27 @@ function sampleBox(kind) {
   return drawn("svg", { viewBox: "0 0 34 14", "aria-hidden": "true" }, drawn("g", { class: `node ${kind}` }, box));
 }
 
-export function legendOf(view) {
+/** Of two networks the legend can name the one that has an arc alone. */
+function legendOfTwo({ named, first, arcs }) {
+  const second = arcs.length ? Object.keys(arcs[0][2]).find((key) => key !== first) : null;
+  return { same: "in both", extra: `only in ${named(first)}`, reversed: "the other way round", missing: second === null ? "" : `only in ${named(second)}` };
+}
+
+/** [kind, words] of every kind of line in a view where lines differ; none elsewhere. */
+export function keysOf(view, compared = null) {
+  if (compared?.of === 2) return Object.entries(legendOfTwo(compared)).filter(([, words]) => words);
   const against = view === "compared" || view === "truth" ? view : view.startsWith("top-") ? "top" : null;
-  if (!against) {
+  if (!against) return [];
+  return [["same", BOTH[against]], ...Object.keys(LEGEND).map((kind) => [kind, LEGEND[kind][against]])];
+}
+
+export function legendOf(view, compared = null) {
+  const keys = keysOf(view, compared);
+  if (!keys.length) {
     return [
       "Pointing at a variable marks its",
       element("span", {}, sampleBox("parent"), "parents"), element("span", {}, sampleBox("child"), "children"),
     ];
   }
-  const kinds = ["same", ...Object.keys(LEGEND)];
-  return kinds.map((kind) => element("span", {}, sample(kind), kind === "same" ? BOTH[against] : LEGEND[kind][against]));
+  return keys.map(([kind, words]) => element("span", {}, sample(kind), words));
 }
