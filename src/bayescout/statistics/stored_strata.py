@@ -29,6 +29,9 @@ from bayescout.statistics.strata import (
 SHARE = 8
 """A block, and the matrices of one set of parents, take at most this part of the memory that may be taken."""
 
+COLUMNS_AT_ONCE = 16
+"""Discrete columns whose codes are read together with the continuous ones."""
+
 Made = TypeVar("Made", bound=HasBytes)
 
 
@@ -68,7 +71,7 @@ class Step(NamedTuple):
 
 def numbered(codes: NDArray[Any], steps: Sequence[Step]) -> Ints:
     """The configuration of each row, as a number."""
-    numbers = np.zeros(len(codes[0]) if len(codes) else 0, dtype=np.int64)
+    numbers = np.zeros(codes.shape[1], dtype=np.int64)
     for own, step in zip(codes, steps, strict=True):
         numbers = numbers * step.states + own
         if step.occurring is not None:
@@ -102,7 +105,7 @@ class StoredStrata(StrataMemory[Made]):
 
         steps, distinct = self._steps(discrete)
         v = self.n_columns if columns is None else len(columns)
-        require_room(distinct, len(discrete), v, self.most)
+        self._require_room(distinct, discrete, v)
         sizes, totals = np.zeros(distinct, dtype=np.int64), np.zeros(distinct)
         means, scatters = np.zeros((distinct, v)), np.zeros((distinct, v, v))
         for numbers, rows in self._rows(discrete, steps, columns):
@@ -137,20 +140,27 @@ class StoredStrata(StrataMemory[Made]):
                 occurring = np.empty(0, dtype=np.int64)
                 for numbers in self._numbers(discrete[: place + 1], steps):
                     occurring = np.union1d(occurring, numbers)
-                    require_room(len(occurring), len(discrete), 1, self.most)
+                    self._require_room(len(occurring), discrete, 1)
                 distinct = len(occurring)
                 steps[-1] = steps[-1]._replace(occurring=occurring)
         return steps, distinct
 
+    def _require_room(self, configurations: int, discrete: Parents, columns: int) -> None:
+        way_out = "" if self.most == MOST_BYTES else ", or give more memory="
+        require_room(configurations, len(discrete), columns, self.most, way_out)
 
-def sums_by_state(discrete: StoredTable, place: int, rows: CentredRows) -> Floats:
-    """The sums of the continuous columns over the rows of each state of a discrete one, (states, columns)."""
+
+def sums_by_state(discrete: StoredTable, rows: CentredRows) -> list[Floats]:
+    """The sums of the continuous columns over the rows of each state, (states, columns) of each discrete one."""
     from bayescout.kernels.strata import add_sums
 
-    states = int(discrete.cardinalities[place])
-    sizes, totals = np.zeros(states, dtype=np.int64), np.zeros(states)
-    found, no_weights = np.zeros((states, rows.shape[1])), np.empty(0)
-    with closing(discrete.blocks([place], rows.block_rows)) as blocks:
-        for codes, some in zip(blocks, rows.blocks(), strict=True):
-            add_sums(some, codes[0].astype(np.int64), no_weights, sizes, totals, found)
+    no_weights = np.empty(0)
+    found = [np.zeros((r, rows.shape[1])) for r in discrete.cardinalities.tolist()]
+    for begin in range(0, len(found), COLUMNS_AT_ONCE):
+        places = range(begin, min(begin + COLUMNS_AT_ONCE, len(found)))
+        with closing(discrete.blocks(places, rows.block_rows)) as blocks:
+            for codes, some in zip(blocks, rows.blocks(), strict=True):
+                for own, place in zip(codes, places, strict=True):
+                    sizes, totals = np.zeros(len(found[place]), dtype=np.int64), np.zeros(len(found[place]))
+                    add_sums(some, own.astype(np.int64), no_weights, sizes, totals, found[place])
     return found

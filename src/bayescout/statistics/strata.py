@@ -149,7 +149,7 @@ class StrataMemory(Generic[Made]):
         numbers, distinct = self._configurations(discrete)
         rows = self.rows if columns is None else np.ascontiguousarray(self.rows[:, columns])
         v = rows.shape[1]
-        require_room(distinct, len(discrete), v)
+        require_room(distinct, len(discrete), v, MOST_BYTES)
         sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
         means, scatters = np.empty((distinct, v)), np.empty((distinct, v, v))
         scatter_rows(rows, numbers, self._weights, sizes, totals, means, scatters)
@@ -173,10 +173,10 @@ def most_numbers(rows: int) -> int:
     return max(256, rows // 8)
 
 
-def require_room(configurations: int, parents: int, columns: int, most: int = MOST_BYTES) -> None:
-    """Refuse matrices that would take too much memory."""
+def require_room(configurations: int, parents: int, columns: int, most: int, way_out: str = "") -> None:
+    """Refuse matrices that would take more memory than `most`."""
     if configurations * columns * columns * 8 > most:
         raise TooLargeError(
             f"{configurations:,} configurations of {parents} discrete parents, with a covariance matrix "
-            f"of {columns} columns each, take more than {most >> 20} MB; limit the number of parents"
+            f"of {columns} columns each, take more than {most >> 20} MB: limit the number of parents{way_out}"
         )
