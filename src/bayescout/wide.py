@@ -158,18 +158,15 @@ def wide_problem(
     if past or not by_columns:
         scorer = bind(formula, table, workers, counting, prior)
         if by_columns and engine != GPU:
-            return _matrix_problem(screen, scorer, rules, start, most)
+            return _matrix_problem(screen, table, scorer, rules, start, most)
         return _scored_problem(screen, table, scorer, engine, rules, start, most)
     statistics = ColumnCovariance(table)
     wide = WideScorer(formula, statistics, check_workers(workers), prior=prior)
     least, rule = _threshold(screen, formula, statistics, prior)
-
-    def tell(alike: Ints) -> None:
-        warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
-
     threads = check_workers(workers)
     sieve = _sieve(engine, table.n_columns, threads)
     pairs = ColumnPairs(statistics, least, sieve, partial(worked_on, threads))
+    tell = partial(_tell_of_copies, table)
     return Problem(wide, rules, start(rules), screening=Screening(pairs, least, rule, most, tell))
 
 
@@ -206,6 +203,7 @@ def _scored_problem(
 
 def _matrix_problem(
     screen: str | float,
+    table: Table,
     scorer: Any,
     rules: Rules,
     start: Callable[[Rules], ParentSets | str],
@@ -214,7 +212,12 @@ def _matrix_problem(
     """The same for numbers past memory, of which all correlations are made in one pass over the rows."""
     least, rule = _threshold(screen, scorer.formula, scorer.statistics, scorer.prior)
     pairs = MatrixPairs(scorer.statistics, least)
-    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
+    screening = Screening(pairs, least, rule, most, partial(_tell_of_copies, table))
+    return Problem(scorer, rules, start(rules), screening=screening)
+
+
+def _tell_of_copies(table: Table, alike: Ints) -> None:
+    warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
 
 
 def _sieve(engine: Any, n_columns: int, workers: int) -> Sieve:

@@ -264,7 +264,7 @@ class _Blocks:
         columns, scatter, _ = centred_columns(table)
         weights = 1.0 if table.weights is None else table.weights
         rows = columns * weights / np.sqrt(np.diag(scatter) * table.total_weight)[:, None]
-        sums = []
+        sums: list[Floats] = []
         for place in range(len(self.discrete)):
             codes, states = self.table.codes[place], len(self.shares[place])
             sums.append(np.stack([np.bincount(codes, weights=own, minlength=states) for own in rows], axis=1))

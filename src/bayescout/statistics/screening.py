@@ -253,9 +253,7 @@ class ColumnPairs:
         statistics: Any = self.statistics
         starts = range(0, len(lefts), EXACT_PAIRS)
         slices = [slice(begin, begin + EXACT_PAIRS) for begin in starts]
-        found = self.spread(
-            lambda some: _exact(statistics, lefts[some], rights[some]), slices, lambda: None
-        )
+        found = self.spread(lambda some: _exact(statistics, lefts[some], rights[some]), slices, lambda: None)
         return np.concatenate([np.empty(0), *found])
 
     def _are_open(self, lefts: Ints, rights: Ints) -> Bools:

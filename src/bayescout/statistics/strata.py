@@ -86,6 +86,7 @@ class StrataMemory(Generic[Made]):
         self.rows = rows
         self.n_columns = rows.shape[1]
         self.make = make
+        self.remembered = MEMORY_BYTES
         self.known: dict[Parents, Made] = {}
         self.asked: set[Parents] = set()
         self._weights = np.empty(0) if table.weights is None else np.asarray(table.weights)
@@ -112,7 +113,7 @@ class StrataMemory(Generic[Made]):
         made = self.make(self._computed(discrete, columns))
         if columns is None:
             held = sum(one.bytes for one in list(self.known.values()))
-            if held + made.bytes > MEMORY_BYTES:
+            if held + made.bytes > self.remembered:
                 self.known = dict(list(self.known.items())[len(self.known) // 2 + 1 :])
             self.known[discrete] = made
         return made
