@@ -11,7 +11,8 @@ settings.register_profile("thorough", max_examples=100, **LENIENT)
 def pytest_configure(config):
     """Property tests try many more examples, drawn anew, where the slow tests are run too.
 
-    Without these they try the same few each time: a change passes or fails by what it does, not by what is drawn.
+    Without these they try the same few each time: a change passes or fails by what it does, and not by
+    what is drawn.
 
     Kernels are tested compiled; `uncompiled` of tests/reference/kernels.py is for what they do otherwise.
     """

@@ -30,9 +30,9 @@ from bayescout.search import Problem, Rules, Search
 from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.counts import Counts
-from bayescout.statistics.covariance import warn_collinear
+from bayescout.statistics.covariance import Covariance, warn_collinear
 from bayescout.statistics.gpu import sieve_on_gpu
-from bayescout.statistics.screening import ColumnPairs, Pairs, Screening
+from bayescout.statistics.screening import ColumnPairs, MatrixPairs, Pairs, Screening
 from bayescout.statistics.sieve import CpuSieve, Sieve
 from bayescout.wording import setting
 
@@ -104,7 +104,7 @@ def without_constants(table: Table, screen: str | float, engine: Any) -> Table:
     alone = all(states is None or len(states) == 1 for states in table.states)
     if not (wide and screen != NONE and alone and 0 < len(constant) < table.n_columns):
         return table
-    if table.has_missing or table.interventions is not None or isinstance(table, StoredTable):
+    if table.has_missing or table.interventions is not None:
         return table
     found = table.select(
         [name for name, states in zip(table.names, table.states, strict=True) if states is None]
@@ -116,7 +116,7 @@ def without_constants(table: Table, screen: str | float, engine: Any) -> Table:
         f"constants carry no information; {setting('screen', NONE)} keeps {'it' if one else 'them'} as "
         f"{'a node' if one else 'nodes'} without arcs"
     )
-    return replace(found, notes=replace(found.notes, left_out=left_out))
+    return found.with_notes(replace(found.notes, left_out=left_out))
 
 
 def _obstacle(table: Table, method: Search) -> str:
@@ -141,9 +141,11 @@ def wide_problem(
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
     free = memory.free()
     by_columns = engine in (None, "memory", GPU) and takes_columns(table, formula, prior)
-    row_bytes = 2 * table.codes.itemsize
-    if table.is_continuous:  # taken as they are, or else a copy
-        row_bytes = 0 if by_columns and table.weights is None else 8
+    past = isinstance(table, StoredTable)
+    if past or (by_columns and table.weights is None):  # columns are not held, or taken as they are
+        row_bytes = 0
+    else:
+        row_bytes = 8 if table.is_continuous else 2 * table.codes.itemsize
     needed = table.n_columns * (row_bytes * table.n_rows + COLUMN_BYTES)
     if needed > free:
         raise TooLargeError(
@@ -153,19 +155,18 @@ def wide_problem(
         )
     most = (free - needed) / 2
     counting = None if engine == GPU else engine
-    if not by_columns:
+    if past or not by_columns:
         scorer = bind(formula, table, workers, counting, prior)
+        if by_columns and engine != GPU:
+            return _matrix_problem(screen, table, scorer, rules, start, most)
         return _scored_problem(screen, table, scorer, engine, rules, start, most)
     statistics = ColumnCovariance(table)
     wide = WideScorer(formula, statistics, check_workers(workers), prior=prior)
     least, rule = _threshold(screen, formula, statistics, prior)
-
-    def tell(alike: Ints) -> None:
-        warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
-
     threads = check_workers(workers)
     sieve = _sieve(engine, table.n_columns, threads)
     pairs = ColumnPairs(statistics, least, sieve, partial(worked_on, threads))
+    tell = partial(_tell_of_copies, table)
     return Problem(wide, rules, start(rules), screening=Screening(pairs, least, rule, most, tell))
 
 
@@ -200,6 +201,25 @@ def _scored_problem(
     return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
 
 
+def _matrix_problem(
+    screen: str | float,
+    table: Table,
+    scorer: Any,
+    rules: Rules,
+    start: Callable[[Rules], ParentSets | str],
+    most: float,
+) -> Problem:
+    """The same for numbers past memory, of which all correlations are made in one pass over the rows."""
+    least, rule = _threshold(screen, scorer.formula, scorer.statistics, scorer.prior)
+    pairs = MatrixPairs(scorer.statistics, least)
+    screening = Screening(pairs, least, rule, most, partial(_tell_of_copies, table))
+    return Problem(scorer, rules, start(rules), screening=screening)
+
+
+def _tell_of_copies(table: Table, alike: Ints) -> None:
+    warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
+
+
 def _sieve(engine: Any, n_columns: int, workers: int) -> Sieve:
     """What sorts out pairs: a GPU if it was asked for, or if there is one and it is worth starting it."""
     on_cpu = CpuSieve(partial(worked_on, workers))
@@ -211,7 +231,10 @@ def _sieve(engine: Any, n_columns: int, workers: int) -> Sieve:
 
 
 def _threshold(
-    screen: str | float, formula: Any, statistics: ColumnCovariance, prior: FamilyPrior | None
+    screen: str | float,
+    formula: Any,
+    statistics: ColumnCovariance | Covariance,
+    prior: FamilyPrior | None,
 ) -> tuple[float, str]:
     """The least gain of a pair that is kept, in nats, and the rule in words."""
     if isinstance(screen, float | int):

@@ -31,7 +31,7 @@ from bayescout.data.table import Table
 from bayescout.errors import DataError, FormatError, MissingValueError, SettingError, TooLargeError
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.stored_content import mixed, stored_signatures, unmixed
-from bayescout.statistics import leaves, stored_strata, strata
+from bayescout.statistics import leaves, stored_counts, stored_strata, strata
 from bayescout.statistics.counts import Counts, dense_counts
 from bayescout.statistics.covariance import Covariance, scaled_scatter
 from bayescout.statistics.engines import in_memory
@@ -381,7 +381,7 @@ def both_kinds(rows=700, seed=2):
     [("hill-climb", "bic"), ("hill-climb", "cg-bde"), ("ges", "dg-bic"), ("pc", "bic")],
 )
 def test_columns_of_both_kinds_are_learned_as_in_memory(tmp_path, monkeypatch, search, score, rows):
-    monkeypatch.setattr(stored_strata, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(stored_counts, "BLOCK_ROWS", rows)
     monkeypatch.setattr(leaves, "LEAF_ROWS", 256)
     table = both_kinds()
     disk = stored_copy(table)
@@ -404,7 +404,7 @@ def test_configurations_are_numbered_as_in_memory(seed, cards, rows, least):
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         patch.setenv("BAYESCOUT_CACHE", folder)
         patch.setattr(scan, "CELL", 1 << 50)
-        patch.setattr(stored_strata, "BLOCK_ROWS", 64)
+        patch.setattr(stored_counts, "BLOCK_ROWS", 64)
         for module in (strata, stored_strata):
             patch.setattr(module, "most_numbers", lambda n: least)
         disk = stored_copy(table)
@@ -413,21 +413,62 @@ def test_configurations_are_numbered_as_in_memory(seed, cards, rows, least):
         held = CentredRows(stored_copy(numbers), shift, lambda own, where: own)
         there = StoredStrata(disk, Counts(table), held, lambda found: found)
         here = StrataMemory(table, Counts(table), np.ascontiguousarray(cells), lambda found: found)
-        order = tuple(np.random.default_rng(seed).permutation(len(cards)).tolist())
-        assert there.totals(order).tolist() == here.totals(order).tolist()
-        for columns in (None, np.array([1])):
-            for one, two in zip(
-                there._computed(order, columns)[1:], here._computed(order, columns)[1:], strict=True
-            ):
-                assert one.tobytes() == two.tobytes()
+        for order in (tuple(np.random.default_rng(seed).permutation(len(cards)).tolist()), ()):
+            assert there.totals(order).tolist() == here.totals(order).tolist()
+            for columns in (None, np.array([1])):
+                for one, two in zip(
+                    there._computed(order, columns)[1:], here._computed(order, columns)[1:], strict=True
+                ):
+                    assert one.tobytes() == two.tobytes()
 
 
 def test_matrices_that_would_take_too_much_are_refused(tmp_path, monkeypatch):
     statistics = in_memory(stored_copy(both_kinds()), "mixed")
     monkeypatch.setattr(statistics.strata, "most", 8 * 9 * 26)
     assert len(statistics.strata.of((0, 2)).totals) == 9
-    with pytest.raises(TooLargeError, match="27 configurations of 2 discrete parents"):
+    with pytest.raises(TooLargeError, match=r"27 configurations of 2 discrete parents.*give more memory="):
         statistics.strata.of((0, 1))
+    for most in (0, 1 << 30):  # threads wait for one another where matrices are large
+        monkeypatch.setattr(stored_strata, "cores", lambda most=most: most)
+        assert len(statistics.strata.of((2,)).totals) == 3
+
+
+def test_blocks_of_all_threads_take_half_of_the_memory_together(monkeypatch):
+    room = budget.Budget(2 * 10**9, 0)
+    monkeypatch.setattr(stored_counts, "cores", lambda: 2)
+    assert stored_counts.block_rows(70, room) == stored.BLOCK_ROWS
+    monkeypatch.setattr(stored_counts, "cores", lambda: 64)
+    rows = stored_counts.block_rows(70, room)
+    assert 64 * rows * 70 <= 10**9 < 2 * 64 * rows * 70
+    assert stored_counts.block_rows(70, budget.Budget(1, 0)) == stored_counts.LEAST_ROWS
+
+
+# ---- many columns
+
+
+@pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
+@pytest.mark.parametrize(("kind", "search"), [("states", "tabu"), ("numbers", "ges"), ("both", "hill-climb")])
+def test_pairs_of_many_columns_are_screened_as_in_memory_and_no_column_is_loaded(monkeypatch, kind, search):
+    rng = np.random.default_rng(4)
+    cells, kinds = {}, {}
+    for i in range(9):
+        numbers = kind == "numbers" or (kind == "both" and i > 4)
+        kinds[f"x{i}"] = "continuous" if numbers else "discrete"
+        before = cells[f"x{i // 2}"] if i else np.zeros(300)
+        own = before + rng.normal(size=300)
+        cells[f"x{i}"] = own if numbers else np.clip(np.rint(own), 0, 2).astype(int)
+    if kind == "numbers":
+        cells["copy"], kinds["copy"] = 3 - 2 * cells["x3"], "continuous"
+        cells["constant"] = np.ones(300)  # a state, that no arc can come from
+    table = as_table(pl.DataFrame(cells), kinds=kinds)
+    disk = as_table(pl.LazyFrame(cells), kinds=kinds, memory=LIMIT)
+    monkeypatch.setattr("bayescout.wide.MOST_DENSE", 8)
+    two = bs.learn(table, search, "bic")
+    monkeypatch.setattr(StoredTable, "_loaded", lambda *_: pytest.fail("all rows were loaded"))
+    one = bs.learn(disk, search, "bic")
+    assert (one.dag, one.score, one.cpdag, one.screened) == (two.dag, two.score, two.cpdag, two.screened)
+    assert one.screened.kept < one.screened.pairs
+    assert one.dag.n_arcs > 3
 
 
 # ---- refusals
@@ -495,6 +536,18 @@ def test_what_would_not_fit_is_said_before_it_starts(tmp_path, monkeypatch):
     with pytest.raises(TooLargeError, match=r"301 rows by 2 columns, past memory, take .* on disk"):
         as_table(folder)
     assert not folders()
+
+
+def test_what_can_be_read_but_once_is_refused_with_what_to_give():
+    arrow = pa.table({"x": ["a", "b"]})
+    connection = duckdb.connect()
+    for data, said in (
+        (connection.execute("select 1"), "as a relation, which can be read again: connection.sql"),
+        (pa.dataset.dataset(arrow).scanner(), "Arrow dataset itself"),
+        ((str(i) for i in range(2)), "a list of it"),
+    ):
+        with pytest.raises(DataError, match=f"cannot read data from a .*{said}"):
+            as_table(data)
 
 
 @pytest.mark.slow

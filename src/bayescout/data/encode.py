@@ -266,6 +266,19 @@ def _array_sources(data: NDArray[Any]) -> Iterator[tuple[Label, Any]]:
         yield index, column.tolist() if data.dtype.kind == "O" and not np.ma.isMaskedArray(data) else column
 
 
+ANY_DATA = (
+    "a pandas, polars or pyarrow frame, a two-dimensional NumPy array, a dict of columns, a lazy frame, "
+    "a DuckDB relation, an Arrow dataset, a path or a list of paths"
+)
+
+WAY_OUT = {
+    "DuckDBPyConnection": 'the query as a relation, which can be read again: connection.sql("select ...")',
+    "Scanner": "the Arrow dataset itself, or dataset.filter(...)",
+    "generator": "a list of it",
+}
+"""What is to be given in place of some kinds of data."""
+
+
 def _other_sources(data: Data) -> Iterator[tuple[Label, Any]]:
     import narwhals as nw
 
@@ -275,7 +288,5 @@ def _other_sources(data: Data) -> Iterator[tuple[Label, Any]]:
             frame = frame.collect()
         yield from ((name, frame[name].to_native()) for name in frame.columns)
     except TypeError:
-        raise DataError(
-            f"cannot read data from a {type(data).__name__}: give a pandas, polars or pyarrow frame, "
-            f"a two-dimensional NumPy array, a dict of columns, or a path"
-        ) from None
+        kind = type(data).__name__
+        raise DataError(f"cannot read data from a {kind}: give {WAY_OUT.get(kind, ANY_DATA)}") from None

@@ -402,6 +402,10 @@ class Table:
         table.__dict__["columns"] = ColumnReadings(self.columns[i] for i in order)
         return table
 
+    def with_notes(self, notes: Notes) -> Table:
+        """The same columns, of which something else was noted when they were read."""
+        return self._taken(notes=notes)
+
     def take(self, rows: NDArray[Any]) -> Table:
         """The given rows only (indices or a boolean mask), states unchanged."""
         return self._taken(

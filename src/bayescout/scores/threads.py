@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import TypeVar
 
+from bayescout.data.past.budget import cores
 from bayescout.errors import SettingError
 
 AHEAD = 2
@@ -21,7 +22,7 @@ Made = TypeVar("Made")
 def check_workers(workers: int | None) -> int:
     """The number of threads: by default, every core this process may use."""
     if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores()
     if workers < 1:
         raise SettingError(f"workers must be at least 1, not {workers}")
     return workers

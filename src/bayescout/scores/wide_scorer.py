@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bayescout.arrays import Bools, Family, Floats, Ints
-from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import SettingError
 from bayescout.scores.family_prior import FamilyPrior
@@ -106,8 +105,6 @@ class WideScorer(TableScorer):
 def takes_columns(table: Table, formula: Any, prior: FamilyPrior | None) -> bool:
     """Return True if a table is scored from its columns, with no matrix of all pairs."""
     if not table.is_continuous or table.has_missing or table.interventions is not None:
-        return False
-    if isinstance(table, StoredTable):
         return False
     if prior is not None and not (prior.weights is None and prior.own is None):
         return False

@@ -189,7 +189,7 @@ class _Blocks:
         self.mixing: list[Floats] = []
         widths = np.ones(table.n_columns, dtype=np.int64)
         if self.discrete:
-            self.rows_of_states = table.select([table.names[i] for i in self.discrete])
+            self.rows_of_states: Any = table.select([table.names[i] for i in self.discrete])
             self.counts = counts_of(self.rows_of_states)
             for place, i in enumerate(self.discrete):
                 widths[i] = self._mix(place, i)
@@ -256,17 +256,15 @@ class _Blocks:
         one, and the covariance of the continuous columns."""
         if isinstance(table, StoredTable):
             scatter, shift = centred(table)
-            covariance = Covariance(table, None, (scatter, shift.exponents))  # refuses constants
+            covariance = Covariance(table, None, (scatter, shift.exponents))
             spreads = np.sqrt(np.diag(scatter) * table.total_weight)
             stored = CentredRows(table, shift, lambda own, where: own / spreads[where, None])
-            discrete: Any = self.rows_of_states if self.discrete else None
-            sums = [sums_by_state(discrete, place, stored) for place in range(len(self.discrete))]
-            return sums, covariance
-        covariance = Covariance(table)  # refuses constants
+            return sums_by_state(self.rows_of_states, stored) if self.discrete else [], covariance
+        covariance = Covariance(table)
         columns, scatter, _ = centred_columns(table)
         weights = 1.0 if table.weights is None else table.weights
         rows = columns * weights / np.sqrt(np.diag(scatter) * table.total_weight)[:, None]
-        sums = []
+        sums: list[Floats] = []
         for place in range(len(self.discrete)):
             codes, states = self.table.codes[place], len(self.shares[place])
             sums.append(np.stack([np.bincount(codes, weights=own, minlength=states) for own in rows], axis=1))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayescout.arrays import Bools, Floats, Ints
 from bayescout.errors import TooLargeError
 from bayescout.statistics.columns import ColumnCovariance
-from bayescout.statistics.covariance import RESIDUAL_FLOOR
+from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
 from bayescout.statistics.sieve import CpuSieve, Sieve, Spread, in_turn
 from bayescout.wording import setting
 
@@ -30,6 +30,9 @@ EXACT_PAIRS = 4096
 
 PAIRS_AT_ONCE = 1 << 16
 """Pairs after which is seen which variables are copies."""
+
+ROWS_AT_ONCE = 256
+"""Rows of the matrix of correlations that are looked at together."""
 
 NONE_ALIKE = np.empty((0, 2), dtype=np.int64)
 
@@ -214,7 +217,7 @@ class ColumnPairs:
 
     def __init__(
         self,
-        statistics: ColumnCovariance,
+        statistics: ColumnCovariance | Covariance,
         least: float,
         sieve: Sieve | None = None,
         spread: Spread = in_turn,
@@ -229,6 +232,7 @@ class ColumnPairs:
         return self.statistics.n_variables
 
     def coarse(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
+        assert isinstance(self.statistics, ColumnCovariance)
         return self.sieve.correlated(self.statistics.unit, math.sqrt(self.limit), between)
 
     def remaining(self, lefts: Ints, rights: Ints) -> Bools:
@@ -246,11 +250,10 @@ class ColumnPairs:
         return kept
 
     def _correlations(self, lefts: Ints, rights: Ints) -> Floats:
+        statistics: Any = self.statistics
         starts = range(0, len(lefts), EXACT_PAIRS)
         slices = [slice(begin, begin + EXACT_PAIRS) for begin in starts]
-        found = self.spread(
-            lambda some: _exact(self.statistics, lefts[some], rights[some]), slices, lambda: None
-        )
+        found = self.spread(lambda some: _exact(statistics, lefts[some], rights[some]), slices, lambda: None)
         return np.concatenate([np.empty(0), *found])
 
     def _are_open(self, lefts: Ints, rights: Ints) -> Bools:
@@ -271,6 +274,25 @@ class ColumnPairs:
     def alike(self) -> Ints:
         later = np.flatnonzero(self.first < self.n_variables)
         return np.stack([later, self.first[later]], axis=1)
+
+
+class MatrixPairs(ColumnPairs):
+    """The same pairs, where the matrix of all correlations is there: no sieve is needed."""
+
+    def __init__(self, statistics: Covariance, least: float) -> None:
+        super().__init__(statistics, least)
+        self.squares = np.square(statistics.matrix)
+
+    def coarse(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
+        for begin in range(0, self.n_variables, ROWS_AT_ONCE):
+            between()
+            lefts, rights = np.nonzero(self.squares[begin : begin + ROWS_AT_ONCE] >= self.limit)
+            later = rights > lefts + begin
+            yield lefts[later] + begin, rights[later]
+
+    def _correlations(self, lefts: Ints, rights: Ints) -> Floats:
+        assert isinstance(self.statistics, Covariance)
+        return self.statistics.matrix[lefts, rights]
 
 
 def _exact(statistics: ColumnCovariance, lefts: Ints, rights: Ints) -> Floats:

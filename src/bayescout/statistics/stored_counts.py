@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Ints, Parents
+from bayescout.data.past.budget import Budget, cores
 from bayescout.data.past.cache import disk_full
 from bayescout.data.past.stored import BLOCK_ROWS, OpenColumns, StoredTable, as_bytes, read_into
 from bayescout.kernels.limits import MASKED_CELLS
@@ -29,7 +30,11 @@ from bayescout.statistics.occurring import merged, nothing_yet, occurring_in
 from bayescout.statistics.requirements import require_kind
 
 BLOCK_SHARE = 8
-"""A block takes at most one part in so many of the memory that may be taken, for each thread."""
+"""A block takes at most one part in so many of the memory that may be taken, and the blocks of all threads
+together at most half of it."""
+
+LEAST_ROWS = 4096
+"""The fewest rows of a block, however little memory there is."""
 
 CELLS_PER_ROW = 220
 """Cells of a table counted from bitmaps in the time of one row counted into a table."""
@@ -53,12 +58,9 @@ class StoredCounts(DiscreteStatistics):
         self._bitmaps = self._made_bitmaps()
 
     def _block_rows(self, states: int) -> int:
-        """A power of two, of which a thread's arrays take a small part of the memory."""
+        """The rows of a block, of which a thread has bitmaps, codes and numbers of cells."""
         row = states / 8 + self.n_variables * self.table.code_type.itemsize + 24
-        rows = BLOCK_ROWS
-        while rows > 4096 and rows * row * BLOCK_SHARE > self.table.budget.spare:
-            rows //= 2
-        return rows
+        return block_rows(row, self.table.budget)
 
     def _made_bitmaps(self) -> Path:
         """The file of bitmaps: one after the other, in the order of the table's columns.
@@ -223,6 +225,15 @@ class StoredCounts(DiscreteStatistics):
                     yield bitmaps, codes
         finally:
             os.close(descriptor)
+
+
+def block_rows(row: float, budget: Budget) -> int:
+    """The rows of a block, if one takes so many bytes: a power of two, so that words of bitmaps are whole."""
+    share = max(BLOCK_SHARE, 2 * cores())
+    rows = BLOCK_ROWS
+    while rows > LEAST_ROWS and rows * row * share > budget.spare:
+        rows //= 2
+    return rows
 
 
 def _used(members: Any) -> list[int]:

@@ -6,18 +6,22 @@ before it.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints, Parents
-from bayescout.data.past.stored import BLOCK_ROWS, StoredTable
+from bayescout.data.past.budget import cores
+from bayescout.data.past.stored import StoredTable
 from bayescout.statistics.discrete import DiscreteStatistics
+from bayescout.statistics.stored_counts import block_rows
 from bayescout.statistics.stored_covariance import Shift
 from bayescout.statistics.strata import (
+    MEMORY_BYTES,
     MOST_BYTES,
     HasBytes,
     Scatters,
@@ -27,7 +31,11 @@ from bayescout.statistics.strata import (
 )
 
 SHARE = 8
-"""A block, and the matrices of one set of parents, take at most this part of the memory that may be taken."""
+"""The matrices of one set of parents, and those that are remembered, take at most one part in so many of the
+memory that may be taken."""
+
+COLUMNS_AT_ONCE = 16
+"""Discrete columns whose codes are read together with the continuous ones."""
 
 Made = TypeVar("Made", bound=HasBytes)
 
@@ -41,10 +49,7 @@ class CentredRows:
     def __init__(self, table: StoredTable, shift: Shift, unit: Callable[[Floats, Any], Floats]) -> None:
         self.table, self.shift, self.unit = table, shift, unit
         self.shape = table.n_rows, table.n_columns
-        row = 32 * (table.n_columns + 2)
-        self.block_rows = BLOCK_ROWS
-        while self.block_rows > 4096 and self.block_rows * row * SHARE > table.budget.spare:
-            self.block_rows //= 2
+        self.block_rows = block_rows(32 * (table.n_columns + 2), table.budget)
 
     def blocks(self, columns: Ints | None = None) -> Iterator[Floats]:
         """The rows of some columns or all, (rows, columns) of each block."""
@@ -68,7 +73,7 @@ class Step(NamedTuple):
 
 def numbered(codes: NDArray[Any], steps: Sequence[Step]) -> Ints:
     """The configuration of each row, as a number."""
-    numbers = np.zeros(len(codes[0]) if len(codes) else 0, dtype=np.int64)
+    numbers = np.zeros(codes.shape[1], dtype=np.int64)
     for own, step in zip(codes, steps, strict=True):
         numbers = numbers * step.states + own
         if step.occurring is not None:
@@ -89,20 +94,31 @@ class StoredStrata(StrataMemory[Made]):
         super().__init__(discrete, counts, rows, make)
         self.discrete, self.centred = discrete, rows
         self.most = min(MOST_BYTES, discrete.budget.spare // SHARE)
+        self.remembered = min(MEMORY_BYTES, discrete.budget.spare // SHARE)
+        self._alone = threading.Lock()
 
     def totals(self, discrete: Parents) -> Floats:
         steps, distinct = self._steps(discrete)
+        self._require_room(distinct, discrete, 2)
         found = np.zeros(distinct, dtype=np.int64)
         for numbers in self._numbers(discrete, steps):
             found += np.bincount(numbers, minlength=distinct)
         return found.astype(np.float64)
 
     def _computed(self, discrete: Parents, columns: Ints | None) -> Scatters:
-        from bayescout.kernels.strata import add_scatters, add_sums
-
         steps, distinct = self._steps(discrete)
         v = self.n_columns if columns is None else len(columns)
-        require_room(distinct, len(discrete), v, self.most)
+        self._require_room(distinct, discrete, v)
+        large = 8 * distinct * v * v * cores() > self.most
+        with self._alone if large else nullcontext():  # threads hold large matrices one after the other
+            return self._summed(discrete, steps, distinct, columns)
+
+    def _summed(
+        self, discrete: Parents, steps: Sequence[Step], distinct: int, columns: Ints | None
+    ) -> Scatters:
+        from bayescout.kernels.strata import add_scatters, add_sums
+
+        v = self.n_columns if columns is None else len(columns)
         sizes, totals = np.zeros(distinct, dtype=np.int64), np.zeros(distinct)
         means, scatters = np.zeros((distinct, v)), np.zeros((distinct, v, v))
         for numbers, rows in self._rows(discrete, steps, columns):
@@ -137,20 +153,27 @@ class StoredStrata(StrataMemory[Made]):
                 occurring = np.empty(0, dtype=np.int64)
                 for numbers in self._numbers(discrete[: place + 1], steps):
                     occurring = np.union1d(occurring, numbers)
-                    require_room(len(occurring), len(discrete), 1, self.most)
+                    self._require_room(len(occurring), discrete, 1)
                 distinct = len(occurring)
                 steps[-1] = steps[-1]._replace(occurring=occurring)
         return steps, distinct
 
+    def _require_room(self, configurations: int, discrete: Parents, columns: int) -> None:
+        way_out = "" if self.most == MOST_BYTES else ", or give more memory="
+        require_room(configurations, len(discrete), columns, self.most, way_out)
 
-def sums_by_state(discrete: StoredTable, place: int, rows: CentredRows) -> Floats:
-    """The sums of the continuous columns over the rows of each state of a discrete one, (states, columns)."""
+
+def sums_by_state(discrete: StoredTable, rows: CentredRows) -> list[Floats]:
+    """By discrete column, (states, columns): the sums of the continuous columns over the rows of each."""
     from bayescout.kernels.strata import add_sums
 
-    states = int(discrete.cardinalities[place])
-    sizes, totals = np.zeros(states, dtype=np.int64), np.zeros(states)
-    found, no_weights = np.zeros((states, rows.shape[1])), np.empty(0)
-    with closing(discrete.blocks([place], rows.block_rows)) as blocks:
-        for codes, some in zip(blocks, rows.blocks(), strict=True):
-            add_sums(some, codes[0].astype(np.int64), no_weights, sizes, totals, found)
+    no_weights = np.empty(0)
+    found = [np.zeros((r, rows.shape[1])) for r in discrete.cardinalities.tolist()]
+    for begin in range(0, len(found), COLUMNS_AT_ONCE):
+        places = range(begin, min(begin + COLUMNS_AT_ONCE, len(found)))
+        with closing(discrete.blocks(places, rows.block_rows)) as blocks:
+            for codes, some in zip(blocks, rows.blocks(), strict=True):
+                for own, place in zip(codes, places, strict=True):
+                    sizes, totals = np.zeros(len(found[place]), dtype=np.int64), np.zeros(len(found[place]))
+                    add_sums(some, own.astype(np.int64), no_weights, sizes, totals, found[place])
     return found

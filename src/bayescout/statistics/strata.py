@@ -86,6 +86,7 @@ class StrataMemory(Generic[Made]):
         self.rows = rows
         self.n_columns = rows.shape[1]
         self.make = make
+        self.remembered = MEMORY_BYTES
         self.known: dict[Parents, Made] = {}
         self.asked: set[Parents] = set()
         self._weights = np.empty(0) if table.weights is None else np.asarray(table.weights)
@@ -112,7 +113,7 @@ class StrataMemory(Generic[Made]):
         made = self.make(self._computed(discrete, columns))
         if columns is None:
             held = sum(one.bytes for one in list(self.known.values()))
-            if held + made.bytes > MEMORY_BYTES:
+            if held + made.bytes > self.remembered:
                 self.known = dict(list(self.known.items())[len(self.known) // 2 + 1 :])
             self.known[discrete] = made
         return made
@@ -149,7 +150,7 @@ class StrataMemory(Generic[Made]):
         numbers, distinct = self._configurations(discrete)
         rows = self.rows if columns is None else np.ascontiguousarray(self.rows[:, columns])
         v = rows.shape[1]
-        require_room(distinct, len(discrete), v)
+        require_room(distinct, len(discrete), v, MOST_BYTES)
         sizes, totals = np.empty(distinct, dtype=np.int64), np.empty(distinct)
         means, scatters = np.empty((distinct, v)), np.empty((distinct, v, v))
         scatter_rows(rows, numbers, self._weights, sizes, totals, means, scatters)
@@ -173,11 +174,10 @@ def most_numbers(rows: int) -> int:
     return max(256, rows // 8)
 
 
-def require_room(configurations: int, parents: int, columns: int, most: int | None = None) -> None:
-    """Refuse matrices that would take more than so many bytes, by default MOST_BYTES."""
-    most = MOST_BYTES if most is None else most
+def require_room(configurations: int, parents: int, columns: int, most: int, way_out: str = "") -> None:
+    """Refuse matrices that would take more memory than `most`."""
     if configurations * columns * columns * 8 > most:
         raise TooLargeError(
             f"{configurations:,} configurations of {parents} discrete parents, with a covariance matrix "
-            f"of {columns} columns each, take more than {most >> 20} MB; limit the number of parents"
+            f"of {columns} columns each, take more than {most >> 20} MB: limit the number of parents{way_out}"
         )

@@ -100,6 +100,11 @@ def available() -> int:
     return 4 << 30 if len(found) == 1 else min(found)
 
 
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def group_room() -> int | None:
     """What is left under the limit of a control group, as containers have; None without one.
 

@@ -364,7 +364,7 @@ def batches_in(data: Any) -> Batches | None:
     if module in ("duckdb", "_duckdb") and name == "DuckDBPyRelation":
         _require_pyarrow()
         return DuckRows(data)
-    if module == "pyarrow" and hasattr(data, "to_batches") and hasattr(data, "count_rows"):
+    if module == "pyarrow" and all(hasattr(data, own) for own in ("to_batches", "count_rows", "schema")):
         return DatasetRows(data)
     return None
 

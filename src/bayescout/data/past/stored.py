@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayescout.data.assemble import Settled
 from bayescout.data.past.budget import Budget, in_units
 from bayescout.data.past.cache import Folder, disk_full
+from bayescout.data.reading import Notes
 from bayescout.data.table import Label, Table, narrowest
 from bayescout.errors import MissingValueError, TooLargeError
 from bayescout.graph.labels import quoted
@@ -183,6 +184,11 @@ class StoredTable(Table):
     def all_columns(self) -> Self:
         """Another table over the same cells."""
         return self.select(self.names)
+
+    def with_notes(self, notes: Notes) -> Self:
+        found = self.all_columns()
+        found.__dict__["notes"] = notes
+        return found
 
     def select(self, names: Sequence[Label]) -> Self:
         where = [self.index(name) for name in names]
