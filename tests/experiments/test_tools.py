@@ -91,7 +91,7 @@ def test_every_study_that_names_a_file_has_other_runs_when_it_changes(tmp_path):
     path, data = tmp_path / "n.bif", str(tmp_path / "d.csv")
     bs.load_network("survey").sample(30, seed=1).save(data)
     studies = [
-        STUDIES["lau"].of_size("tiny", data_a=data, truth_a=str(path)),
+        STUDIES["lau"].of_size("tiny", others=0, data_a=data, truth_a=str(path)),
         STUDIES["maua"].of_size("tiny", train=data, test=data, handcrafted=str(path)),
         STUDIES["maua"].of_size("tiny", networks=(str(path),)),
         STUDIES["blanco"].of_size("tiny", networks=(str(path),)),
