@@ -29,8 +29,8 @@ graphs are run as a variant. {others}Scores are in bits, as in the document. Whe
 by BIC it computes it with Bayesian correction; plain BIC is shown beside it."""
 
 OTHERS = """\
-What may depend on the data is run on {number} other data sets like A and like B too: other rows of the \
-robot, and other random networks of that size. """
+What is said of first ascents is judged on {number} other data sets like A and {number} like B as well, with \
+fewer runs: other rows of the robot, and other random networks of that size. """
 
 
 def outcome(study: Lau, records: Records) -> Outcome:
