@@ -25,6 +25,7 @@ from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
 from bayescout.result_top import Scored, Top
+from bayescout.result_trace import Trace
 from bayescout.scores import Scorer, bind, family_prior
 from bayescout.scores.wide_scorer import WideScorer, takes_columns
 from bayescout.search.classes.sparse import class_pairs
@@ -83,7 +84,7 @@ class Result:
 
     dag          the best graph met, its nodes in the order of the data's columns
     score        its score, in nats, larger is better
-    trace        one `Step` per step of the search
+    trace        one `Step` per step of the search; it shows itself as a table
     top          the best distinct networks met, best first; not the empty one it began with, if any is better
     counters     iterations, operations, evaluations, computed
     stop_reason  "converged", "max_time", "max_steps", "interrupted" or "callback"
@@ -108,7 +109,7 @@ class Result:
 
     dag: Dag
     score: float
-    trace: tuple[Step, ...]
+    trace: Trace
     top: Top
     counters: Counters
     stop_reason: str
@@ -151,7 +152,7 @@ class Result:
         return cls(
             dag=top[0].dag,
             score=run.best[0],
-            trace=run.trace,
+            trace=Trace(run.trace),
             top=top,
             counters=counters,
             stop_reason=run.stop_reason,
@@ -534,7 +535,7 @@ class Result:
             return cls(
                 dag=Dag(nodes, saved.parents),
                 score=saved.score,
-                trace=tuple(Step(*values) for values in saved.trace),
+                trace=Trace(Step(*values) for values in saved.trace),
                 top=Top(Scored(score, Dag(nodes, parents)) for score, parents in saved.top),
                 counters=Counters(**saved.counters),
                 stop_reason=saved.stop_reason,
