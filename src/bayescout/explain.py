@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,16 @@ from bayescout.statistics.dependencies import CachedTest
 
 Label = Hashable
 
+DECIDED = {
+    "required": "the knowledge requires the arc",
+    "independences": "every graph that implies the same independences has the arc this way round",
+    "model": "a discrete node has no continuous parents under this score",
+    "knowledge": "the knowledge forbids the arc the other way round",
+    "acted": "rows in which somebody acted tell it",
+    "others": "it follows from other arcs, whose direction is decided in one of these ways",
+}
+"""What can decide the direction of an arc."""
+
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Shown):
@@ -30,6 +40,7 @@ class Explanation(Shown):
     add             change when a -> b is added; None if an arc is present or a cycle would close
     cycle           the cycle that reversing or adding would close, as labels, first = last; else empty
     compelled       True if every graph of the equivalence class has the arc in this direction
+    decided         by what, a key of DECIDED; empty if the direction is open or there is no arc
     counts          the counts of the child, by the states of the other: {state: {child state: count}}
                     (empty for continuous columns)
     tests           the tests of independence that the search made of the pair and kept
@@ -57,6 +68,7 @@ class Explanation(Shown):
     forbidden: bool = False
     barred: bool = False
     prior: dict[str, float] | None = None
+    decided: str = ""
 
     def _told(self, change: str) -> str:
         """A change of the score, with the prior's part of it."""
@@ -132,8 +144,13 @@ def explain(
     b: Label,
     rules: Rules,
     tests: tuple[CachedTest, ...] = (),
+    own_class: Pdag | None = None,
+    told: Collection[tuple[int, int]] = (),
 ) -> Explanation:
-    """The explanation of the pair; `scores` refers to the columns of `table`, `rules` to the nodes."""
+    """The explanation of the pair; `scores` refers to the columns of `table`, `rules` to the nodes.
+
+    `own_class` is the class of the graph alone, `told` the arcs whose direction interventions tell.
+    """
     if a == b:
         raise GraphError(f"an arc joins two variables, not {a!r} with itself")
     present = dag.has_arc(a, b) or dag.has_arc(b, a)
@@ -149,6 +166,17 @@ def explain(
     arc = (dag, parent, child, bool(cycle))
     worth = _changes(*arc, lambda *family: scores.local(*placed(*family)))
     weighed = _changes(*arc, lambda *family: float(scores.log_priors([placed(*family)])[0]))
+    barred = _is_barred(scores, table, (child, parent) if present else (parent, child))
+    compelled = present and cpdag.compelled(parent, child)
+    whys = {
+        "required": required,
+        "independences": compelled and (own_class or cpdag).compelled(parent, child),
+        "model": barred,
+        "knowledge": forbidden,
+        "acted": (tail, head) in told,
+        "others": True,
+    }
+    decided = next(why for why, holds in whys.items() if holds) if compelled else ""
     return Explanation(
         parent=parent,
         child=child,
@@ -157,12 +185,13 @@ def explain(
         reverse=worth.get("reverse"),
         add=worth.get("add"),
         cycle=(*cycle, cycle[0]) if cycle else (),
-        compelled=present and cpdag.compelled(parent, child),
+        compelled=compelled,
+        decided=decided,
         counts=_counts(table, parent, child),
         tests=tests,
         required=required,
         forbidden=forbidden,
-        barred=_is_barred(scores, table, (child, parent) if present else (parent, child)),
+        barred=barred,
         prior=None if scores.prior is None else weighed,
     )
 

@@ -779,6 +779,8 @@ def test_a_result_of_a_mixed_table_explains_itself_and_keeps_its_class_in_a_file
         said = result.explain(child, parent)
         assert said.barred
         assert said.forbidden
+        by_data = result.dag.cpdag().compelled(parent, child)
+        assert said.decided == ("independences" if by_data else "model")
         assert "a discrete node has no continuous parents" in str(said)
     result.save(tmp_path / "result.json")
     loaded = bs.Result.load(tmp_path / "result.json")

@@ -37,7 +37,7 @@ MOST_OWN = 2500
 class Worth:
     """Explanations by position in the graph, ready for JSON.
 
-    arcs      one entry per arc: p, c, remove, reverse, prior, compelled, required, counts
+    arcs      one entry per arc: p, c, remove, reverse, prior, cycle, compelled, decided, barred, counts
     pairs     the absent pairs that raise the score most, or lower it least: a, b, forth, back, counts;
               `forth` is the change of the score for a -> b, None if that would close a cycle
     left_out  the number of absent pairs that are not listed
@@ -70,8 +70,8 @@ def worth(result: Result) -> Worth:
                     "prior": said.prior,
                     "cycle": [dag.index(label) for label in said.cycle],
                     "compelled": said.compelled,
-                    "required": bool(rules.required[parent, child]),
-                    "fixed": not bool(rules.allowed[child, parent]),
+                    "decided": said.decided,
+                    "barred": said.barred,
                     "counts": tables.told(said),
                 }
             )

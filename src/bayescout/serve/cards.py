@@ -48,6 +48,7 @@ def card(values: dict[str, Any], _: Any) -> dict[str, Any]:
         if free
         else "compelled",
         "knowledge": bearing(result.settings.knowledge, one, two),
+        "decided": said.decided,
         "turn": free,
         "sentence": str(said),
     }

@@ -310,12 +310,19 @@ class Workbench:
     # ---- knowledge
 
     def knowledge(self) -> dict[str, Any]:
-        """The project's knowledge, as text and as fields."""
+        """The project's knowledge, as text and as fields; `error` says why it does not go with the data."""
         text = self.project.knowledge
         try:
-            return shown_knowledge(Knowledge.parse(text))
+            known = Knowledge.parse(text)
         except BayescoutError as error:  # a file that somebody edited
             return shown_knowledge(Knowledge()) | {"text": text, "error": str(error)}
+        shown = shown_knowledge(known)
+        try:
+            if self.data is not None and not known.is_empty:
+                known.compile(self.names())
+        except BayescoutError as error:  # of variables that the data of now do not have
+            shown["error"] = str(error)
+        return shown
 
     def write_knowledge(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Keep another knowledge if it can hold; else say what contradicts."""

@@ -16,6 +16,16 @@ function weighed(worth, name) {
   return ` (by the prior alone ${value < 0 ? "−" : "+"}${figure(Math.abs(value))})`;
 }
 
+/** What decides the direction of an arc, by the name that it has in Python. */
+const DECIDED = {
+  required: "The arc was required beforehand.",
+  independences: "Its direction is decided: every network that implies the same independences has the arc this way round.",
+  model: "Its direction is decided by the score's model: a discrete variable has no continuous parents.",
+  knowledge: "Its direction is decided by what was known beforehand: the arc must not be the other way round.",
+  acted: "Its direction is told by the rows in which somebody acted on one of the two.",
+  others: "Its direction is decided by those of other arcs, which what was known beforehand, the score's model or actions decide.",
+};
+
 export class Panel {
   /** `app` has net, source, choose(what, look), and act(name, ...) for what a card can do. */
   constructor(holder, app) {
@@ -47,7 +57,7 @@ export class Panel {
   }
 
   hint() {
-    if (!this.net) return [element("h3", {}, "Details"), element("p", { class: "note" }, "Open some data and start a search: the network grows here.")];
+    if (!this.net) return [element("h3", {}, "Details"), element("p", { class: "note" }, "Open some data and start a search. Click a variable or an arc then: what lies behind it is shown here.")];
     const most = this.net.names.map((_, i) => i).filter((i) => this.degree(i)).sort((a, b) => this.degree(b) - this.degree(a) || a - b).slice(0, 6);
     return [
       element("h3", {}, "Details"),
@@ -131,10 +141,7 @@ export class Panel {
   }
 
   directionOf(card) {
-    if (card.required) return "The arc was required beforehand.";
-    if (card.compelled && card.fixed) return "What was known beforehand, and the rest of the network, decide its direction.";
-    if (card.compelled) return "Its direction is decided: every network that implies the same independences has the arc this way round.";
-    return "Its direction is open: another network that implies the same independences has the arc turned round.";
+    return DECIDED[card.decided] || "Its direction is open: another network that implies the same independences has the arc turned round.";
   }
 
   /** What can be done with an arc: turn it within its class, require it, forbid it. */
