@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ class Workbench:
     async def start(self) -> None:
         await asyncio.gather(self.runs.warm(), self.quick.ready(), self.drawing.ready())
         self.task(self.runs.tidy())
+        self.task(self._warm())
+
+    async def _warm(self) -> None:
+        with suppress(BayescoutError):  # of a server that ends at once
+            await self.drawing.call("warm")
 
     async def close(self) -> None:
         self.hub.close()

@@ -1,6 +1,7 @@
 // What is picked out: a variable, an arc, or a pair that no arc joins.
 
 import { button, choice, element, figure, percent } from "./core.js";
+import { fourDigits } from "./density.js";
 
 /** "falls by 12.345", coloured; a change too small to see is none. */
 function change(value) {
@@ -136,7 +137,7 @@ export class Panel {
     const direction = element("p", {}, this.directionOf(card));
     return [
       head, without, turned, direction, ...this.actions(card), ...this.strength(card.strength), ...this.rival(card),
-      ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts),
+      ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts), ...this.numbers(card),
     ];
   }
 
@@ -198,7 +199,7 @@ export class Panel {
       return [head, none, element("p", { class: "note" }, ask), ...this.tests(card.tests)];
     }
     const steer = this.app.steers ? [element("div", { class: "row" }, ...this.steer(a, b))] : [];
-    return [head, none, ...card.ways.map((way) => this.added(way)), ...steer, ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts)];
+    return [head, none, ...card.ways.map((way) => this.added(way)), ...steer, ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts), ...this.numbers(card)];
   }
 
   /** What the search's own tests of independence said of a pair. */
@@ -217,6 +218,17 @@ export class Panel {
   }
 
   // ---- counts
+
+  /** What the data show where a variable is a number: its moments by the other's state, or the correlation. */
+  numbers({ groups, correlation }) {
+    if (correlation !== null && correlation !== undefined) return [element("h4", {}, "In the data"), element("p", {}, `Correlation ${figure(correlation)}.`)];
+    if (!groups?.length) return [];
+    const rows = groups.map(([state, count, mean, deviation]) => element("tr", {}, element("th", { scope: "row" }, state), ...[figure(count, count % 1 ? 2 : 0), mean === null ? "–" : fourDigits(mean), deviation === null ? "–" : fourDigits(deviation)].map((words) => element("td", { class: "number" }, words))));
+    return [
+      element("h4", {}, "In the data"), element("p", { class: "note" }, "The rows with each state of the one, and the numbers of the other there."),
+      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, element("th", {}), ...["rows", "mean", "deviation"].map((words) => element("th", { scope: "col", class: "number" }, words)))), element("tbody", {}, ...rows))),
+    ];
+  }
 
   /** Counts of the second variable by the states of the first, with the share in the row as shade. */
   counts(counts) {

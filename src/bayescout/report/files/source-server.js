@@ -130,12 +130,12 @@ export class ServerSource {
         present: true, a: parent, b: child, tests: [], remove: worth.remove, reverse: worth.reverse, prior: there.prior,
         refused: { remove: worth.refused, reverse: worth.refused && `it is not possible: ${worth.refused}.` }, cycle: null,
         decided: there.decided, turn: there.turn,
-        counts: countsOf(there.counts, names[parent], names[child]), strength, rival: there.rival, knowledge,
+        counts: countsOf(there.counts, names[parent], names[child]), groups: there.groups, correlation: there.correlation, strength, rival: there.rival, knowledge,
       };
     }
     const back = await this.worth(names[b], names[a]);
     const way = (from, to, { worth }) => ({ a: from, b: to, gain: worth.add ?? null, cycle: null, allowed: true, refused: worth.refused });
-    return { present: false, a, b, tests: [], ways: [way(a, b, there), way(b, a, back)], counts: countsOf(there.counts, names[a], names[b]), knowledge };
+    return { present: false, a, b, tests: [], ways: [way(a, b, there), way(b, a, back)], counts: countsOf(there.counts, names[a], names[b]), groups: there.groups, correlation: there.correlation, knowledge };
   }
 
   worth(from, to) {
