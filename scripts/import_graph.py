@@ -20,9 +20,9 @@ PACKAGE = ROOT / "src" / "bayescout"
 LAYERS = (
     "errors", "wording", "display", "progress", "arrays", "checks", "settings", "kernels", "graph", "data",
     "plots", "statistics", "scores", "network", "formats", "search", "explain", "result_document",
-    "result_settings", "result_top", "result", "completion", "evidence", "choosing", "wide", "task",
-    "session", "learn", "optimality", "evaluate", "causal", "dynamic", "classify", "warming", "__init__",
-    "experiments", "report", "serve", "cli", "sklearn", "__main__",
+    "result_settings", "result_top", "result_trace", "result", "completion", "evidence", "choosing", "wide",
+    "task", "session", "learn", "optimality", "evaluate", "causal", "dynamic", "classify", "warming",
+    "__init__", "experiments", "report", "serve", "cli", "sklearn", "__main__",
 )  # fmt: skip
 """From the lowest: a module may import its own package and those before it."""
 

@@ -148,6 +148,9 @@ def test_long_tables_are_cut_and_counted():
     wide = Grid("t", ("a", "b"), tuple((str(i), "1") for i in range(500)), 1)
     assert wide.text().splitlines()[-1] == f"  ... {500 - MOST_LINES} more rows"
     assert "300 more rows" in wide.html()
+    few = Grid("few", ("name", "share"), (("a", "1"), ("b", "2")), 1, more=3)
+    assert few.text().splitlines()[-1] == "  ... 3 more rows"
+    assert "3 more rows" in few.html()
     model = bs.random_network(dag=Dag.empty([f"n{i}" for i in range(14)]), states=2, seed=1)
     answer = model.query(list(model.nodes))
     assert len(answer) == 2**14

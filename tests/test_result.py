@@ -240,3 +240,19 @@ def test_labels_of_all_kinds_are_written_with_the_arcs(learned):
     for nodes, shown in (((0, 1), (0, 1)), ((0, "a"), (0, "a")), ((("x", 1), 2.5), ("('x', 1)", "2.5"))):
         found = replace(learned[0], dag=bs.Dag(nodes, ((), (0,))))
         assert found.arcs.to_polars().rows() == [shown]
+
+
+def test_the_trace_shows_some_of_its_steps():
+    data = bs.load_network("alarm").sample(300, seed=1)
+    trace = bs.learn(data, "hill-climb", "bic").trace
+    lines = repr(trace).splitlines()
+    assert lines[0] == f"{len(trace) - 1} steps of a search"
+    assert lines[1].split() == ["step", "seconds", "arcs", "score", "best"]
+    shown = [int(line.split()[0]) for line in lines[2:22]]
+    assert (shown[0], shown[-1]) == (0, trace[-1].step)
+    assert shown == sorted(set(shown))
+    assert lines[22:] == [f"  {len(trace) - 20} other steps; result.plot('trace') draws all"]
+    assert "<table" in trace._repr_html_()
+    assert trace.to_polars()["best"].to_list() == [step.best for step in trace]
+    short = bs.learn(data, "hill-climb", "bic", max_steps=2).trace
+    assert len(str(short).splitlines()) == 5

@@ -40,7 +40,7 @@ class Grid:
     numbers  how many of the last columns are figures, aligned right
     bars     for each row a bar, drawn after its last column
     notes    lines below the table
-    more     how many rows were left out of `rows`, of which `MOST_HTML_ROWS` are ever shown
+    more     how many rows were left out of `rows`, and are counted with those that are not shown
     shades   for each row the share by which each figure is shaded in HTML; None for not at all
     """
 
@@ -75,7 +75,7 @@ class Grid:
         return ("  " + "  ".join([*cells, end])).rstrip()
 
     def _more(self, most: int) -> list[str]:
-        rest = len(self.rows) + self.more - most
+        rest = max(len(self.rows) - most, 0) + self.more
         return [f"  ... {rest:,} more rows"] if rest > 0 else []
 
     def _noted(self) -> list[str]:

@@ -25,6 +25,7 @@ from bayescout.graph.labels import graph_size
 from bayescout.graph.pdag import Pdag
 from bayescout.result_settings import Settings
 from bayescout.result_top import Scored, Top
+from bayescout.result_trace import Trace
 from bayescout.scores import Scorer, bind, family_prior
 from bayescout.scores.wide_scorer import WideScorer, takes_columns
 from bayescout.search.classes.sparse import class_pairs
@@ -83,7 +84,7 @@ class Result:
 
     dag          the best graph met, its nodes in the order of the data's columns
     score        its score, in nats, larger is better
-    trace        one `Step` per step of the search
+    trace        one `Step` per step of the search; it shows itself as a table
     top          the best distinct networks met, best first; not the empty one it began with, if any is better
     counters     iterations, operations, evaluations, computed
     stop_reason  "converged", "max_time", "max_steps", "interrupted" or "callback"
@@ -108,7 +109,7 @@ class Result:
 
     dag: Dag
     score: float
-    trace: tuple[Step, ...]
+    trace: Trace
     top: Top
     counters: Counters
     stop_reason: str
@@ -151,7 +152,7 @@ class Result:
         return cls(
             dag=top[0].dag,
             score=run.best[0],
-            trace=run.trace,
+            trace=Trace(run.trace),
             top=top,
             counters=counters,
             stop_reason=run.stop_reason,
@@ -235,7 +236,7 @@ class Result:
     def cpdag(self) -> Pdag:
         """The equivalence class, with every edge directed that the knowledge or the score's model directs."""
         free_of_rules = self.settings.knowledge.is_empty and not self.one_way
-        found = self.found_class or self._own_class()
+        found = self.found_class or self._own_class
         # Tests may end in a pattern that is no class of the graph: nothing follows for it from its arcs.
         told = set(self.told) if self.told and found == self.dag.cpdag() else set()
         if (free_of_rules and not told) or not found.undirected:
@@ -253,6 +254,7 @@ class Result:
         directed = tuple(sorted([*found.directed, *fixed]))
         return meek(Pdag(found.nodes, directed, tuple(free)))
 
+    @cached_property
     def _own_class(self) -> Pdag:
         """The class of the graph alone."""
         if self.screened is None:
@@ -263,7 +265,8 @@ class Result:
         """The worth of the arc between two variables, or of its absence, and the counts behind it."""
         table, scores = self._evidence()
         tests = () if self.dependencies is None else self.dependencies.about(a, b)
-        return explain(self.dag, self.cpdag, table, scores, a, b, self._rules, tests)
+        own = self._own_class
+        return explain(self.dag, self.cpdag, table, scores, a, b, self._rules, tests, own, self.told)
 
     def fit(self, data: Any = None, prior: str | None = None, **options: Any) -> Network:
         """The network with parameters, from the data it was learned from unless other data are given.
@@ -534,7 +537,7 @@ class Result:
             return cls(
                 dag=Dag(nodes, saved.parents),
                 score=saved.score,
-                trace=tuple(Step(*values) for values in saved.trace),
+                trace=Trace(Step(*values) for values in saved.trace),
                 top=Top(Scored(score, Dag(nodes, parents)) for score, parents in saved.top),
                 counters=Counters(**saved.counters),
                 stop_reason=saved.stop_reason,

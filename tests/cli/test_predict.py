@@ -164,3 +164,19 @@ def test_learn_takes_the_cuts_of_python(gaps, tmp_path, choice):
     assert bs.read_network(out).cuts == result.fit(prior="bdeu").cuts
     with pytest.raises(SettingError, match="discretise is a number, quantile"):
         run("learn", gaps, "--discretise", "median")
+
+
+# ---- what means missing, and what separates cells
+
+
+def test_predict_and_impute_take_what_means_missing(models, tmp_path):
+    (tmp_path / "new.csv").write_text("x;n;k\n0.5;0;up\nk.A.;1;-\n-99;1;\n")
+    options = ["--separator", ";", "--na", "k.A.", "--na", "-", "--na", "-99"]
+    cut = models / "cut.bif"
+    found = run_json("predict", cut, tmp_path / "new.csv", "--target", "y", *options)
+    assert found["empty_cells"] == [["x", 2], ["k", 2]]
+    network = bs.read_network(cut)
+    rows = {"x": [0.5, None, None], "n": [0, 1, 1], "k": ["up", None, None]}
+    assert found["predictions"]["predicted_y"] == [*map(str, network.predict(rows, "y"))]
+    filled = run_json("impute", cut, tmp_path / "new.csv", *options)["data"]
+    assert filled == network.impute(rows).to_dict()

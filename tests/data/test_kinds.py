@@ -206,10 +206,8 @@ def test_a_mark_among_numbers_is_named_with_all_that_has_to_be_declared(tmp_path
     table, said = read(path)
     assert table.columns[0].reason == "41 texts in 202 rows, numbers but for '-'"
     assert said[1:] == [
-        "column 'pressure' is read as text because of '-' among its numbers: "
-        "as_table(data, missing_values=('-', 'n/a')) if that means missing",
-        "columns 'smokes', 'sex' have a state '-': "
-        "as_table(data, missing_values=('-', 'n/a')) if that means missing",
+        "column 'pressure' is read as text because of '-' among its numbers; columns 'smokes', 'sex' have a "
+        "state '-': as_table(data, missing_values=('-', 'n/a')) if that means missing",
     ]
     table, said = read(path, missing_values=("-", "n/a"))
     assert (table.kinds, said) == (("continuous", "discrete", "discrete"), [])

@@ -331,7 +331,7 @@ def test_numbers_like_999_far_from_the_others_are_told(mark, digits):
     numbers[[3, 50]] = mark
     frame = pd.DataFrame({"x": numbers, "y": ["a", "b", None] * 100})
     (found,) = [one for one in told(frame) if "far from all others" in one]
-    assert found.startswith(f"numbers far from all others: {mark:.0f} in 'x'; ")
+    assert found.startswith(f"numbers far from all others: {mark:.0f} in 'x': ")
     assert f"missing_values=('{mark:.0f}',)" in found
     assert not any("far from" in one for one in told(frame, missing_values=[str(int(mark))]))
     assert not any("far from" in one for one in told(frame.assign(x=np.linspace(18, 99, 300).round())))
@@ -344,3 +344,48 @@ def test_the_usual_marks_stay_declared_with_999(tmp_path):
     with pytest.warns(BayescoutWarning) as caught:
         bs.read_table(path)
     assert any("missing_values=('999', 'NA')" in str(one.message) for one in caught)
+
+
+# ---- all that may mean missing, among numbers with decimal commas
+
+
+def messy(tmp_path):
+    """Cells separated by semicolons, decimal commas, and three ways to say that there is none."""
+    rows = [f"{100 + i * 0.7:.1f}".replace(".", ",") + f";{'ab'[i % 2]};{20 + i % 40}" for i in range(200)]
+    rows[5], rows[9] = "k.A.;-;-99", "-;-;30"
+    return written(tmp_path, "\n".join(["size;kind;age", *rows]) + "\n")
+
+
+def test_one_line_names_all_that_has_to_be_declared(tmp_path):
+    path = messy(tmp_path)
+    with pytest.warns(BayescoutWarning) as caught:
+        bs.read_table(path)
+    (found,) = [str(one.message) for one in caught if "if that means missing" in str(one.message)]
+    assert found == (
+        "column 'size' is read as text because of '-', 'k.A.' among its numbers; column 'kind' has a state "
+        "'-'; numbers far from all others: -99 in 'age': "
+        "as_table(data, missing_values=('-', 'k.A.', '-99')) if that means missing"
+    )
+    table = bs.read_table(path, missing_values=("-", "k.A.", "-99"))
+    assert table.kinds == ("continuous", "discrete", "continuous")
+    assert table.missing.counts == (("size", 2), ("kind", 2), ("age", 1))
+
+
+def test_a_text_with_a_point_leaves_decimal_commas_as_they_are(tmp_path):
+    path = messy(tmp_path)
+    model = bs.fit(
+        bs.Dag.from_arcs([("kind", "size")]),
+        bs.read_table(path, missing_values=("-", "k.A."), columns=["size", "kind"]),
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = model.predict_proba(path, "kind")
+    assert "'size' (2, such as 'k.A.') of 200 rows" in str(said[-1].message)
+    sizes = [{"size": None if i in (5, 9) else round(100 + i * 0.7, 1)} for i in range(200)]
+    assert np.array_equal(found, model.predict_proba(pd.DataFrame(sizes), "kind"))
+
+
+def test_numbers_with_a_unit_are_no_missing_values(tmp_path):
+    path = written(tmp_path, "x,y\n" + "".join(f"{i % 4 * 5} %,{'ab'[i % 2]}\n" for i in range(40)))
+    with pytest.raises(DataError, match=r"has '0 %' in row 0.*: write such cells as plain numbers$"):
+        bs.read_table(path, kinds={"x": "continuous"})

@@ -191,7 +191,7 @@ def test_rows_without_a_class_are_refused(rows):
 def test_a_warning_names_what_can_be_done_with_an_estimator(rows):
     features, classes = rows
     odd = features.assign(age=features["age"].mask(np.arange(500) < 5, 9999.0))
-    with pytest.warns(BayescoutWarning, match=r"9999 in 'age'; make such cells NaN if that means missing"):
+    with pytest.warns(BayescoutWarning, match=r"9999 in 'age': make such cells NaN if that means missing"):
         BayesianNetworkClassifier("nb").fit(odd, classes)
 
 

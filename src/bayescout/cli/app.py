@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from bayescout.cli import (
     acting,
@@ -25,7 +25,22 @@ from bayescout.errors import Interrupted
 from bayescout.wording import worded_by
 
 
-class _Commands(TyperGroup):
+class _PlainFlags:
+    """A command whose help does not say `<bool>` of options that take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in found:
+            if getattr(one, "is_bool_flag", False) and one.metavar is None:
+                one.metavar = ""
+        return found
+
+
+class _Command(_PlainFlags, TyperCommand):
+    """One command."""
+
+
+class _Commands(_PlainFlags, TyperGroup):
     """The commands; one that is interrupted says so, where Typer would end without a word."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -55,7 +70,7 @@ for command in (
     *experiments.COMMANDS,
     *serving.COMMANDS,
 ):
-    app.command()(spread(command))
+    app.command(cls=_Command)(spread(command))
 
 
 def _options(context: Any) -> set[str]:

@@ -7,13 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayescout.cli.terminal import json_line, say
-from bayescout.data.reading import sentence
-from bayescout.data.table import Table
-from bayescout.errors import BayescoutError, SettingError, UnknownNameError
+from bayescout.data.read import names_in, read_table
+from bayescout.data.reading import Notes, sentence
+from bayescout.data.table import Label, States, Table
+from bayescout.errors import BayescoutError, NetworkError, SettingError, UnknownNameError
 from bayescout.formats import open_network, open_structure
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import quoted
 from bayescout.network import Network
+from bayescout.network.encode import declarations
 from bayescout.network.question import label_of_text, match_text, parse_event
+from bayescout.statistics.alignment import warn_unused_columns
 
 
 def open_graph(text: str) -> Network | Dag:
@@ -138,3 +142,40 @@ def as_setting(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def separator_given(text: str | None) -> str | None:
+    """The separator of an option, in which a tab may be written as \\t."""
+    return None if text is None else text.replace("\\t", "\t")
+
+
+def rows_of_nodes(
+    model: Network, path: str, separator: str | None, na: Sequence[str] | None, but: Any = None
+) -> Table:
+    """The columns of a file that are nodes, other than `but`, read as the network knows them.
+
+    Without `but` the columns that are no nodes are named: nothing is made of them.
+    """
+    separator = separator_given(separator)
+    names = names_in(path, separator)
+    nodes = dict(zip(map(str, model.nodes), model.nodes, strict=True))
+    known: dict[Label, States | None] = {
+        name: model.distributions[model.dag.index(nodes[name])].declared
+        for name in names
+        if name in nodes and nodes[name] != but
+    }
+    if not known:
+        use = "" if but is None else f" to predict {but!r} from"
+        raise NetworkError(
+            f"no column of {path} is a node{use}: the columns are {quoted(names)}, the nodes "
+            f"{quoted(model.nodes)}; rename the columns"
+        )
+    if but is None:
+        warn_unused_columns(model.dag, [nodes.get(name, name) for name in names])
+    missing = tuple(na) if na else None
+    table = read_table(path, separator=separator, missing_values=missing, **declarations(known))
+    return Table(
+        tuple(nodes[str(name)] for name in table.names),
+        *(table.states, table.codes, table.values, table.weights, table.missing),
+        Notes(strange=tuple((nodes[str(name)], cells, value) for name, cells, value in table.notes.strange)),
+    )

@@ -17,6 +17,7 @@ from bayescout.cli.common import (
     say_reading,
 )
 from bayescout.cli.options import (
+    CellOptions,
     DataOptions,
     Json,
     NetworkArgument,
@@ -130,6 +131,7 @@ def impute(
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="The rows to fill: .csv, .tsv, .parquet, .arrow.")
     ],
+    cells: CellOptions,
     output: Annotated[
         str | None,
         typer.Option(
@@ -152,7 +154,7 @@ def impute(
     check_outputs([Output("--output", output, TABLE_ENDING)], reads=(network, data))
     check_method(method, 1)
     model = open_network(network)
-    table = model.impute(data, method=method, seed=seed)
+    table = model.impute(cells.rows_of(model, data), method=method, seed=seed)
     assert isinstance(table, Table)  # a list only where several are asked for
     if output:
         table.save(output)

@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from bayescout.cli.common import as_setting, label_named, open_graph, split_arc, split_belief
+from bayescout.cli.common import (
+    as_setting,
+    label_named,
+    open_graph,
+    rows_of_nodes,
+    separator_given,
+    split_arc,
+    split_belief,
+)
 from bayescout.data import as_table, read_table
 from bayescout.data.discretise import cut_by
 from bayescout.data.read import names_in
@@ -153,6 +161,14 @@ def argument(told: str) -> Any:
     return field(metadata={"typer": typer.Argument(help=told)})
 
 
+SEPARATOR = flag("What separates the cells of a text file, such as ';' or '\\t'.", "CHARACTER")
+MISSING_TEXTS = flag(
+    "A text that means missing, in place of NA, N/A, NaN, null and ?; '' for empty cells alone; may be "
+    "repeated.",
+    "TEXT",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """A data file and how it is read."""
@@ -161,19 +177,13 @@ class DataOptions:
         "A data file: csv, tsv, parquet, arrow, or white-space separated; - is csv from standard input. Or a "
         "folder of Parquet or Arrow files, or a quoted pattern such as 'rows/*.parquet'."
     )
-    separator: str | None = flag(
-        "What separates the cells of a text file, such as ';' or '\\t'.", "CHARACTER"
-    )
+    separator: str | None = SEPARATOR
     missing: Missing = flag(
         "What to do with missing values: learn and fit by expectation maximisation (em), fit each node from "
         "the rows where its cells are there (available), drop rows, give them a state, or refuse them.",
         default=Missing.em,
     )
-    na: list[str] | None = flag(
-        "A text that means missing, in place of NA, N/A, NaN, null and ?; '' for empty cells alone; may be "
-        "repeated.",
-        "TEXT",
-    )
+    na: list[str] | None = MISSING_TEXTS
     kind: list[str] | None = flag(
         "discrete or continuous, for all columns or for one: age=continuous; may be repeated.", "KIND"
     )
@@ -200,7 +210,7 @@ class DataOptions:
 
     @property
     def _reading(self) -> dict[str, Any]:
-        return {} if self.separator is None else {"separator": self.separator.replace("\\t", "\t")}
+        return {} if self.separator is None else {"separator": separator_given(self.separator)}
 
     def settings(self) -> dict[str, Any]:
         """The options as arguments of `read_table`."""
@@ -251,6 +261,18 @@ class DataOptions:
             known = zip(graph.nodes, graph.distributions, strict=True)
             chosen["states"] = {label: node.declared for label, node in known}
         return aligned(graph, self.open(**chosen))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellOptions:
+    """How the cells of a text file are read whose columns a network knows."""
+
+    separator: str | None = SEPARATOR
+    na: list[str] | None = MISSING_TEXTS
+
+    def rows_of(self, model: Network, path: str, but: Any = None) -> Table:
+        """The columns of a file that are nodes, other than `but`, read as the network knows them."""
+        return rows_of_nodes(model, path, self.separator, self.na, but)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayescout.cli.common import label_named, print_json
-from bayescout.cli.options import Json, NetworkArgument
+from bayescout.cli.common import label_named, print_json, separator_given
+from bayescout.cli.options import CellOptions, Json, NetworkArgument
 from bayescout.cli.outputs import TABLE_ENDING, Output, check_outputs
 from bayescout.cli.terminal import line, say
 from bayescout.data.files import atomic_write
-from bayescout.data.read import SEPARATORS, names_in, read_cells, read_table
-from bayescout.data.reading import Notes
-from bayescout.data.table import Label, States, Table
+from bayescout.data.read import SEPARATORS, read_cells
+from bayescout.data.table import Table
 from bayescout.data.write import written_as
-from bayescout.errors import FormatError, NetworkError
+from bayescout.errors import FormatError
 from bayescout.formats import open_network
 from bayescout.graph.labels import counted, quoted
 from bayescout.network import Network
-from bayescout.network.encode import declarations
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,6 +35,7 @@ def predict(
         ),
     ],
     target: Annotated[str, typer.Option(metavar="NODE", help="The node to predict.")],
+    cells: CellOptions,
     output: Annotated[
         str | None,
         typer.Option(
@@ -46,20 +45,20 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of each state of the target.")
     ] = False,
-    separator: Annotated[
-        str | None, typer.Option(metavar="CHARACTER", help="What separates the cells of a text file.")
-    ] = None,
     json: Json = False,
 ) -> None:
     """Predict a node for each row of data: the data's columns and the prediction, as csv without a file."""
     check_outputs([Output("--output", output, _frame_ending)], reads=(network, data))
     model = open_network(network)
     node = label_named(target, model.nodes)
-    separator = None if separator is None else separator.replace("\\t", "\t")
-    table = _rows(model, node, data, separator)
+    table = cells.rows_of(model, data, but=node)
     found = _predictions(model, node, table, proba)
     _say_empty(table)
-    frame = None if json and output is None else _beside(read_cells(data, separator), found)
+    frame = (
+        None
+        if json and output is None
+        else _beside(read_cells(data, separator_given(cells.separator)), found)
+    )
     if output is not None and frame is not None:
         _write(frame, output)
     if json:
@@ -67,32 +66,11 @@ def predict(
     elif output is not None:
         line(f"{counted(table.n_rows, 'row')} with {quoted(list(found), 3)} written to {output}")
     elif frame is not None:
-        frame.write_csv(sys.stdout.buffer)
+        for place, part in enumerate(frame.iter_slices(10_000)):
+            sys.stdout.write(part.write_csv(include_header=place == 0))
 
 
 COMMANDS = (predict,)
-
-
-def _rows(model: Network, target: Any, path: str, separator: str | None) -> Table:
-    """The columns of the file that are nodes other than the target, read as the network knows them."""
-    names = names_in(path, separator)
-    nodes = dict(zip(map(str, model.nodes), model.nodes, strict=True))
-    known: dict[Label, States | None] = {
-        name: model.distributions[model.dag.index(nodes[name])].declared
-        for name in names
-        if name in nodes and nodes[name] != target
-    }
-    if not known:
-        raise NetworkError(
-            f"no column of {path} is a node to predict {target!r} from: the columns are {quoted(names)}, the "
-            f"nodes {quoted(model.nodes)}; rename the columns"
-        )
-    table = read_table(path, separator=separator, **declarations(known))
-    return Table(
-        tuple(nodes[str(name)] for name in table.names),
-        *(table.states, table.codes, table.values, table.weights, table.missing),
-        Notes(strange=tuple((nodes[str(name)], cells, value) for name, cells, value in table.notes.strange)),
-    )
 
 
 def _predictions(model: Network, target: Any, table: Table, proba: bool) -> dict[str, list[Any]]:

@@ -375,6 +375,12 @@ def number_with_more(values: Sequence[Any]) -> str:
     return first
 
 
+def is_number_with_more(text: str) -> bool:
+    """Return True for a number with a unit, a currency or marks of thousands, and for no plain number."""
+    found = _with_more(text)
+    return found is not None and any(found.groups()) and as_number(text) is None
+
+
 def look_alike(texts: Sequence[str]) -> list[str]:
     """The first texts, of more than one character, that differ in case or in blanks around them alone."""
     first: dict[str, str] = {}

@@ -89,10 +89,10 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
     _warn_left_out(left_out)
     _warn_close([(column.name, verdict) for column, verdict in read if verdict.close])
     _warn_marks(notes, [column.name for column in kept])
-    usual = {mark for column in columns for mark in column.marked}
-    _warn_odd(columns, settled, usual)
-    _warn_alike([(column.name, one.alike) for column, one in zip(columns, settled, strict=True) if one.alike])
-    _warn_numbers([(column.name, one) for column, one in zip(columns, settled, strict=True)], usual)
+    named = [(column.name, one) for column, one in zip(columns, settled, strict=True)]
+    _warn_suspects(named, {mark for column in columns for mark in column.marked})
+    _warn_alike([(name, one.alike) for name, one in named if one.alike])
+    _warn_numbers([(name, f"such as {one.more!r}") for name, one in named if one.more])
     _warn_first_row(kept)
     return kept, notes
 
@@ -179,8 +179,9 @@ def _of_codes(column: Column) -> Settled:
         if not column.chosen and are_dates(values):
             return Settled(Verdict("discrete", ""), DATES)
         if not column.chosen and are_identifiers(values, rows):
-            reason = NUMBERS_IN_TEXT if are_measurements(values, rows) else IDENTIFIES
-            return Settled(Verdict("discrete", ""), reason)
+            odd = tuple(odd_among_numbers(values, rows))
+            numbers = odd or are_measurements(values, rows)
+            return Settled(Verdict("discrete", ""), NUMBERS_IN_TEXT if numbers else IDENTIFIES, odd)
         return _of_texts(column, values, rows)
     if not column.chosen and counts_the_rows(min(whole), max(whole), len(whole), rows):
         return Settled(Verdict("discrete", ""), IDENTIFIES)
@@ -273,22 +274,13 @@ def _warn_alike(found: Sequence[tuple[Label, tuple[str, ...]]]) -> None:
         )
 
 
-def _warn_numbers(found: Sequence[tuple[Label, Settled]], usual: set[str]) -> None:
-    """Warn of numbers that are read as text for what is written beside them, and of those like 999.
-
-    `usual` holds the texts that count as missing now, and would not if others alone were declared.
-    """
-    more = [(name, f"such as {one.more!r}") for name, one in found if one.more]
-    if more:
+def _warn_numbers(found: Sequence[tuple[Label, str]]) -> None:
+    """Warn of numbers that are read as text for what is written beside them."""
+    if found:
         warn(
-            f"numbers with a unit or marks of thousands are read as text: {in_words(more)}; write them as "
+            f"numbers with a unit or marks of thousands are read as text: {in_words(found)}; write them as "
             f"plain numbers"
         )
-    nines = {name: f"{one.nines:.0f}" for name, one in found if one.nines is not None}
-    if nines:
-        told = ", ".join(f"{mark} in {name!r}" for name, mark in list(nines.items())[:6])
-        marks = (*dict.fromkeys(nines.values()), *sorted(usual))
-        warn(f"numbers far from all others: {told}; {setting('missing_values', marks)} if that means missing")
 
 
 def _warn_first_row(kept: Sequence[Column]) -> None:
@@ -320,21 +312,37 @@ def _warn_marks(notes: Notes, names: Sequence[Label]) -> None:
         )
 
 
-def _warn_odd(columns: Sequence[Column], settled: Sequence[Settled], usual: set[str]) -> None:
-    """Warn of texts that may mean missing: they keep numbers from being read, or are states."""
-    odd: dict[tuple[str, ...], list[Label]] = {}
-    marks: dict[tuple[str, ...], list[Label]] = {}
-    for column, one in zip(columns, settled, strict=True):
-        for found, texts in ((odd, one.odd), (marks, one.marks)):
-            if texts:
-                found.setdefault(texts, []).append(column.name)
-    one_or_more = (
-        (odd, "column {} is read as text because of {} among its numbers",
-         "columns {} are read as text because of {} among their numbers"),
-        (marks, "column {} has a state {}", "columns {} have a state {}"),
-    )  # fmt: skip
-    for found, of_one, of_more in one_or_more:
-        for texts, names in found.items():
-            told = (of_more if len(names) > 1 else of_one).format(quoted(names, 6), quoted(texts, 3))
-            declared = (*texts, *sorted(usual - set(texts)))
-            warn(f"{told}: {setting('missing_values', declared)} if that means missing")
+def _warn_suspects(named: Sequence[tuple[Label, Settled]], usual: set[str]) -> None:
+    """Warn once of all that may mean missing: texts among numbers, states without letters, numbers like 999.
+
+    What is declared replaces the texts `usual`, which count as missing now, so these are declared with it.
+    """
+    odd = _by_texts([(name, one.odd) for name, one in named])
+    marks = _by_texts([(name, one.marks) for name, one in named])
+    nines = {name: f"{one.nines:.0f}" for name, one in named if one.nines is not None}
+    told = [
+        f"{_of(names, 'is', 'are')} read as text because of {quoted(texts, 3)} among "
+        f"{'their' if len(names) > 1 else 'its'} numbers"
+        for texts, names in odd.items()
+    ]
+    told += [f"{_of(names, 'has', 'have')} a state {quoted(texts, 3)}" for texts, names in marks.items()]
+    if nines:
+        shown = ", ".join(f"{mark} in {name!r}" for name, mark in list(nines.items())[:6])
+        told.append(f"numbers far from all others: {shown}")
+    if told:
+        found = dict.fromkeys([text for texts in (*odd, *marks) for text in texts] + list(nines.values()))
+        declared = (*found, *sorted(usual - set(found)))
+        warn(f"{'; '.join(told)}: {setting('missing_values', declared)} if that means missing")
+
+
+def _by_texts(found: Sequence[tuple[Label, tuple[str, ...]]]) -> dict[tuple[str, ...], list[Label]]:
+    """The columns by the texts found in them, whatever the order of these."""
+    grouped: dict[tuple[str, ...], list[Label]] = {}
+    for name, texts in found:
+        if texts:
+            grouped.setdefault(tuple(sorted(texts)), []).append(name)
+    return grouped
+
+
+def _of(names: Sequence[Label], one: str, more: str) -> str:
+    return f"columns {quoted(names, 6)} {more}" if len(names) > 1 else f"column {quoted(names)} {one}"

@@ -15,7 +15,7 @@ from bayescout.data.absent import MISSING, USUAL_MARKS, Marks
 from bayescout.data.blocks import IN_QUOTES
 from bayescout.data.columns import Column
 from bayescout.data.declared import OpenNumbers, RawStates
-from bayescout.data.kinds import DISTINCT, are_inexact
+from bayescout.data.kinds import DISTINCT, are_inexact, is_number_with_more
 from bayescout.data.numerals import (
     COMMA_NUMBER,
     NUMBER,
@@ -222,7 +222,7 @@ class TextColumn(Column):
 
     def _with_points(self, texts: pl.Series) -> pl.Series:
         """The texts with points for decimal commas, unless other numbers of the column have points."""
-        self.points = self.points or bool(texts.str.contains(".", literal=True).any())
+        self.points = self.points or bool(_have_points(texts).any())
         if not self.commas or not texts.str.contains(",", literal=True).any():
             return self._without_points(texts)
         commas = texts.str.contains(rf"\A{COMMA_NUMBER}\z").fill_null(False)
@@ -233,7 +233,7 @@ class TextColumn(Column):
 
     def _without_points(self, texts: pl.Series) -> pl.Series:
         """Refuse points among numbers that had decimal commas so far."""
-        points = texts.str.contains(".", literal=True).fill_null(False)
+        points = _have_points(texts)
         if self.decimal_commas and points.any():
             self._refuse_text(texts, int(points.arg_max() or 0))
         return texts
@@ -241,10 +241,11 @@ class TextColumn(Column):
     def _refuse_text(self, texts: pl.Series, row: int) -> None:
         if self.wanted != "continuous":
             raise ReadAgain(self.name)
+        missing = f"{setting('missing_values', (texts[row],))} if that marks a missing value"
+        way = "write such cells as plain numbers" if is_number_with_more(texts[row]) else f"give {missing}"
         raise DataError(
             f"column {self.name!r} is to hold numbers but has {texts[row]!r} in row "
-            f"{self.n_seen + row} (counting from 0): give "
-            f"{setting('missing_values', (texts[row],))} if that marks a missing value"
+            f"{self.n_seen + row} (counting from 0): {way}"
         )
 
     def _mostly_numbers(self, texts: Sequence[str]) -> list[str]:
@@ -260,3 +261,9 @@ class TextColumn(Column):
                 f"can have: nearly all are numbers; {setting('missing_values', (others[0],))} if that means "
                 f"missing"
             )
+
+
+def _have_points(texts: pl.Series) -> pl.Series:
+    """True for the texts that are numbers with a point; "k.A." among numbers is none."""
+    numbers = texts.str.contains(rf"\A{NUMBER}\z")
+    return (numbers & texts.str.contains(".", literal=True)).fill_null(False)

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 
 from bayescout.errors import FormatError
 from bayescout.formats.text import PathLike, Source, check_number_of_nodes, read_text, write_text
+from bayescout.graph.labels import counted
 
 ScoredSet = tuple[float, tuple[int, ...]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoredSets:
     """Parent sets with their local scores: for each variable (score, parents by position) pairs."""
 
@@ -42,7 +43,11 @@ class ScoredSets:
     @property
     def fingerprint(self) -> str:
         """A hash of the sets and their scores."""
-        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
+        text = f"ScoredSets(names={self.names!r}, sets={self.sets!r})"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def __repr__(self) -> str:
+        return f"<ScoredSets: {self.total:,} parent sets of {counted(len(self.names), 'variable')}>"
 
     def save(self, path: PathLike, numbered: bool = False) -> None:
         """Write a .jkl file."""

@@ -18,6 +18,7 @@ from bayescout.report.views import placed
 from bayescout.result import Counters, Result
 from bayescout.result_settings import Settings
 from bayescout.result_top import Scored, Top
+from bayescout.result_trace import Trace
 from bayescout.scores import Scorer
 from bayescout.scores.network_score import total
 from bayescout.serve.wire import encoded
@@ -173,7 +174,7 @@ class Subject:
         return Result(
             dag=dag,
             score=0.0,
-            trace=(),
+            trace=Trace(),
             top=Top((Scored(0.0, dag),)),
             counters=Counters(0, 0, 0, 0),
             stop_reason="converged",
