@@ -177,7 +177,8 @@ def test_values_that_are_not_finite_are_refused():
 
 
 def test_bars_hold_every_value():
-    for values in ([1.0], [2.0] * 5, [0.1, 0.2, 0.9], list(normal(500)), [3.0, 4.0, 40.0], [1e-300, 2e-300]):
+    for values in ([1.0], [2.0] * 5, [0.1, 0.2, 0.9], list(normal(500)), [3.0, 4.0, 40.0], [1e-300, 2e-300],
+                   [1e6 + k * 1e-10 for k in range(50)]):  # fmt: skip
         edges = bin_edges(values)
         assert edges[0] <= min(values)
         assert max(values) <= edges[-1]
