@@ -32,6 +32,11 @@ HEADS = {
 }
 """Marks of verdicts and what they mean."""
 
+MEANINGS = (
+    "✓ true in all its cells; ◕ in at least two thirds of them, ◑ in at least one third, ◔ in fewer; ≠ in "
+    "none; ? cannot be tested."
+)
+
 BEGIN, END = "<!-- agreement: written by scripts/publish_study.py -->", "<!-- end -->"
 
 
@@ -131,7 +136,7 @@ def prose(text):
 
 
 def findings(outcome):
-    lines = ["## What was found", "", *rows(outcome.counted)]
+    lines = ["## What was found", "", MEANINGS, "", *rows(outcome.counted)]
     if outcome.apart:
         lines += ["### Apart: on units and definitions, not counted", "", *rows(outcome.apart)]
     return lines

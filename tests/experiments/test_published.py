@@ -154,6 +154,7 @@ def test_the_page_of_all_studies_counts_the_verdicts_of_each():
 @pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: path.name)
 def test_every_finding_begins_with_its_verdict_and_the_mark_of_it(folder):
     page = (folder / "README.md").read_text(encoding="utf-8")
+    assert all(f"{sign} " in page.partition("| verdict |")[0] for sign in "✓◕◑◔≠?")
     for one in said(folder)["findings"]:
         claim = re.escape(one["claim"].replace("|", "\\|"))
         begin = rf"{re.escape(mark(one))} \*\*{one['verdict']}"
