@@ -19,7 +19,7 @@ from bayescout.search import Knowledge
         ({"tiers": ["asia", "tub"]}, r"such as \[\['a', 'b'\], \['c'\]\]; 'asia' is no group"),
         ({"tiers": [["a"], 7]}, "7 is no group"),
         ({"tiers": "ab"}, "'a' is no group"),
-        ({"tiers": {"a": 1, "b": "late"}}, r"as a dict give every variable a number.*'b' has 'late'"),
+        ({"tiers": {"a": 1, "b": "late"}}, r"as a dict give each variable a number.*'b' has 'late'"),
         ({"tiers": {"a": 1, "b": float("nan")}}, "'b' has nan"),
         ({"required": ["ab"]}, "'a->b', not 'ab'"),
         ({"required": [("b", "a")], "order": ["a", "b"]}, "against the order"),

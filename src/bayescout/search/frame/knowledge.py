@@ -344,7 +344,7 @@ def _tiers(given: Any) -> Iterable[Any]:
         place = as_plain(number)
         if place is None:
             raise KnowledgeError(
-                f"tiers as a dict give every variable a number, such as {{'a': 1, 'b': 2}}, and {label!r} has "
+                f"tiers as a dict give each variable a number, such as {{'a': 1, 'b': 2}}, and {label!r} has "
                 f"{number!r}; else they are groups, the earliest first, such as [['a', 'b'], ['c']]"
             )
         groups.setdefault(place, []).append(label)
