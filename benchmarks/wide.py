@@ -4,6 +4,7 @@
     python benchmarks/wide.py --columns 50000 --degree 4 --rows 300 --scale-free
     python benchmarks/wide.py --columns 1000 --degree 10 --search boss
     python benchmarks/wide.py --columns 10000 100000 --states 2 --engine gpu --compare 10000
+    python benchmarks/wide.py --columns 1000000 --float32 --engine gpu
 
 Each size is a process of its own. Parts: make the data; put the columns in order; centre or count them; copy
 them to the GPU; sort out pairs; compute those that are left exactly; search; make a result. Processor seconds
@@ -88,10 +89,10 @@ def network(p: int, degree: int, scale_free: bool, rng: Any) -> list[list[int]]:
     return parents
 
 
-def numbers(parents: list[list[int]], place: Any, rows: int, rng: Any) -> Table:
+def numbers(parents: list[list[int]], place: Any, rows: int, rng: Any, kind: Any = np.float64) -> Table:
     """A table of a linear network with coefficients from .5 to 1 of either sign, and scaled columns."""
     p = len(parents)
-    values = np.empty((p, rows))
+    values = np.empty((p, rows), dtype=kind)
     for v, own in enumerate(parents):
         column = rng.standard_normal(rows)
         if own:
@@ -177,9 +178,10 @@ def measured(chosen: argparse.Namespace, p: int) -> dict[str, Any]:
         if chosen.states:
             table = states(parents, place, chosen.rows, chosen.states, rng)
         else:
-            table = numbers(parents, place, chosen.rows, rng)
+            kind = np.float32 if chosen.float32 else np.float64
+            table = numbers(parents, place, chosen.rows, rng, kind)
     with watch.timing("order"):
-        table = canonical_table(table)
+        table = canonical_table(table, chosen.workers)
     with watch.timing("centre"):
         prior = family_prior("sparse", table.names)
         score = formula_named(chosen.score) if chosen.score else default_scores(table)[0]
@@ -274,6 +276,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--degree", type=int, default=2)
     parser.add_argument("--states", type=int, default=0, help="of each column; 0 for numbers")
+    parser.add_argument("--float32", action="store_true", help="numbers in half the memory")
     parser.add_argument("--score", help="by default the one that learning takes for such a table")
     parser.add_argument("--search", default="auto", choices=SCREENING)
     parser.add_argument("--scale-free", action="store_true")

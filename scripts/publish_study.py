@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bayescout.cli.experiments import finding_facts
 from bayescout.experiments import run_study, study_named
+from bayescout.experiments.summary import MARKS, VERDICTS
 from bayescout.plots import draw
 from bayescout.plots.style import svg_text
 from bayescout.plots.values import PointPanel, Points
@@ -79,16 +80,12 @@ def agreement(points):
 
 def overview(folder):
     """Put the summary lines of all studies and one picture of agreement into the README of docs/studies."""
-    lines, panels = [], []
+    lines, counts, panels = [], [], []
     for path in sorted(folder.glob("*/findings.json")):
         said = json.loads(path.read_text(encoding="utf-8"))
         name = path.parent.name
-        if "summary" not in said:
-            lines.append(
-                f"- [`{name}`]({name}/README.md): published with earlier settings, not run again yet."
-            )
-            continue
         lines.append(f"- [`{name}`]({name}/README.md): {said['summary']}")
+        counts.append(verdicts(name, said["findings"]))
         groups = {}
         for title, scale, label, printed, ours in said["agreement"]:
             groups.setdefault((title, scale), {}).setdefault(label, []).append((printed, ours))
@@ -102,8 +99,17 @@ def overview(folder):
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8")
     begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    shown = ["", "", f"![{title}](agreement.svg)", "", *lines, "", ""]
+    heads = ["study", *(f"{MARKS[one]} {one}" for one in VERDICTS), "apart, not counted"]
+    table = [f"| {' | '.join(heads)} |", "|---|" + "--:|" * (len(heads) - 1), *counts]
+    shown = ["", "", *table, "", f"![{title}](agreement.svg)", "", *lines, "", ""]
     readme.write_text(text[:begin] + "\n".join(shown) + text[end:], encoding="utf-8")
+
+
+def verdicts(name, findings):
+    """How many findings of a study have each verdict, as a row of a table."""
+    own = [sum(one["verdict"] == verdict and not one["apart"] for one in findings) for verdict in VERDICTS]
+    apart = sum(bool(one["apart"]) for one in findings)
+    return f"| [`{name}`]({name}/README.md) | {' | '.join(str(n or '–') for n in (*own, apart))} |"
 
 
 def prose(text):
@@ -119,10 +125,10 @@ def findings(outcome):
 
 
 def rows(some):
-    lines = ["| the document | here | verdict | reasons |", "|---|---|---|---|"]
+    lines = ["| verdict | the document | here | reasons |", "|---|---|---|---|"]
     for one in some:
         reasons = f"{one.reasons} Not counted: {one.apart}." if one.apart else one.reasons
-        cells = (one.claim, one.ours, f"**{one.judgement}**", reasons)
+        cells = (f"{MARKS[one.verdict]} **{one.judgement}**", one.claim, one.ours, reasons)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return [*lines, ""]
 

@@ -178,7 +178,7 @@ FROM_STATISTICS = {
 }  # fmt: skip
 """Values that searches get from the scorer, hand on or keep."""
 
-FROM_SCORES = {f"bayescout.scores.{name}" for name in ("scorer", "gain_rows", "entry_gains")}
+FROM_SCORES = {f"bayescout.scores.{name}" for name in ("scorer", "gain_rows", "entry_gains", "threads")}
 
 SEARCH_MODULES = [name for name in modules() if part(name) == "search"]
 

@@ -189,6 +189,7 @@ def test_numbers(score):
     result = bs.learn(frame, "ges", score, interventions=acted)
     assert list(result.arcs()) == [("x", "y")]
     assert result.cpdag.directed == ((0, 1),)
+    assert result.explain("x", "y").decided == "acted"
     free = frame.iloc[[*range(200)]]
     slope = np.polyfit(free["x"], free["y"], 1)
     node = result.fit().distributions[1]

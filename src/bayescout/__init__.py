@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from bayescout.scores.network_score import score_parts as score_parts
     from bayescout.search.frame.knowledge import Knowledge as Knowledge
     from bayescout.session import Session as Session
-    from bayescout.statistics.dask_counts import DaskEngine as DaskEngine
+    from bayescout.statistics.dask_engine import DaskEngine as DaskEngine
     from bayescout.warming import warm_up as warm_up
 
 _HOMES = {
@@ -90,7 +90,7 @@ _HOMES = {
     "bayescout.scores.network_score": ("score", "score_parts"),
     "bayescout.search.frame.knowledge": ("Knowledge",),
     "bayescout.session": ("Session",),
-    "bayescout.statistics.dask_counts": ("DaskEngine",),
+    "bayescout.statistics.dask_engine": ("DaskEngine",),
     "bayescout.warming": ("warm_up",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -236,7 +236,7 @@ class Result:
     def cpdag(self) -> Pdag:
         """The equivalence class, with every edge directed that the knowledge or the score's model directs."""
         free_of_rules = self.settings.knowledge.is_empty and not self.one_way
-        found = self.found_class or self._own_class()
+        found = self.found_class or self._own_class
         # Tests may end in a pattern that is no class of the graph: nothing follows for it from its arcs.
         told = set(self.told) if self.told and found == self.dag.cpdag() else set()
         if (free_of_rules and not told) or not found.undirected:
@@ -254,6 +254,7 @@ class Result:
         directed = tuple(sorted([*found.directed, *fixed]))
         return meek(Pdag(found.nodes, directed, tuple(free)))
 
+    @cached_property
     def _own_class(self) -> Pdag:
         """The class of the graph alone."""
         if self.screened is None:
@@ -264,7 +265,8 @@ class Result:
         """The worth of the arc between two variables, or of its absence, and the counts behind it."""
         table, scores = self._evidence()
         tests = () if self.dependencies is None else self.dependencies.about(a, b)
-        return explain(self.dag, self.cpdag, table, scores, a, b, self._rules, tests)
+        own = self._own_class
+        return explain(self.dag, self.cpdag, table, scores, a, b, self._rules, tests, own, self.told)
 
     def fit(self, data: Any = None, prior: str | None = None, **options: Any) -> Network:
         """The network with parameters, from the data it was learned from unless other data are given.

@@ -144,7 +144,7 @@ class Task:
         from bayescout.kernels import counting, moves, neighbours  # noqa: F401 - before the clock begins
 
         clock = time.perf_counter() - watch.compiling_seconds()
-        table = _canonical(given, chosen)
+        table = _canonical(given, chosen, workers)
         narrow = listed is None and is_screened(screen, table, chosen, method, engine)
         if narrow and not (knowledge.beliefs or table.has_missing):
             rules: Rules = compile_wide(knowledge, table.names)
@@ -348,7 +348,7 @@ def _instance(search: Any) -> Search:
     return found
 
 
-def _canonical(table: Table, score: ScoreLike) -> Table:
+def _canonical(table: Table, score: ScoreLike, workers: int | None) -> Table:
     """The table with its columns in canonical order.
 
     A user's own score object identifies the columns by position, so for it they stay in place.
@@ -357,7 +357,7 @@ def _canonical(table: Table, score: ScoreLike) -> Table:
         raise DataError("the table has no columns; there is nothing to learn")
     if _is_own(score):
         return table
-    return canonical_table(table)
+    return canonical_table(table, workers)
 
 
 def _start(start: Any, table: Table, rules: Rules) -> ParentSets | str:

@@ -59,14 +59,13 @@ def warm_up(workers: int | None = None, callback: Callable[[Done], Any] | None =
     Returns the number of kernels compiled: 0 if there was nothing to do. Columns of more than 256 states
     compile some again when they are first met.
     """
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    from bayescout.evaluate.workers import each_of, first_of_all
+    from bayescout.evaluate.workers import in_parallel
 
     # With one worker joblib runs the jobs here, and the kernels stay in memory.
-    parallel = Parallel(n_jobs=check_workers(workers), return_as="generator_unordered", **first_of_all())
     kernels = 0
-    found = each_of(parallel(delayed(_compiled_for)(job) for job in JOBS))
+    found = in_parallel((delayed(_compiled_for)(job) for job in JOBS), check_workers(workers), ordered=False)
     for ready, (job, compiled) in enumerate(found, start=1):
         kernels += compiled
         if callback is not None:

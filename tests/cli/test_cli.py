@@ -242,6 +242,7 @@ def test_learn_in_another_base(asia):
     assert code == 0
     assert f"{bits['score']:,.3f}" in out
     assert "score (bic, bits)" in out
+    assert "Arcs by worth, in bits" in out
     assert "operations" in out
 
 

@@ -601,6 +601,7 @@ def test_what_needs_all_rows_in_memory_says_so(tmp_path, monkeypatch):
     disk = stored_copy(discrete(500, (2, 3, 4)))
     assert disk.take(np.arange(3)).n_rows == 3  # small enough to be loaded
     monkeypatch.setattr(disk, "budget", budget.Budget(1000, 0), raising=False)
+    assert repr(disk) == "<Table: 500 rows, 3 columns (3 discrete, 0 continuous)>"  # which reads none
     for call in (
         lambda: disk.codes,
         lambda: disk.take(np.arange(3)),

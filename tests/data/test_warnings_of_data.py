@@ -63,7 +63,7 @@ def test_a_copy_or_a_changed_frame_is_told_of():
 
 
 def test_another_frame_in_the_same_place_is_told_of():
-    for _ in range(20):
+    for _ in range(4):
         frame = pd.DataFrame(COLUMNS)
         assert len(warned(bs.learn, frame, "hill-climb", "bic")[0]) == 2
         del frame

@@ -11,14 +11,10 @@ from statistics import median
 import pytest
 
 from bayescout.experiments import STUDIES
+from bayescout.experiments.summary import MARKS
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "studies"
-PUBLISHED = sorted(
-    path.parent
-    for path in FOLDER.glob("*/findings.json")
-    if "summary" in json.loads(path.read_text(encoding="utf-8"))
-)
-"""Pages of the present settings; others await their runs, and the page of all studies says so."""
+PUBLISHED = sorted(path.parent for path in FOLDER.glob("*/findings.json"))
 
 LARGEST_FILE, LARGEST_FOLDER = 400_000, 4_000_000
 
@@ -123,6 +119,27 @@ def test_the_summary_counts_the_verdicts(folder):
         assert re.search(pattern, own["summary"]), (verdict, own["summary"])
     for place in (folder / "README.md", FOLDER / "README.md"):
         assert own["summary"].split(".")[0] in place.read_text(encoding="utf-8")
+
+
+def test_the_page_of_all_studies_counts_the_verdicts_of_each():
+    assert {path.name for path in PUBLISHED} == set(STUDIES)
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    heads = ("holds", "holds in part", "does not hold", "cannot be tested")
+    assert f"| study | {' | '.join(f'{MARKS[one]} {one}' for one in heads)} | apart, not counted |" in page
+    for folder in PUBLISHED:
+        findings = said(folder)["findings"]
+        found = Counter("apart" if one["apart"] else one["verdict"] for one in findings)
+        counts = " | ".join(str(found[one] or "–") for one in (*heads, "apart"))
+        assert f"| [`{folder.name}`]({folder.name}/README.md) | {counts} |" in page
+
+
+@pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: path.name)
+def test_every_finding_begins_with_its_verdict_and_the_mark_of_it(folder):
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    for one in said(folder)["findings"]:
+        claim = re.escape(one["claim"].replace("|", "\\|"))
+        mark = re.escape(MARKS[one["verdict"]])
+        assert re.search(rf"^\| {mark} \*\*{one['verdict']}[^|]*\*\* \| {claim} \| ", page, re.MULTILINE)
 
 
 @pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: path.name)

@@ -200,7 +200,7 @@ def test_the_correction_that_blanco_is_judged_with_fits_best():
     """The misfit of every correction from the table's own rows, and the least is the one of the findings."""
     from bayescout.experiments.blanco.names import CORRECTIONS, FITTED
 
-    *rows, said = table("blanco", "corrections")
+    *rows, said, far = table("blanco", "corrections")
     assert len(rows) == 12
     for row in rows:  # the columns that tables 1-3 show too
         for column, name, shown in (
@@ -219,8 +219,26 @@ def test_the_correction_that_blanco_is_judged_with_fits_best():
         assert misfits[correction] == pytest.approx(number(said[correction]), abs=0.02)
     assert min(misfits, key=misfits.__getitem__) == f"{FITTED:g}"
     page = (FOLDER / "blanco" / "README.md").read_text(encoding="utf-8")
-    fits = f"{FITTED:g} fits the printed generations best (misfit {number(said[f'{FITTED:g}']):.2f}; none: "
-    assert fits + f"{number(said['none']):.2f})" in page
+    near = "; ".join(f"{c}: {said[c]}" for c in ("0.1", "0.5", "none"))
+    assert f"{FITTED:g} fits the printed generations best (misfit {said[f'{FITTED:g}']}; {near})." in page
+    assert sorted(misfits, key=misfits.__getitem__)[1:3] == ["0.1", "0.5"]
+    away = {}
+    for correction in misfits:
+        gaps = [
+            abs(number(row[correction].split(" / ")[1]) - number(row["document"].split(" / ")[1]))
+            for row in rows
+            if (row["network"], row["score"]) != ("water", "BIC as printed")
+        ]
+        away[correction] = mean(gaps)
+        assert away[correction] == pytest.approx(number(far[correction]), abs=5.5)
+    nearest = min(away, key=away.__getitem__)
+    both = f"distance {far[nearest]}; {FITTED:g}: {far[f'{FITTED:g}']}; none: {far['none']}"
+    assert f"printed final scores are nearest with {nearest} ({both})" in page
+    most = {
+        c: max(number(row[c]) / number(row["document"]) for row in rows) for c in (nearest, f"{FITTED:g}")
+    }
+    longest = f"{most[nearest]:.1f} times the printed generations ({FITTED:g}: {most[f'{FITTED:g}']:.1f})"
+    assert f"takes up to {longest}." in page
     assert f"the one that fits best ({FITTED:g}) at full size" in page
 
 

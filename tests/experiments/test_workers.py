@@ -8,9 +8,12 @@ import subprocess
 import sys
 from contextlib import suppress
 
+import joblib
 import pytest
+from joblib._parallel_backends import ThreadingBackend
 
-from bayescout.evaluate.workers import first_of_all
+import bayescout as bs
+from bayescout.evaluate.workers import first_of_all, in_parallel
 from bayescout.kernels.jit import compiling
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills are of POSIX systems")
@@ -103,3 +106,29 @@ def test_killed_while_its_workers_work_it_leaves_none_alive(tmp_path):
 def test_workers_say_once_with_their_parent_that_kernels_are_compiled(told, monkeypatch):
     monkeypatch.setattr(compiling, "told", told)
     assert first_of_all()["initargs"] == (os.getpid(), told)
+
+
+class AllAtOnce(ThreadingBackend):
+    """A backend that answers once all of its tasks are done, as joblib's Ray does."""
+
+    supports_return_generator = False
+
+
+def test_a_backend_that_answers_at_the_end_is_given_tasks_in_rounds(monkeypatch):
+    joblib.register_parallel_backend("all-at-once", AllAtOnce)
+    handed = []
+
+    def tasks():
+        for number in range(21):
+            handed.append(number)
+            yield joblib.delayed(abs)(-number)
+
+    data = bs.load_network("asia").sample(200, seed=1)
+    known = bs.bootstrap(data, 5, "hill-climb", "bic", workers=1)
+    monkeypatch.setattr("bayescout.evaluate.resampling.WORTH_PROCESSES", 0.0)
+    with joblib.parallel_config(backend="all-at-once", n_jobs=2):
+        found = in_parallel(tasks(), None)
+        assert next(found) == 0
+        assert handed == list(range(8))
+        assert list(found) == list(range(1, 21))
+        assert bs.bootstrap(data, 5, "hill-climb", "bic", workers=2).table() == known.table()

@@ -128,7 +128,7 @@ def test_everything_is_in_the_folder_and_on_the_page(folder):
     summary = "Of 3 findings of the document, 1 holds, 1 holds in part, 1 cannot be tested. 1 more on units"
     assert summary in words
     assert words.index(summary) < words.index("First paragraph")
-    assert "-1234.6" in words
+    assert "-1,234.6" in words
     assert "-123,456.8" in words
     images = [a for a in page.attributes if "alt" in a]
     assert [image["alt"] for image in images] == ["Agreement plain", "Curve plain", "Boxes", "Bins", "Graphs"]

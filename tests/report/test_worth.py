@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.explain import DECIDED
 from bayescout.report import worth as module
 from bayescout.report.views import EXTRA, MISSING, REVERSED, SAME, against
 from bayescout.report.worth import worth
@@ -36,11 +37,8 @@ def test_every_explanation_is_that_of_explain(result):
     assert [(nodes[a["p"]], nodes[a["c"]]) for a in found.arcs] == list(result.dag.arcs())
     for arc in found.arcs:
         said = result.explain(nodes[arc["p"]], nodes[arc["c"]])
-        assert (arc["remove"], arc["reverse"], arc["compelled"]) == (
-            said.remove,
-            said.reverse,
-            said.compelled,
-        )
+        for key in ("remove", "reverse", "compelled", "decided", "barred"):
+            assert arc[key] == getattr(said, key)
         assert [nodes[i] for i in arc["cycle"]] == list(said.cycle)
         assert (arc["counts"] or []) == as_lists(said.counts)
     for pair in found.pairs:
@@ -61,10 +59,29 @@ def test_knowledge_is_told_apart_from_the_data():
     result = asia(knowledge=known)
     index = result.dag.index
     found = worth(result)
-    required = [(a["p"], a["c"]) for a in found.arcs if a["required"]]
+    required = [(a["p"], a["c"]) for a in found.arcs if a["decided"] == "required"]
     assert required == [(index("asia"), index("xray"))]
     (pair,) = [p for p in found.pairs if {p["a"], p["b"]} == {index("tub"), index("bronc")}]
     assert pair["allowed"] == [index("tub") > index("bronc"), index("tub") < index("bronc")]
+
+
+def test_what_decides_a_direction_is_told():
+    """In a chain one direction that is known decides those after it; a collider decides its own."""
+    chain = bs.Dag.from_arcs([("a", "b"), ("b", "c"), ("c", "d"), ("x", "z"), ("y", "z")], nodes="abcdxyz")
+    data = bs.random_network(dag=chain, seed=3).sample(60, seed=1)
+    known = bs.Knowledge(forbidden=[("b", "a")])
+    result = bs.learn(data, "hill-climb", "bic", start=chain, max_steps=0, knowledge=known)
+    decided = {arc: result.explain(*arc).decided for arc in chain.arcs()}
+    assert decided[("a", "b")] == "knowledge"
+    assert decided[("b", "c")] == decided[("c", "d")] == "others"
+    assert decided[("x", "z")] == decided[("y", "z")] == "independences"
+    free = bs.learn(data, "hill-climb", "bic", start=chain, max_steps=0)
+    assert [free.explain(*arc).decided for arc in (("a", "b"), ("b", "c"), ("x", "z"))] == [
+        "",
+        "",
+        "independences",
+    ]
+    assert set(decided.values()) <= set(DECIDED)
 
 
 def test_the_nearest_pairs_are_kept_and_the_rest_counted(monkeypatch):

@@ -769,6 +769,27 @@ def test_rows_written_out_give_the_graph_of_weights(kind):
         assert one.score == pytest.approx(other.score)
 
 
+def test_numbers_behind_an_arc_of_a_mixed_table_are_those_of_its_rows():
+    table = mixed(2, 2, 200, seed=1)
+    frame = table.to_pandas()
+    result = bs.learn(table, search="hill-climb", score="bic", max_steps=0)
+    kinds = dict(zip(table.names, table.kinds, strict=True))
+    state, other = (name for name in table.names if kinds[name] == "discrete")
+    number, second = (name for name in table.names if kinds[name] == "continuous")
+    groups = frame.groupby(state, observed=False)[number]
+    for pair in ((state, number), (number, state)):
+        said = result.explain(*pair)
+        assert {key: count for key, (count, *_) in said.groups.items()} == groups.size().to_dict()
+        assert [mean for _, mean, _ in said.groups.values()] == pytest.approx(groups.mean().to_list())
+        assert [sd for *_, sd in said.groups.values()] == pytest.approx(groups.std(ddof=0).to_list())
+        assert list(said.to_pandas().columns) == ["state", "rows", "mean", "deviation"]
+        assert "inf" not in repr(said)
+    numbers = result.explain(number, second)
+    assert numbers.correlation == pytest.approx(frame[number].corr(frame[second]))
+    assert "correlation" in repr(numbers)
+    assert (result.explain(state, other).groups, result.explain(state, other).correlation) == ({}, None)
+
+
 def test_a_result_of_a_mixed_table_explains_itself_and_keeps_its_class_in_a_file(tmp_path):
     table = mixed(2, 2, 200, seed=1)
     result = bs.learn(table, search="hill-climb", score="bic")
@@ -779,6 +800,8 @@ def test_a_result_of_a_mixed_table_explains_itself_and_keeps_its_class_in_a_file
         said = result.explain(child, parent)
         assert said.barred
         assert said.forbidden
+        by_data = result.dag.cpdag().compelled(parent, child)
+        assert said.decided == ("independences" if by_data else "model")
         assert "a discrete node has no continuous parents" in str(said)
     result.save(tmp_path / "result.json")
     loaded = bs.Result.load(tmp_path / "result.json")

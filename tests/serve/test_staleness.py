@@ -19,6 +19,7 @@ from bayescout.serve.running import Work
 from bayescout.serve.runs import Live, Run, Runs
 from bayescout.serve.subject import SCORED, SUBJECTS, TABLES
 from bayescout.serve.traces import TraceWriter
+from bayescout.serve.workbench import Workbench
 from tests.serve.test_answers import nobody, subject_of
 
 RUN = {"id": "1", "name": "one", "search": "tabu", "score_name": "bic", "settings": {}, "seed": 0}
@@ -97,6 +98,17 @@ def test_the_table_beside_a_project_is_the_one_that_was_read(tmp_path, name, kin
     values = {"path": str(tmp_path / "odd.csv"), "table": str(tmp_path / "table.arrow")}
     values["kinds"] = {column: kind for column, kind in kinds.items() if column in header}
     assert columns.read(values, nobody)["fingerprint"] == bs.read_table(tmp_path / "table.arrow").fingerprint
+
+
+def test_knowledge_of_other_variables_is_kept_and_said(tmp_path):
+    bench = Workbench(Project(tmp_path / "p"))
+    bench.write_knowledge({"text": "require asia -> dysp\n"})
+    assert "error" not in bench.knowledge()
+    bench.project.about["data"] = {"columns": [{"name": name, "kind": "discrete"} for name in ("a", "dysp")]}
+    known = bench.knowledge()
+    assert "unknown variable 'asia'" in known["error"]
+    assert known["required"] == [["asia", "dysp"]]
+    bench.project.close()
 
 
 def test_strengths_are_of_the_search_that_the_run_has_now(tmp_path):

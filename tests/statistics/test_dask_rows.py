@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,17 +22,28 @@ from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.data import as_table
+from bayescout.data.past.budget import Budget
 from bayescout.data.past.dask_partition import Block, some_rows
-from bayescout.data.past.dask_table import DaskTable, task_keys
-from bayescout.errors import BayescoutError, DataError, FormatError, MissingValueError, SettingError
+from bayescout.data.past.dask_table import LASTING, DaskTable, task_keys
+from bayescout.data.past.stored import StoredColumn
+from bayescout.errors import (
+    BayescoutError,
+    DataError,
+    FormatError,
+    MissingValueError,
+    SettingError,
+    TooLargeError,
+)
 from bayescout.search import SEARCHES
 from bayescout.search.frame.canonical import canonical_order
-from bayescout.statistics import leaves
+from bayescout.statistics import dask_strata, leaves, strata
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.dask_counts import DaskCounts, Partition, counted, summed
 from bayescout.statistics.dask_covariance import _of_block, _of_leaf, shared_leaves, whole_leaves
+from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.engines import in_memory
+from bayescout.statistics.mixed import ConditionalGaussian
 from bayescout.statistics.occurring import occurring_in
 from bayescout.statistics.stored_covariance import Shift, leaf_sum
 
@@ -98,6 +111,120 @@ def test_no_two_tasks_have_one_name():
     names = [*task_keys("count", 3), *task_keys("count", 3), *task_keys("sum", 1)]
     assert len(set(names)) == 7
     assert {key_split(name) for name in names} == {"bayescout-count", "bayescout-sum"}
+
+
+class Done:
+    """A future that is there already."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def result(self):
+        return self.value
+
+
+class Here:
+    """A client whose workers are this process."""
+
+    def submit(self, work, *given, key=None, pure=True, priority=0):
+        return Done(work(*(self.gather(one) for one in given)))
+
+    def map(self, work, *given, key=None, priority=0):
+        return [self.submit(work, *own) for own in zip(*given, strict=True)]
+
+    def gather(self, one):
+        if isinstance(one, list):
+            return [self.gather(own) for own in one]
+        return one.result() if isinstance(one, Done) else one
+
+    def scheduler_info(self, n_workers):
+        return {"workers": {"one": {"nthreads": 1}}}
+
+
+def there_of(table, heights):
+    """The table in partitions of so many rows, on a cluster of this process."""
+    ends = np.cumsum([0, *heights]).tolist()
+    parts = tuple(Done(Block(table.codes[:, a:b], table.values[:, a:b])) for a, b in pairwise(ends))
+    places = {kind: itertools.count() for kind in ("discrete", "continuous")}
+    made = object.__new__(DaskTable)
+    made.__dict__.update(
+        {key: own for key, own in table.__dict__.items() if key in LASTING},
+        stored=tuple(
+            StoredColumn(Path(), "u1", np.ones(1, dtype=np.int64), place=next(places["discrete"]))
+            if kind == "discrete"
+            else StoredColumn(Path(), "f8", None, *table.limits(name), place=next(places["continuous"]))
+            for name, kind in zip(table.names, table.kinds, strict=True)
+        ),
+        client=Here(),
+        partitions=parts,
+        heights=tuple(heights),
+        stored_rows=ends[-1],
+        budget=Budget.of(None),
+    )
+    return made
+
+
+@given(
+    heights=st.lists(st.integers(0, 90), min_size=1, max_size=5).filter(lambda own: sum(own) > 20),
+    cards=st.lists(st.integers(1, 9), min_size=2, max_size=4),
+    least=st.sampled_from([2, 256]),
+    seed=st.integers(0, 99),
+)
+def test_sums_by_configuration_are_those_in_memory(heights, cards, least, seed):
+    rng, rows = np.random.default_rng(seed), sum(heights)
+    codes = np.array([rng.integers(0, r, rows) for r in cards], dtype=np.uint8)
+    values = rng.normal(size=(3, rows)) * np.array([[1.0], [1e-5], [1e3]]) + 7
+    names = (*(f"d{i}" for i in range(len(cards))), "x", "y", "z")
+    states = (*(tuple(range(r)) for r in cards), None, None, None)
+    table = bs.Table(names, states, codes, values)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (strata, dask_strata):
+            patch.setattr(module, "most_numbers", lambda n: least)
+        here = ConditionalGaussian(table)
+        there = ConditionalGaussian(there_of(table, heights))
+        assert there.far
+        every = tuple(rng.permutation(len(cards)).tolist())
+        for discrete, columns in ((every, None), ((), None), (every[:1], np.array([0, 2]))):
+            one, two = there.strata._computed(discrete, columns), here.strata._computed(discrete, columns)
+            for own, known in zip(one[1:], two[1:], strict=True):
+                assert own.tobytes() == known.tobytes()
+        assert there.strata.totals(every).tolist() == here.strata.totals(every).tolist()
+        assert (DegenerateGaussian(there.table).matrix == DegenerateGaussian(table).matrix).all()
+
+
+def test_a_step_on_columns_of_both_kinds_is_one_round_trip():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (3, 500)).astype(np.uint8)
+    values = rng.normal(size=(3, 500)) + codes
+    values[2] += values[0]
+    table = bs.Table(tuple("abcxyz"), (*[(0, 1, 2)] * 3, None, None, None), codes, values)
+    made = []
+
+    def engine(table, kind, prior):
+        made.append(in_memory(table, kind, prior))
+        return made[-1]
+
+    there = bs.learn(there_of(table, [100, 0, 150, 250]), "hill-climb", "bic", engine=engine)
+    same_answer(there, bs.learn(table, "hill-climb", "bic"))
+    trips = made[0].strata.round_trips, made[0].counts.round_trips
+    assert max(trips) <= there.counters.operations + 1
+
+
+def test_configurations_that_are_too_many_are_refused_as_in_memory(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 9, (2, 400)).astype(np.uint8)
+    states = (*[tuple(range(9))] * 2, None)
+    table = bs.Table(tuple("abx"), states, codes, rng.normal(size=(1, 400)))
+    for module in (strata, dask_strata):
+        monkeypatch.setattr(module, "MOST_BYTES", 8 * 9)
+    for least in (2, 256):
+        for module in (strata, dask_strata):
+            monkeypatch.setattr(module, "most_numbers", lambda n, least=least: least)
+        for own in (table, there_of(table, [200, 200])):
+            statistics = in_memory(own, "mixed")
+            assert len(statistics.strata.of((0,)).totals) == 9
+            with pytest.raises(TooLargeError, match="configurations of 2 discrete parents, with"):
+                statistics.strata.of((0, 1))
 
 
 @pytest.fixture(scope="module")
@@ -404,6 +531,55 @@ def test_resamples_and_folds_of_rows_on_a_cluster_are_those_in_memory(client, fi
     assert again.table() == bs.bootstrap(frame, 2, "hill-climb", "bdeu", rows=300).table()
 
 
+def both_kinds(rows=900):
+    """A frame in which numbers depend on categories and on each other."""
+    rng = np.random.default_rng(2)
+    frame = frame_of(rows)[["asia", "smoke", "lung", "bronc"]]
+    frame["many"] = rng.integers(0, 9, rows).astype(str)
+    frame["x"] = rng.normal(size=rows) + (frame["smoke"] == "yes")
+    frame["y"] = frame["x"] * (frame["many"] > "4") + rng.normal(size=rows) + 1e6
+    frame["z"] = rng.normal(size=rows) - frame["y"]
+    return frame
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("score", ["bic", "cg-bde", "dg-bic"])
+def test_columns_of_both_kinds_are_learned_as_in_memory(client, score):
+    frame = both_kinds()
+    here = as_table(frame)
+    for rows in ((), (0, 10, 10, 500)):
+        there = as_table(cut(frame, *rows))
+        same_table(there, here)
+        for search in ("hill-climb", "ges", "pc", "auto"):
+            one = bs.learn(there, search, score, max_steps=60)
+            same_answer(one, bs.learn(here, search, score, max_steps=60))
+    seen = []
+
+    def kill_once(step):
+        if not seen:
+            seen.append(step)
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+    same_answer(bs.learn(there, "tabu", score, callback=kill_once), bs.learn(here, "tabu", score))
+    assert seen
+
+
+@slow
+@quiet
+@pytest.mark.parametrize("fits", [True, False])
+def test_resamples_and_folds_of_both_kinds_are_those_in_memory(client, fits, monkeypatch):
+    from bayescout.evaluate import cluster_runs
+
+    monkeypatch.setattr(cluster_runs, "SHARE", cluster_runs.SHARE if fits else 0.0)
+    frame = both_kinds(500)
+    parts = cut(frame, 0, 100, 310)
+    there = bs.bootstrap(parts, 3, "hill-climb", "bic")
+    assert there.table() == bs.bootstrap(frame, 3, "hill-climb", "bic").table()
+    one = bs.cross_validate(parts, "hill-climb", "bic", folds=2, seed=3)
+    assert one.to_dict() == bs.cross_validate(frame, "hill-climb", "bic", folds=2, seed=3).to_dict()
+
+
 def drawn_anew(rows):
     """A partition that is never the same twice."""
     return pd.DataFrame(np.random.default_rng().integers(0, 3, (rows, 3)), columns=list("abc"))
@@ -470,6 +646,8 @@ def test_files_are_read_by_the_workers_and_a_strange_one_is_named(client, tmp_pa
     found = bs.learn(tmp_path, "hill-climb", "bic", engine=engine)
     same_answer(found, bs.learn(frame, "hill-climb", "bic"))
     assert found.table.fingerprint == bs.learn(frame, "hill-climb", "bic").table.fingerprint
+    single = bs.learn(tmp_path / "2.parquet", "hill-climb", "bic", engine=engine)
+    same_answer(single, bs.learn(frame[100:], "hill-climb", "bic"))
     frame.rename({"asia": "africa"}).write_parquet(tmp_path / "3.parquet")
     with pytest.raises(FormatError, match=r"3\.parquet.*'asia'"):
         bs.learn(tmp_path, "hill-climb", "bic", engine=engine)
@@ -496,9 +674,6 @@ def test_what_a_cluster_cannot_do_is_said(client):
     for name in ("discretise", "interventions", "memory"):
         with pytest.raises(SettingError, match=f"cannot have {name}"):
             bs.learn(parts, engine=bs.DaskEngine(client), **{name: 3})
-    both = dd.from_pandas(pd.DataFrame({"x": np.arange(200) / 7, "y": np.arange(200) % 3}), npartitions=2)
-    with pytest.raises(DataError, match="columns of both kinds are learned from rows in one place"):
-        bs.learn(both)
     with pytest.raises(BayescoutError, match="give a Dask dataframe or Parquet files"):
         bs.learn(frame, "hill-climb", "bic", missing="state", engine=bs.DaskEngine(client))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from selenium.webdriver import Keys
 
 import bayescout as bs
 from tests.workbench.serving import Person, Serving
@@ -332,7 +334,65 @@ def test_undo_and_redo(searched):
     assert searched.place("asia") == pytest.approx(before, abs=1.5)
     searched.run("served.app.history.redo()")
     assert searched.place("asia") == pytest.approx(moved, abs=1.5)
+    where = "return served.app.net.boxes"
+    boxes = searched.run(where)
+    searched.click("#tidy")
+    searched.until("served.app.history.past.at(-1).words === 'tidy'")
+    assert searched.run(where) != boxes
+    searched.run("served.app.history.undo()")
+    assert searched.run(where) == boxes
+    assert list(searched.run("return served.source.places")) == ["asia"]
     searched.run("return served.tidy(true)")
+
+
+def test_the_keys_are_listed(searched):
+    searched.browser.type("#graph", "?")
+    assert "find a variable" in searched.text("#keys")
+    searched.browser.keys(Keys.ESCAPE)
+    hidden = "return [document.querySelector('#keys').hidden, document.activeElement.id]"
+    assert searched.run(hidden) == [True, "keys-button"]
+
+
+def test_evidence_by_keyboard(searched):
+    """Enter observes, with Shift it acts, with Alt it rules out; the focus stays."""
+    searched.run("served.app.store.set({tab: 'whatif'})")
+    searched.until("document.querySelector('.state-row')")
+    for held, kind in ((Keys.SHIFT, "done"), (Keys.ALT, "ruled"), ("", "observed")):
+        searched.browser.type(".state-row", held + Keys.ENTER)
+        searched.until(f"document.querySelector('.chip.{kind}')")
+        assert searched.run("return document.activeElement.dataset.state") == "0"
+
+
+def test_other_data_begin_anew(chromium, tmp_path):
+    """What was shown, asked and known of other variables does not stand beside the new ones."""
+    with Serving(tmp_path) as serving:
+        person = Person(chromium, serving)
+        assert person.run("return !document.querySelector('#welcome').hidden")
+        person.click('#welcome [data-example="asia"]')
+        person.until("served.source.columns?.size === 8")
+        assert person.run("return document.querySelector('#welcome').hidden")
+        person.click("#columns-close")
+        assert "without arcs yet" in person.text("#view-note")
+        person.search()
+        person.ended()
+        text = "require asia -> dysp\ntier smoke\nclosed tier xray\nmax_parents bronc 2\n"
+        person.run("return served.parts.knowledge.put({text: arguments[0]})", text)
+        person.run("return served.parts.begin.open({example: 'child', rows: 300})")
+        person.until("served.source.columns.size === 20")
+        person.run("served.parts.begin.columns(false)")
+        assert person.run("return [served.source.run, served.app.net.names.length]") == [None, 20]
+        assert person.run("return served.app.history.past.length") == 0
+        assert "of other data" in person.text('[data-run="1"]')
+        assert "unknown variable" in person.text("#unfit")
+        person.click("#keep-fitting")
+        person.until("!document.querySelector('#unfit')")
+        assert person.run("return served.parts.knowledge.now.text").strip() == ""
+        person.search()
+        person.ended()
+        person.click('[data-run="1"]')
+        person.until("served.app.net.names.length === 8 && served.source.run.id === '1'")
+        person.come()
+        person.until("served.source.run?.id === '2'")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -395,6 +455,36 @@ def test_a_killed_server_is_said_and_nothing_is_lost(chromium, tmp_path):
         person.choose("#play-pace", "")
         person.click("#play")
         person.ended()
+
+
+REPLAYED = """
+const done = arguments[arguments.length - 1], {live} = served.parts, last = served.source.run.trace.at(-1)[0];
+(async () => {
+  for (let step = 0; step <= last * arguments[0]; step += 1) await live.replay(step % (last + 1));
+  done(true);
+})();
+"""
+
+
+def test_memory_stays_bounded_while_a_search_is_replayed(searched, asia):
+    """Every step of a search drawn again and again: the page and the server keep nothing of it."""
+    browser = searched.browser
+    browser.devtools("Performance.enable")
+    browser.driver.set_script_timeout(120)
+
+    def replayed(times):
+        browser.driver.execute_async_script(REPLAYED, times)
+        browser.devtools("HeapProfiler.collectGarbage")
+        found = {m["name"]: m["value"] for m in browser.devtools("Performance.getMetrics")["metrics"]}
+        pages = int(Path(f"/proc/{asia.process.pid}/statm").read_text().split()[1])
+        return found["JSHeapUsedSize"], found["Nodes"], found["JSEventListeners"], 4096 * pages
+
+    heap, nodes, listeners, server = replayed(2)
+    more = replayed(12)
+    assert more[0] - heap < 500_000
+    assert more[1] - nodes < 50
+    assert more[2] - listeners < 10
+    assert more[3] - server < 10e6
 
 
 def test_a_click_is_answered_soon(searched):

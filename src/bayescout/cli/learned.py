@@ -51,7 +51,7 @@ def learned_grids(
     yield grid("Learned", ["", ""], _figures(result, unit, logs), numbers=1)
     yield _network(result)
     if result.dag.n_arcs and result.scored_table is not None and len(result.dag) <= MOST_NODES:
-        yield _arcs(result, unit)
+        yield _arcs(result, unit, logs)
     if len(result.top) > 1:
         rows = [
             (*unlike(one.dag, result.dag), one.dag.n_arcs, f"{one.score / unit:,.3f}") for one in result.top
@@ -136,7 +136,7 @@ def _has_lines() -> bool:
     return True
 
 
-def _arcs(result: Result, unit: float) -> Any:
+def _arcs(result: Result, unit: float, logs: str) -> Any:
     """The arcs by what the score loses without them."""
     found = [result.explain(parent, child) for parent, child in result.dag.arcs()]
     found.sort(key=lambda one: one.remove or 0.0)
@@ -149,7 +149,8 @@ def _arcs(result: Result, unit: float) -> Any:
         for one in found[:MOST_ARCS]
     ]
     more = f", the first {MOST_ARCS} of {len(found)}" if len(found) > MOST_ARCS else ""
-    return grid(f"Arcs by worth{more}", ["arc", "direction", "worth"], rows, numbers=1)
+    shown_in = "" if unit == 1.0 else f", in {logs}"
+    return grid(f"Arcs by worth{shown_in}{more}", ["arc", "direction", "worth"], rows, numbers=1)
 
 
 def _direction(one: Explanation) -> str:

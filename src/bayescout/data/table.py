@@ -538,7 +538,7 @@ class Table:
         return iter(self.names)
 
     def __repr__(self) -> str:
-        discrete = len(self.codes)
+        discrete = int(self.discrete_columns.sum())
         missing = sum(count for _, count in self.missing.counts) if self.has_missing else 0
         return (
             f"<Table: {self.n_rows:,} rows, {self.n_columns} columns "

@@ -65,7 +65,8 @@ class IndependenceTest(ShownText):
 
     def __str__(self) -> str:
         given = f" given {', '.join(map(str, self.given))}" if self.given else ""
-        degrees = f" on {self.degrees:,.0f} degrees of freedom" if self.test != "fisher-z" else ""
+        unit = "degree" if self.degrees == 1 else "degrees"
+        degrees = f" on {self.degrees:,.0f} {unit} of freedom" if self.test != "fisher-z" else ""
         rows = f"{self.rows:,} rows" + (f", {self.left_out:,} incomplete left out" if self.left_out else "")
         return printable(
             f"{self.x} and {self.y}{given}: {self.test} = {self.statistic:.6g}{degrees}, "

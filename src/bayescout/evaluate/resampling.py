@@ -133,12 +133,11 @@ def _rest(work: Callable[[int], Made], numbers: Sequence[int], workers: int) -> 
     if workers == 1:
         yield from map(work, numbers)
         return
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    from bayescout.evaluate.workers import each_of, first_of_all
+    from bayescout.evaluate.workers import in_parallel
 
-    parallel = Parallel(n_jobs=workers, return_as="generator", **first_of_all())
-    yield from each_of(parallel(delayed(work)(number) for number in numbers))
+    yield from in_parallel((delayed(work)(number) for number in numbers), workers)
 
 
 class _Line:

@@ -10,9 +10,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from multiprocessing.util import Finalize
 from typing import Any, TypeVar
 
@@ -20,6 +21,9 @@ Made = TypeVar("Made")
 
 PR_SET_PDEATHSIG = 1
 """The option of Linux's prctl that sends a process a signal when its parent ends."""
+
+ROUND = 4
+"""Tasks per worker of a round, where a backend answers once all of a round are done."""
 
 LOOK_SECONDS = 0.2
 """Interval at which a worker checks for its parent, if the system does not notify it."""
@@ -62,6 +66,25 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(LOOK_SECONDS)
     os._exit(1)
+
+
+def in_parallel(tasks: Iterable[Any], workers: int | None, ordered: bool = True) -> Iterator[Any]:
+    """The results of tasks made by `joblib.delayed`, as they come; or in their order, as soon as they can.
+
+    A backend that only answers once all are done, such as joblib's Ray, is given them in rounds.
+    """
+    from joblib import Parallel, effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    if backend.supports_return_generator:
+        way = "generator" if ordered else "generator_unordered"
+        yield from each_of(Parallel(n_jobs=workers, return_as=way, **first_of_all())(tasks))
+        return
+    parallel, rest = Parallel(n_jobs=workers), iter(tasks)
+    size = ROUND * max(1, effective_n_jobs(workers))
+    while some := list(islice(rest, size)):
+        yield from parallel(some)
 
 
 def each_of(found: Generator[Made]) -> Iterator[Made]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bayescout.errors import SettingError
-from bayescout.evaluate.workers import be_a_worker, each_of, first_of_all
+from bayescout.evaluate.workers import be_a_worker, in_parallel
 from bayescout.experiments.attempt import attempt, versions
 from bayescout.experiments.records import Record, Records
 from bayescout.experiments.store import PARQUET, RECORDS, Say, Store, export_parquet, read_records
@@ -146,15 +146,14 @@ def _in_processes(
     study: Study, runs: Sequence[Declared], workers: int | None, handed: list[Declared]
 ) -> Iterator[Record]:
     """Records in the order in which they finish; `handed` collects the runs given out so far."""
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     def tasks() -> Iterator[Any]:
         for run in runs:
             handed.append(run)
             yield delayed(attempt)(study, run, os.getpid())
 
-    parallel = Parallel(n_jobs=workers, return_as="generator_unordered", **first_of_all())
-    yield from each_of(parallel(tasks()))
+    yield from in_parallel(tasks(), workers, ordered=False)
 
 
 def _alone(study: Study, run: Declared) -> Record:

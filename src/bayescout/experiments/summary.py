@@ -16,6 +16,8 @@ IN_PART: Verdict = "holds in part"
 NOT: Verdict = "does not hold"
 UNTESTED: Verdict = "cannot be tested"
 VERDICTS = (HOLDS, IN_PART, NOT, UNTESTED)
+MARKS = {HOLDS: "✓", IN_PART: "◐", NOT: "≠", UNTESTED: "?"}
+"""What stands before a verdict on a page, to be seen at a glance."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from bayescout.plots.text import one_line, shortened, text_width, wrapped
 from bayescout.plots.values import Lines, Panel, Reference, Series
 
 PANEL_WIDTH, PANEL_HEIGHT = 4.6, 3.3
+NARROW_WIDTH = 3.4
+"""Width of each of three panels side by side: a page scales a wider figure down, and its words with it."""
 LEAST_WIDTH = 8.4
 """Least width of a figure of a study in inches: more than 800 pixels at 96 per inch."""
 LABEL_GAP = 0.045
@@ -27,7 +29,7 @@ LEGEND_HANDLE = 50.0
 MAX_COLUMNS = 3
 MAX_ARCS = 40
 """Most arcs in the chart of strengths, which shows the strongest."""
-X_TICKS = 5
+X_TICKS, NARROW_TICKS = 5, 3
 """Most steps between ticks along a panel: more numbers of six digits would overlap."""
 REFERENCE_DASHES: tuple[tuple[float, ...], ...] = ((4, 2), (1, 1.5), (6, 2, 1, 2), (9, 3))
 
@@ -46,7 +48,8 @@ def panels(count: int, title: str, share_x: bool = False, share_y: bool = False)
     """A figure with this many axes, up to three side by side, which may share their scales."""
     columns = 2 if count == 4 else max(1, min(MAX_COLUMNS, count))  # two and two, not three and one
     rows = max(1, -(-count // columns))
-    width = max(LEAST_WIDTH, PANEL_WIDTH * columns + 0.3)
+    each = NARROW_WIDTH if columns == MAX_COLUMNS else PANEL_WIDTH
+    width = max(LEAST_WIDTH, each * columns + 0.3)
     figure = new_figure(width, PANEL_HEIGHT * rows + 0.8, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.09)
     found = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
@@ -71,7 +74,11 @@ def numbers(axis: Any) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     if axis.axis_name == "x" and axis.get_scale() == "linear":
-        axis.set_major_locator(MaxNLocator(nbins=X_TICKS, steps=[1, 2, 2.5, 5, 10]))
+        place = axis.axes.get_subplotspec()
+        narrow = place is not None and place.get_gridspec().ncols == MAX_COLUMNS
+        axis.set_major_locator(
+            MaxNLocator(nbins=NARROW_TICKS if narrow else X_TICKS, steps=[1, 2, 2.5, 5, 10])
+        )
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.7g}".replace("-", "\N{MINUS SIGN}")))
 
 

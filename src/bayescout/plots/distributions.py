@@ -28,13 +28,11 @@ from bayescout.plots.text import one_line, shortened, text_width, wrapped
 from bayescout.plots.values import Boxes, Histograms, PointPanel, Points
 
 MAX_BINS = 40
-SHIFTS = 64
-"""Places that are tried for the first edge of a histogram, within a bar's width."""
 HEAVY = 0.01
 """Share of the values from which on a single value has mass, and no edge may stand at it."""
 
-CLEAR = 0.01
-"""Least distance of an edge from a value with mass, in bars, if there is such a place."""
+WIDER, WIDTHS = 0.25, 126
+"""By how much bars may be wider than they would be, and how many widths up to that are tried."""
 
 LABEL_SIZE = 9.5
 """Font size of labels along an axis, a little larger than drawn."""
@@ -99,20 +97,19 @@ def bin_edges(values: list[float]) -> list[float]:
 def off_mass(values: list[float], edges: list[float]) -> list[float]:
     """The edges, moved together so that values that occur often are inside a bar.
 
-    Of the places where none of them is near an edge, it is the one with the most mass in the middles of bars.
+    The most frequent value is in the middle of its bar. Bars are made up to a quarter wider, by as much as
+    keeps the other frequent values farthest from the edges.
     """
     often = max(2, HEAVY * len(values))
     counts = {value: times for value, times in Counter(values).items() if times >= often}
-    heavy = np.array(list(counts))
-    width = edges[1] - edges[0]
-    if not len(heavy) or not width > 0:
+    if not counts or not edges[1] > edges[0]:
         return edges
-    shares = np.mod((heavy - edges[0])[:, None] / width - np.arange(SHIFTS) / SHIFTS, 1.0)
-    apart = 0.5 - np.abs(shares - 0.5)
-    inside = np.array(list(counts.values())) @ apart / sum(counts.values())
-    nearest = apart.min(axis=0)
-    clear = nearest >= min(CLEAR, float(nearest.max()))
-    first = edges[0] + width * (int(np.where(clear, inside, -1.0).argmax()) / SHIFTS - 1)
+    middle = min(counts, key=lambda value: (-counts[value], value))
+    widths = (edges[1] - edges[0]) * (1 + WIDER * np.arange(WIDTHS) / (WIDTHS - 1))
+    shares = np.mod((np.array(list(counts)) - middle)[:, None] / widths + 0.5, 1.0)
+    width = float(widths[np.minimum(shares, 1.0 - shares).min(axis=0).argmax()])
+    first = middle - width * (math.floor((middle - min(values)) / width + 0.5) + 0.5)
+    first -= width if first > min(values) else 0.0  # by rounding
     count = math.ceil((max(values) - first) / width)
     return [first + k * width for k in range(count + 1 + (first + count * width < max(values)))]
 
@@ -248,7 +245,7 @@ def _draw_point_panel(figure: Points, panel: PointPanel, axes: Any, places: dict
 
 def _scale(axes: Any, panel: PointPanel, values: list[float]) -> None:
     """The scale that a panel asks for, on both axes, with ticks that do not overlap."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
     if panel.scale == "log" and min(values) > 0:
         axes.set(xscale="log", yscale="log")
@@ -259,11 +256,14 @@ def _scale(axes: Any, panel: PointPanel, values: list[float]) -> None:
             numbers(axis)
     elif panel.scale == "symlog" and any(values):
         sizes = sorted(abs(value) for value in values if value)
-        top = 10.0 ** math.floor(math.log10(sizes[-1]))
-        for axis in ("x", "y"):
-            getattr(axes, f"set_{axis}scale")("symlog", linthresh=sizes[len(sizes) // 4])
-            getattr(axes, f"set_{axis}ticks")([tick for tick in (-top, 0.0, top) if tick <= max(values)])
-            numbers(getattr(axes, f"{axis}axis"))
+        near, top = sizes[len(sizes) // 4], math.floor(math.log10(sizes[-1]))
+        powers = [10.0**k for k in range(top, math.ceil(math.log10(near)) - 1, -2)]
+        ticks = [-power for power in powers] + [0.0] + powers[::-1]
+        for axis in (axes.xaxis, axes.yaxis):
+            getattr(axes, f"set_{axis.axis_name}scale")("symlog", linthresh=near)
+            axis.set_ticks([tick for tick in ticks if min(values) <= tick <= max(values)])
+            axis.set_minor_locator(NullLocator())
+            numbers(axis)
     else:
         numbers(axes.xaxis)
         numbers(axes.yaxis)

@@ -248,8 +248,9 @@ def _arc(
 
 
 def _changes(arc: dict[str, Any]) -> list[str]:
-    turned = number(arc["reverse"]) if arc["reverse"] is not None else "closes a cycle"
-    return [number(arc["remove"]), turned]
+    turned = "not possible" if arc["barred"] else "closes a cycle"
+    possible = arc["reverse"] is not None and not arc["barred"]
+    return [number(arc["remove"]), number(arc["reverse"]) if possible else turned]
 
 
 def _progress(result: Result) -> str:

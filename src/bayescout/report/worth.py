@@ -37,7 +37,8 @@ MOST_OWN = 2500
 class Worth:
     """Explanations by position in the graph, ready for JSON.
 
-    arcs      one entry per arc: p, c, remove, reverse, prior, compelled, required, counts
+    arcs      one entry per arc: p, c, remove, reverse, prior, cycle, compelled, decided, barred, counts,
+              groups, correlation
     pairs     the absent pairs that raise the score most, or lower it least: a, b, forth, back, counts;
               `forth` is the change of the score for a -> b, None if that would close a cycle
     left_out  the number of absent pairs that are not listed
@@ -70,9 +71,10 @@ def worth(result: Result) -> Worth:
                     "prior": said.prior,
                     "cycle": [dag.index(label) for label in said.cycle],
                     "compelled": said.compelled,
-                    "required": bool(rules.required[parent, child]),
-                    "fixed": not bool(rules.allowed[child, parent]),
+                    "decided": said.decided,
+                    "barred": said.barred,
                     "counts": tables.told(said),
+                    **moments(said),
                 }
             )
     absent = len(dag) * (len(dag) - 1) // 2 - dag.n_arcs
@@ -81,6 +83,12 @@ def worth(result: Result) -> Worth:
         return Worth(arcs, [], absent, why)
     pairs = _absent(dag, gains(result), rules.allowed, tables)
     return Worth(arcs, pairs, absent - len(pairs))
+
+
+def moments(said: Explanation) -> dict[str, Any]:
+    """What the data show of a pair with a continuous variable: its moments by state, or the correlation."""
+    groups = [[str(state), *values] for state, values in said.groups.items()][:MOST_CELLS]
+    return {"groups": groups, "correlation": said.correlation}
 
 
 class Counted:

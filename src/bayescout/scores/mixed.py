@@ -117,9 +117,7 @@ class CgBde(Formula):
         if kind != "mixed":
             return (self._tables if kind == "discrete" else self._regressions).statistics(table, engine)
         require_kind(table, kind)
-        if isinstance(table, DaskTable):
-            return in_memory(table, kind)  # which says what is to be done
-        if engine is not in_memory:
+        if engine is not in_memory and not isinstance(table, DaskTable):
             raise SettingError(
                 f"the marginal likelihood of a table with columns of both kinds is computed in memory: use "
                 f"{setting('engine', 'memory')}, or another score"

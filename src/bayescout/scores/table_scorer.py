@@ -73,6 +73,10 @@ class TableScorer(Scorer):
     ) -> tuple[Floats, list[Floats]]:
         if not self.far:
             return super().together(families, rows)
+        ask = getattr(self.statistics, "ask", None) if self.statistics.kind == "mixed" else None
+        if ask is not None:  # sums of floats depend on their order, so rows stay rows
+            ask(families, rows)
+            return super().together(families, rows)
         extended = [
             (child, tuple(sorted((*parents, more))))
             for child, parents, candidates in rows

@@ -17,6 +17,7 @@ JOBS: dict[str, Callable[[dict[str, Any], Tell], Any]] = {
     "detail": views.detail,
     "at": views.at,
     "layout": views.layout,
+    "warm": views.warm,
     "node": views.node,
     "card": cards.card,
     "turn": cards.turn,

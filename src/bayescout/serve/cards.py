@@ -8,7 +8,7 @@ from typing import Any
 from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.equivalence import meek
-from bayescout.report.worth import MOST_CELLS
+from bayescout.report.worth import MOST_CELLS, moments
 from bayescout.scores.network_score import total
 from bayescout.search.frame.knowledge import Knowledge
 from bayescout.serve.subject import Subject
@@ -39,6 +39,7 @@ def card(values: dict[str, Any], _: Any) -> dict[str, Any]:
         "worth": worth,
         "prior": said.prior,
         "counts": _counts(said.counts),
+        **moments(said),
         "rival": _rival(subject, said.child),
         "kind": None
         if not said.present
@@ -48,6 +49,7 @@ def card(values: dict[str, Any], _: Any) -> dict[str, Any]:
         if free
         else "compelled",
         "knowledge": bearing(result.settings.knowledge, one, two),
+        "decided": said.decided,
         "turn": free,
         "sentence": str(said),
     }

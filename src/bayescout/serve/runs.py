@@ -31,7 +31,7 @@ SAVED_EVERY = 2.0
 
 SHARED = ("id", "name", "search", "score_name", "prior", "settings", "seed", "state", "step", "score",
           "best", "bound", "gap", "seconds", "stop_reason", "error", "knowledge", "commands",
-          "strengths")  # fmt: skip
+          "strengths", "data")  # fmt: skip
 
 
 def same_search(one: dict[str, Any] | None, other: dict[str, Any] | None) -> bool:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from bayescout.data import as_table
 from bayescout.errors import SettingError
+from bayescout.graph.dag import Dag
 from bayescout.report.parameters import node_parameters
+from bayescout.report.views import placed
+from bayescout.scores import bind
 from bayescout.serve.subject import Kept, Subject
 from bayescout.serve.traces import TraceReader
 
@@ -34,6 +38,13 @@ def detail(values: dict[str, Any], _: Any) -> dict[str, Any]:
         "trace": reader(values).points(),
         **DRAWINGS.get(values["trace"], dict),
     }
+
+
+def warm(_: dict[str, Any], __: Any) -> None:
+    """Load what reading, scoring and laying out need, so that the first drawing does not wait for it."""
+    table = as_table({"a": ["x", "y"], "b": ["x", "y"], "c": ["x", "y"]})
+    bind("bic", table).many([(2, (0, 1))])
+    placed(Dag.from_arcs([("a", "c"), ("b", "c")], nodes="abc"), ("a", "b", "c"))
 
 
 def at(values: dict[str, Any], _: Any) -> dict[str, Any]:

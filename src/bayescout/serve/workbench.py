@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ class Workbench:
     async def start(self) -> None:
         await asyncio.gather(self.runs.warm(), self.quick.ready(), self.drawing.ready())
         self.task(self.runs.tidy())
+        self.task(self._warm())
+
+    async def _warm(self) -> None:
+        with suppress(BayescoutError):  # of a server that ends at once
+            await self.drawing.call("warm")
 
     async def close(self) -> None:
         self.hub.close()
@@ -310,12 +316,19 @@ class Workbench:
     # ---- knowledge
 
     def knowledge(self) -> dict[str, Any]:
-        """The project's knowledge, as text and as fields."""
+        """The project's knowledge, as text and as fields; `error` says why it does not go with the data."""
         text = self.project.knowledge
         try:
-            return shown_knowledge(Knowledge.parse(text))
+            known = Knowledge.parse(text)
         except BayescoutError as error:  # a file that somebody edited
             return shown_knowledge(Knowledge()) | {"text": text, "error": str(error)}
+        shown = shown_knowledge(known)
+        try:
+            if self.data is not None and not known.is_empty:
+                known.compile(self.names())
+        except BayescoutError as error:  # of variables that the data of now do not have
+            shown["error"] = str(error)
+        return shown
 
     def write_knowledge(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Keep another knowledge if it can hold; else say what contradicts."""

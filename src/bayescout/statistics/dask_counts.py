@@ -13,62 +13,19 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Parents
 from bayescout.data.past.dask_partition import Block
-from bayescout.data.past.dask_rows import is_dask, read_dask
 from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable, task_keys
-from bayescout.data.past.sources import paths_of
 from bayescout.data.table import Table
-from bayescout.errors import DataError, TooLargeError
+from bayescout.errors import TooLargeError
 from bayescout.statistics.counts import FOLD_AT, Counts
-from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.discrete import DiscreteStatistics
-from bayescout.statistics.engine import Kind, Statistics
 from bayescout.statistics.families import FamilyTables
 from bayescout.statistics.occurring import Occurring, merged, occurring_in
 from bayescout.statistics.requirements import require_kind
-from bayescout.wording import setting
 
 
-class DaskEngine:
-    """The engine of rows on a cluster; it also reads files that its workers can read.
-
-    `bs.learn("rows/*.parquet", engine=bs.DaskEngine(client))`; without a client it is the connected one.
-    """
-
-    def __init__(self, client: Any = None) -> None:
-        self.client = client
-
-    def table_of(self, data: Any, missing: Any) -> Table:
-        """The table of a Dask dataframe or of files."""
-        if isinstance(data, DaskTable):
-            return data
-        return read_dask(data, self.client, missing=missing)
-
-    def takes(self, data: Any) -> bool:
-        """Return True for data that this engine reads itself."""
-        return is_dask(data) or paths_of(data) is not None
-
-    def __call__(self, table: Table, kind: Kind, prior: float | None = None) -> Statistics:
-        if not isinstance(table, DaskTable):
-            raise DataError(
-                "the Dask engine counts rows on a cluster: give a Dask dataframe or Parquet files"
-            )
-        return statistics_on_dask(table, kind, prior)
-
-
-def statistics_on_dask(table: DaskTable, kind: Kind, prior: float | None = None) -> Statistics:
-    """The statistics of a table on a cluster."""
-    if kind == "continuous":
-        from bayescout.statistics.dask_covariance import dask_scatter
-
-        require_kind(table, kind)
-        return Covariance(table, prior, dask_scatter(table))
-    if kind != "discrete":
-        raise DataError(
-            f"columns of both kinds are learned from rows in one place, and these are on a cluster: "
-            f"{setting('kinds', 'discrete')} takes each value for a state, or cut numbers into intervals in "
-            f"the frame"
-        )
-    require_kind(table, kind)
+def dask_counts(table: DaskTable) -> DaskCounts:
+    """The counts of a discrete table on a cluster, made once."""
+    require_kind(table, "discrete")
     found = _kept.get(table)
     if found is None:
         found = DaskCounts(table.all_columns())  # that held the table itself would keep it for good
@@ -77,6 +34,10 @@ def statistics_on_dask(table: DaskTable, kind: Kind, prior: float | None = None)
 
 
 _kept: WeakKeyDictionary[DaskTable, DaskCounts] = WeakKeyDictionary()
+
+
+READY_CELLS = 1 << 24
+"""Cells of tables that were fetched ahead and not asked for, from which on they are forgotten."""
 
 
 class DaskCounts(DiscreteStatistics):
@@ -92,6 +53,7 @@ class DaskCounts(DiscreteStatistics):
         super().__init__(table.names, table.cardinalities, float(table.n_rows), table.n_rows)
         self.table, self.client = table, table.client
         self.round_trips = 0
+        self._ready: dict[Family, NDArray[Any]] = {}
         places = table.places(range(table.n_columns))
         used = sorted(places)
         self._places = [used.index(place) for place in places]
@@ -119,8 +81,31 @@ class DaskCounts(DiscreteStatistics):
     def count(self, child: int, parents: Parents) -> NDArray[Any]:
         return self.many([(child, parents)]).table(0)
 
+    def ask(self, families: Sequence[Family]) -> None:
+        """Fetch the tables of families, each of which `many` then gives once without a round trip."""
+        fresh = [family for family in dict.fromkeys(families) if family not in self._ready]
+        if not fresh:
+            return
+        try:
+            tables = self._tables(fresh)
+        except TooLargeError:  # it is said when the family is asked for by itself
+            return
+        if sum(len(table) for table in self._ready.values()) > READY_CELLS:
+            self._ready = {}
+        self._ready |= dict(zip(fresh, tables, strict=True))
+
     def many(self, families: Sequence[Family]) -> FamilyTables:
         """The tables of many families, in one round trip."""
+        ready = [self._ready.pop(family, None) for family in families]
+        fresh = [family for family, table in zip(families, ready, strict=True) if table is None]
+        counted = iter(self._tables(fresh) if fresh else [])
+        tables = [next(counted) if table is None else table for table in ready]
+        states = np.array([self._sizes[child] for child, _ in families])
+        configurations = np.array([self.configurations(parents) for _, parents in families])
+        return self.batch(tables, states, configurations)
+
+    def _tables(self, families: Sequence[Family]) -> list[NDArray[Any]]:
+        """The tables of families, in one round trip."""
         self.round_trips += 1
         asked = [
             (self._places[child], tuple(self._places[v] for v in parents), self.is_dense(child, parents))
@@ -145,9 +130,7 @@ class DaskCounts(DiscreteStatistics):
                 size = self.cells(child, parents)
                 tables[i] = dense[begin : begin + size]
                 begin += size
-        states = np.array([self._sizes[child] for child, _ in families])
-        configurations = np.array([self.configurations(parents) for _, parents in families])
-        return self.batch([table for table in tables if table is not None], states, configurations)
+        return [table for table in tables if table is not None]
 
     def _table(self, family: Family, found: Occurring | int) -> NDArray[Any]:
         if isinstance(found, int):

@@ -22,6 +22,12 @@ from bayescout.statistics.stored_covariance import Shift, leaf_sum, scatter_of
 
 def dask_scatter(table: DaskTable) -> tuple[Floats, Ints]:
     """The scatter matrix of the columns divided by 2**exponents, as `covariance.scaled_scatter` has it."""
+    scatter, shift = dask_centred(table)
+    return scatter, shift.exponents
+
+
+def dask_centred(table: DaskTable) -> tuple[Floats, Shift]:
+    """The scatter matrix of continuous columns on a cluster, and the shift that centres them."""
     places = table.places(range(table.n_columns))
     ends = np.cumsum([0, *table.heights]).tolist()
     whole = [whole_leaves(begin, end, ends[-1]) for begin, end in pairwise(ends)]
@@ -45,10 +51,9 @@ def dask_scatter(table: DaskTable) -> tuple[Floats, Ints]:
         return total(table.reduced(parts, joined) if len(parts) > 1 else parts[0].result())
 
     stored = table.stored
-    scatter, shift = scatter_of(
+    return scatter_of(
         [one.low or 0.0 for one in stored], [one.high or 0.0 for one in stored], table.n_rows, summed
     )
-    return scatter, shift.exponents
 
 
 def whole_leaves(begin: int, end: int, rows: int) -> tuple[int, int]:

@@ -34,9 +34,8 @@ from bayescout.statistics.covariance import (
     on_grid,
 )
 from bayescout.statistics.engine import Kind, regression_work
-from bayescout.statistics.stored import counts_of
-from bayescout.statistics.stored_covariance import centred
-from bayescout.statistics.stored_strata import CentredRows, sums_by_state
+from bayescout.statistics.past_rows import centred, counts_of, sums_by_state
+from bayescout.statistics.stored_strata import Spreads
 from bayescout.wording import setting
 
 RIDGE = 2.0**-20
@@ -258,8 +257,9 @@ class _Blocks:
             scatter, shift = centred(table)
             covariance = Covariance(table, None, (scatter, shift.exponents))
             spreads = np.sqrt(np.diag(scatter) * table.total_weight)
-            stored = CentredRows(table, shift, lambda own, where: own / spreads[where, None])
-            return sums_by_state(self.rows_of_states, stored) if self.discrete else [], covariance
+            if not self.discrete:
+                return [], covariance
+            return sums_by_state(self.rows_of_states, table, shift, Spreads(spreads)), covariance
         covariance = Covariance(table)
         columns, scatter, _ = centred_columns(table)
         weights = 1.0 if table.weights is None else table.weights

@@ -96,6 +96,9 @@ class DiscreteStatistics(ABC):
             np.array([self.configurations(parents) for _, parents in families]),
         )
 
+    def ask(self, families: Sequence[Family]) -> None:  # noqa: B027
+        """Fetch tables that are asked for next, in one round trip, if rows are far."""
+
     def extensions(self, child: int, parents: Parents, candidates: Ints) -> FamilyTables:
         """The table of (child, parents + candidate) for each candidate."""
         return self.many([(child, tuple(sorted((*parents, more)))) for more in candidates.tolist()])

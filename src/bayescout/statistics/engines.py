@@ -10,10 +10,12 @@ from bayescout.data.table import Table
 from bayescout.errors import SettingError, UnknownNameError
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance
-from bayescout.statistics.dask_counts import statistics_on_dask
+from bayescout.statistics.dask_counts import dask_counts
+from bayescout.statistics.dask_covariance import dask_scatter
 from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.engine import Engine, Kind, Statistics
 from bayescout.statistics.mixed import ConditionalGaussian
+from bayescout.statistics.requirements import require_kind
 from bayescout.statistics.stored import of_stored
 
 KEPT_CELLS = 1 << 20
@@ -24,15 +26,23 @@ _kept: WeakKeyDictionary[Table, Counts] = WeakKeyDictionary()
 
 def in_memory(table: Table, kind: Kind, prior: float | None = None) -> Statistics:
     """The statistics of a table that is in memory, or on disk where it is past memory."""
-    if isinstance(table, DaskTable):
-        return statistics_on_dask(table, kind, prior)
     if kind == "mixed":
         return ConditionalGaussian(table)
     if kind == "degenerate":
         return DegenerateGaussian(table)
+    if isinstance(table, DaskTable):
+        return _on_dask(table, kind, prior)
     if isinstance(table, StoredTable):
         return of_stored(table, kind, prior)
     return _counts(table) if kind == "discrete" else Covariance(table, prior)
+
+
+def _on_dask(table: DaskTable, kind: Kind, prior: float | None) -> Statistics:
+    """The statistics of a table on a cluster with columns of one kind."""
+    if kind == "discrete":
+        return dask_counts(table)
+    require_kind(table, kind)
+    return Covariance(table, prior, dask_scatter(table))
 
 
 def _counts(table: Table) -> Counts:

@@ -37,9 +37,8 @@ from bayescout.statistics.degenerate import DegenerateGaussian
 from bayescout.statistics.discrete import SPARSE_WORK
 from bayescout.statistics.engine import Kind
 from bayescout.statistics.families import Grid
-from bayescout.statistics.stored import counts_of
-from bayescout.statistics.stored_covariance import centred
-from bayescout.statistics.stored_strata import CentredRows, StoredStrata
+from bayescout.statistics.past_rows import centred, counts_of, strata_of
+from bayescout.statistics.stored_strata import Spreads
 from bayescout.statistics.strata import MOST_BYTES, WHOLE_COLUMNS, Scatters, StrataMemory
 
 FEW_ROWS = 10.0
@@ -112,6 +111,10 @@ class MixedFamilies:
         return np.where(self.fine, self.grid.round(value), on_grid(np.float64(value)))
 
 
+_NONE = np.array([-1])
+"""No further parent."""
+
+
 class FamiliesByKind(NamedTuple):
     """Families by the statistics that they need, each with its place in a batch.
 
@@ -126,7 +129,7 @@ class FamiliesByKind(NamedTuple):
 
 
 class MixedStatistics:
-    """What all statistics of one table with columns of both kinds have in common; in memory or on disk.
+    """What all statistics of one table with columns of both kinds have in common, wherever its rows are.
 
     is_discrete  (p,) bool
     counts       the statistics of the discrete columns
@@ -134,7 +137,7 @@ class MixedStatistics:
 
     kind: Kind = "mixed"
     batches_all = False
-    far = False
+    strata: StrataMemory[Any]
 
     def __init__(self, table: Table) -> None:
         require_complete(table)
@@ -144,6 +147,7 @@ class MixedStatistics:
         self.is_discrete: Bools = kinds
         self.counts = counts_of(table.select(list(names[kinds])))
         self.continuous = table.select(list(names[~kinds]))
+        self.far = self.counts.far
         self.total = table.total_weight
         self.n_rows = table.n_rows
         self._places = np.where(kinds, np.cumsum(kinds), np.cumsum(~kinds)) - 1
@@ -170,12 +174,52 @@ class MixedStatistics:
 
     def work(self, child: int, parents: Sequence[int]) -> int:
         """The work of a table, or of the matrices of the configurations, which may be of all columns."""
+        if self.far:
+            return min(self.cells(child, parents), 1 << 20)
         if self.is_discrete[child]:
             return self.n_rows * (SPARSE_WORK if self.cells(child, parents) > self.n_rows else 1) or 1
         columns = self.continuous.n_columns
         if columns > WHOLE_COLUMNS:
             columns = min(columns, len(parents) + 2)
         return self.n_rows * (1 + 2 * columns * columns) or 1
+
+    def ask(self, families: Sequence[Family], rows: Sequence[tuple[int, Parents, Ints]] = ()) -> None:
+        """Fetch in one round trip what `many` of families and `extensions` of rows will need.
+
+        Where rows are on a cluster; it is not needed again then. Elsewhere this does nothing.
+        """
+        if not self.far:
+            return
+        kinds = self._by_kind(families)
+        tables = [family for _, family in kinds.tables]
+        wanted = [
+            columns
+            for _, child, discrete, continuous in kinds.strata
+            for columns in self._wanted(child, discrete, continuous, _NONE)
+        ]
+        for child, parents, candidates in rows:
+            discrete, continuous = self._split(parents)
+            own, places = self._place(child), self._places[candidates]
+            by_table = self.is_discrete[candidates]
+            if self.is_discrete[child]:
+                more = [] if continuous else places[by_table].tolist()
+                tables += [(own, tuple(sorted((*discrete, one)))) for one in more]
+                continue
+            if discrete and not by_table.all():
+                wanted += self._wanted(own, discrete, continuous, places[~by_table])
+            for one in places[by_table].tolist():
+                wanted += self._wanted(own, tuple(sorted((*discrete, one))), continuous, _NONE)
+        begun = self.strata.begin(wanted)
+        self.counts.ask(tables)
+        self.strata.finish(begun)
+
+    def _wanted(
+        self, child: int, discrete: Parents, continuous: Parents, candidates: Ints
+    ) -> list[tuple[Parents, Ints | None]]:
+        """The matrices that the regressions of a child need: the discrete columns of each, and the others."""
+        family = np.array([*continuous, child], dtype=np.int64)
+        pieces = self.strata.columns_of_pieces(discrete, family, candidates)
+        return [(discrete, columns) for _, columns in pieces]
 
     def kernel_view(self) -> None:
         return None
@@ -191,7 +235,7 @@ class MixedStatistics:
 
     @property
     def discrete_rows(self) -> Any:
-        """The discrete columns of a table on disk."""
+        """The discrete columns of a table past memory."""
         names = self.table.names
         return self.table.select([names[i] for i in np.flatnonzero(self.is_discrete)])
 
@@ -221,17 +265,19 @@ class MixedStatistics:
 
 
 class ConditionalGaussian(MixedStatistics):
-    """Conditional Gaussian statistics of one table with columns of both kinds, in memory or on disk."""
+    """Conditional Gaussian statistics of one table with columns of both kinds, wherever its rows are."""
+
+    strata: StrataMemory[Strata]
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        self.strata: StrataMemory[Strata]
         if isinstance(self.continuous, StoredTable):
             scatter, shift = centred(self.continuous)
             self.covariance = Covariance(self.continuous, None, (scatter, shift.exponents))
-            spreads = np.sqrt(np.diag(scatter) / self.total)
-            stored = CentredRows(self.continuous, shift, lambda own, where: own / spreads[where, None])
-            self.strata = StoredStrata(self.discrete_rows, self.counts, stored, self._shrunk)
+            unit = Spreads(np.sqrt(np.diag(scatter) / self.total))
+            self.strata = strata_of(
+                self.discrete_rows, self.counts, self.continuous, shift, unit, self._shrunk
+            )
         else:
             self.covariance = Covariance(self.continuous)
             rows = _standardised(self.continuous, self.total)
@@ -239,10 +285,11 @@ class ConditionalGaussian(MixedStatistics):
 
     def many(self, families: Sequence[Family]) -> MixedFamilies:
         """The statistics of many families, in their order."""
+        self.ask(families)
         likelihoods, sizes = np.full(len(families), -np.inf), np.ones(len(families))
         kinds = self._by_kind(families)
         for i, child, discrete, continuous in kinds.strata:
-            likelihoods[i] = self._regressed(child, discrete, continuous, np.array([-1]))[0]
+            likelihoods[i] = self._regressed(child, discrete, continuous, _NONE)[0]
             sizes[i] = self.counts.configurations(discrete) * (len(continuous) + 2)
         for statistics, some in ((self.counts, kinds.tables), (self.covariance, kinds.plain)):
             if some:
@@ -254,6 +301,7 @@ class ConditionalGaussian(MixedStatistics):
 
     def extensions(self, child: int, parents: Parents, candidates: Ints) -> MixedFamilies:
         """The statistics of (child, parents + candidate) for each candidate."""
+        self.ask([], [(child, parents, candidates)])
         discrete, continuous = self._split(parents)
         likelihoods, sizes = np.full(len(candidates), -np.inf), np.ones(len(candidates))
         by_table = self.is_discrete[candidates]
@@ -318,7 +366,7 @@ class ConditionalGaussian(MixedStatistics):
                 likelihoods[more] = plain.log_likelihoods()
         for i in np.flatnonzero(~more).tolist():
             both = tuple(sorted((*discrete, int(places[i]))))
-            likelihoods[i] = self._regressed(own, both, continuous, np.array([-1]))[0]
+            likelihoods[i] = self._regressed(own, both, continuous, _NONE)[0]
             sizes[i] = self.counts.configurations(both) * (k + 2)
 
     def _regressed(self, child: int, discrete: Parents, continuous: Parents, candidates: Ints) -> Floats:

@@ -68,3 +68,12 @@ def _distinct_rows(keys: Ints) -> tuple[Ints, NDArray[np.intp]]:
         return found[:, None], places.ravel()
     found, places = np.unique(keys, axis=0, return_inverse=True)
     return found, places.ravel()
+
+
+def unpacked(keys: Ints, cards: Sequence[int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The codes of configurations from their keys, (k, configurations)."""
+    codes = np.empty((len(cards), len(keys)), dtype=dtype)
+    for column, (shift, r) in enumerate(zip(packing(cards)[0].tolist(), cards, strict=True)):
+        mask = (1 << max(1, int(r - 1).bit_length())) - 1
+        codes[column] = (keys[:, shift >> 6] >> (shift & 63)) & mask
+    return codes

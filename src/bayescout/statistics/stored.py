@@ -16,7 +16,7 @@ from bayescout.statistics.counts import FOLD_AT, Counts
 from bayescout.statistics.covariance import Covariance
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.engine import Kind, Statistics
-from bayescout.statistics.occurring import merged, nothing_yet, occurring_in, packing
+from bayescout.statistics.occurring import merged, nothing_yet, occurring_in, unpacked
 from bayescout.statistics.requirements import require_kind
 from bayescout.statistics.stored_counts import StoredCounts
 
@@ -33,15 +33,11 @@ def of_stored(table: StoredTable, kind: Kind, prior: float | None = None) -> Sta
 
         require_kind(table, "continuous")
         return Covariance(table, prior, stored_scatter(table))
-    return _counts(table)
+    return stored_counts(table)
 
 
-def counts_of(table: Table) -> DiscreteStatistics:
-    """The counts of a discrete table, in memory or on disk."""
-    return _counts(table) if isinstance(table, StoredTable) else Counts(table)
-
-
-def _counts(table: StoredTable) -> DiscreteStatistics:
+def stored_counts(table: StoredTable) -> DiscreteStatistics:
+    """The counts of a discrete table on disk, made once."""
     found = _kept.get(table)
     if found is None:
         require_kind(table, "discrete")
@@ -94,13 +90,4 @@ def distinct_rows(
             new = len(found[0]) - before
             if not certain and (len(found[0]) > most or (number and new * STILL_NEW > codes.shape[1])):
                 return None
-    return _unpacked(found[0], sizes, table.code_type), found[1][:, 0].astype(np.float64)
-
-
-def _unpacked(keys: NDArray[np.int64], cards: list[int], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The codes of rows from their keys."""
-    codes = np.empty((len(cards), len(keys)), dtype=dtype)
-    for column, (shift, r) in enumerate(zip(packing(cards)[0].tolist(), cards, strict=True)):
-        mask = (1 << max(1, int(r - 1).bit_length())) - 1
-        codes[column] = (keys[:, shift >> 6] >> (shift & 63)) & mask
-    return codes
+    return unpacked(found[0], sizes, table.code_type), found[1][:, 0].astype(np.float64)

@@ -78,11 +78,11 @@ def leaf_sum(values: Floats, shift: Shift, squared: bool) -> Floats:
 
 def stored_scatter(table: StoredTable) -> tuple[Floats, Ints]:
     """The scatter matrix of columns on disk, divided by 2**exponents."""
-    scatter, shift = centred(table)
+    scatter, shift = stored_centred(table)
     return scatter, shift.exponents
 
 
-def centred(table: StoredTable) -> tuple[Floats, Shift]:
+def stored_centred(table: StoredTable) -> tuple[Floats, Shift]:
     """The scatter matrix of columns on disk, and the shift that centres them."""
 
     def summed(shift: Shift, squared: bool) -> Floats:

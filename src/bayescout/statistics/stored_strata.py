@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -58,6 +59,27 @@ class CentredRows:
         with closing(self.table.blocks(places, self.block_rows)) as blocks:
             for block in blocks:
                 yield np.ascontiguousarray(self.unit(shift.of(block), places).T)
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """Centred columns in units of their standard deviation, or of another spread of theirs."""
+
+    spreads: Floats
+
+    def __call__(self, centred: Floats, columns: Any) -> Floats:
+        return np.asarray(centred / self.spreads[columns, None])
+
+
+@dataclass(frozen=True)
+class OwnUnit:
+    """Centred columns that were divided by powers of two, in their own unit again."""
+
+    exponents: Ints
+
+    def __call__(self, centred: Floats, columns: Any) -> Floats:
+        with np.errstate(under="ignore"):
+            return np.asarray(np.ldexp(centred, self.exponents[columns][:, None]))
 
 
 class Step(NamedTuple):
@@ -163,7 +185,7 @@ class StoredStrata(StrataMemory[Made]):
         require_room(configurations, len(discrete), columns, self.most, way_out)
 
 
-def sums_by_state(discrete: StoredTable, rows: CentredRows) -> list[Floats]:
+def sums_by_state_on_disk(discrete: StoredTable, rows: CentredRows) -> list[Floats]:
     """By discrete column, (states, columns): the sums of the continuous columns over the rows of each."""
     from bayescout.kernels.strata import add_sums
 

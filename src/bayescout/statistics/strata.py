@@ -6,7 +6,7 @@ there are not too many; every child and every set of continuous parents is then 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -93,17 +93,30 @@ class StrataMemory(Generic[Made]):
 
     def pieces(self, discrete: Parents, family: Ints, candidates: Ints) -> Iterator[Piece[Made]]:
         """The matrices of a family's columns with those of each candidate, in one piece or several."""
+        for where, columns in self.columns_of_pieces(discrete, family, candidates):
+            some = candidates[where]
+            if columns is None:
+                yield Piece(where, self.of(discrete), family, some)
+                continue
+            more = np.where(some >= 0, np.searchsorted(columns, some), -1)
+            yield Piece(where, self.of(discrete, columns), np.searchsorted(columns, family), more)
+
+    def columns_of_pieces(
+        self, discrete: Parents, family: Ints, candidates: Ints
+    ) -> Iterator[tuple[slice, Ints | None]]:
+        """The candidates of each piece, and the continuous columns that its matrices have; None for all."""
         whole = self._all_at_once(discrete, len(candidates))
         step = len(candidates) if whole else CHUNK
         for begin in range(0, len(candidates), step):
             where = slice(begin, begin + step)
             some = candidates[where]
-            if whole:
-                yield Piece(where, self.of(discrete), family, some)
-                continue
-            columns = np.unique([*family, *some[some >= 0]])
-            more = np.where(some >= 0, np.searchsorted(columns, some), -1)
-            yield Piece(where, self.of(discrete, columns), np.searchsorted(columns, family), more)
+            yield where, None if whole else np.unique([*family, *some[some >= 0]])
+
+    def begin(self, wanted: Iterable[tuple[Parents, Ints | None]]) -> Any:
+        """Begin matrices that are asked for next, of some continuous columns or all, if rows are far."""
+
+    def finish(self, begun: Any) -> None:
+        """Wait for what was begun."""
 
     def of(self, discrete: Parents, columns: Ints | None = None) -> Made:
         """The matrices of some continuous columns; those of all columns are remembered."""
@@ -112,11 +125,15 @@ class StrataMemory(Generic[Made]):
             return known
         made = self.make(self._computed(discrete, columns))
         if columns is None:
-            held = sum(one.bytes for one in list(self.known.values()))
-            if held + made.bytes > self.remembered:
-                self.known = dict(list(self.known.items())[len(self.known) // 2 + 1 :])
-            self.known[discrete] = made
+            self._remember(discrete, made)
         return made
+
+    def _remember(self, discrete: Parents, made: Made) -> None:
+        """Keep the matrices of all columns; where they would take too much, the older half goes."""
+        held = sum(one.bytes for one in list(self.known.values()))
+        if held + made.bytes > self.remembered:
+            self.known = dict(list(self.known.items())[len(self.known) // 2 + 1 :])
+        self.known[discrete] = made
 
     def of_columns(self, discrete: Parents, columns: Ints) -> Made:
         """The matrices of some continuous columns, those remembered if these are all of them."""

@@ -23,8 +23,8 @@ from bayescout.data.table import Table
 from bayescout.statistics.covariance import Covariance, FamilyRegressions, centred_columns, on_grid
 from bayescout.statistics.families import FamilyTables
 from bayescout.statistics.mixed import ConditionalGaussian, MixedFamilies, MixedStatistics
-from bayescout.statistics.stored_covariance import centred
-from bayescout.statistics.stored_strata import CentredRows, StoredStrata
+from bayescout.statistics.past_rows import centred, strata_of
+from bayescout.statistics.stored_strata import OwnUnit
 from bayescout.statistics.strata import Scatters, StrataMemory
 
 SMALL_UNIT, LARGE_UNIT = 100.0, 1e8
@@ -143,26 +143,27 @@ class WishartFamilies:
 
 
 class ConditionalWishart(MixedStatistics):
-    """Normal-Wishart statistics of one table with columns of both kinds, in memory or on disk.
+    """Normal-Wishart statistics of one table with columns of both kinds, wherever its rows are.
 
     The prior mean is the mean of all rows, in every configuration.
     """
 
+    strata: StrataMemory[Posteriors]
+
     def __init__(self, table: Table, prior: WishartPrior) -> None:
         super().__init__(table)
         self.prior = prior
-        self.strata: StrataMemory[Posteriors]
         if isinstance(self.continuous, StoredTable):
             scatter, shift = centred(self.continuous)
             self.covariance = Covariance(self.continuous, prior.scatter, (scatter, shift.exponents))
-            stored = CentredRows(
-                self.continuous, shift, lambda own, where: _in_own_unit(own, shift.exponents[where])
+            unit = OwnUnit(shift.exponents)
+            self.strata = strata_of(
+                self.discrete_rows, self.counts, self.continuous, shift, unit, self._posteriors
             )
-            self.strata = StoredStrata(self.discrete_rows, self.counts, stored, self._posteriors)
         else:
             self.covariance = Covariance(self.continuous, prior.scatter)
             columns, _, exponents = centred_columns(self.continuous)
-            rows = np.ascontiguousarray(_in_own_unit(columns, exponents).T)
+            rows = np.ascontiguousarray(OwnUnit(exponents)(columns, slice(None)).T)
             self.strata = StrataMemory(table, self.counts, rows, self._posteriors)
         _warn_units(self.continuous, np.diag(self.covariance.matrix) - prior.scatter, prior)
 
@@ -173,6 +174,7 @@ class ConditionalWishart(MixedStatistics):
 
     def many(self, families: Sequence[Family]) -> WishartFamilies:
         """The statistics of many families, in their order."""
+        self.ask(families)
         marginals = np.full(len(families), -np.inf)
         kinds = self._by_kind(families)
         for i, child, discrete, continuous in kinds.strata:
@@ -188,6 +190,7 @@ class ConditionalWishart(MixedStatistics):
 
     def extensions(self, child: int, parents: Parents, candidates: Ints) -> WishartFamilies:
         """The statistics of (child, parents + candidate) for each candidate."""
+        self.ask([], [(child, parents, candidates)])
         discrete, continuous = self._split(parents)
         marginals = np.full(len(candidates), -np.inf)
         own, places = self._place(child), self._places[candidates]
@@ -240,12 +243,6 @@ class ConditionalWishart(MixedStatistics):
         matrices += shares[:, None, None] * (means[:, :, None] * means[:, None, :])
         np.einsum("qii->qi", matrices)[...] += prior.scatter
         return Posteriors(prior, totals, matrices, {})
-
-
-def _in_own_unit(centred: Floats, exponents: Ints) -> Floats:
-    """Columns that were divided by powers of two, in their own unit again."""
-    with np.errstate(under="ignore"):
-        return np.asarray(np.ldexp(centred, exponents[:, None]))
 
 
 def _warn_units(table: Table, squares: Floats, prior: WishartPrior) -> None:

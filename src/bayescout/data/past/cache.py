@@ -99,8 +99,8 @@ def require_room(needed: int, what: str) -> None:
     free = shutil.disk_usage(place).free
     if needed + RESERVE > free:
         raise TooLargeError(
-            f"{what}, take {in_units(needed)} on disk beside {in_units(RESERVE)} that stay free, and {home} "
-            f"has {in_units(free)}: make room, or set BAYESCOUT_CACHE to a folder on a larger disk"
+            f"{what}, take up to {in_units(needed)} on disk beside {in_units(RESERVE)} that stay free, and "
+            f"{home} has {in_units(free)}: make room, or set BAYESCOUT_CACHE to a folder on a larger disk"
         )
 
 

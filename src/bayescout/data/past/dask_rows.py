@@ -19,7 +19,7 @@ from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
 from bayescout.data.past.dask_table import DaskTable, task_keys
 from bayescout.data.past.files import check_same
-from bayescout.data.past.sources import partly_floats, paths_of, tell_of_folders
+from bayescout.data.past.sources import one_file, partly_floats, paths_of, tell_of_folders
 from bayescout.data.past.stored import StoredColumn
 from bayescout.data.pieces import settle_times
 from bayescout.data.table import Label, MissingPolicy
@@ -85,7 +85,7 @@ def _sources(data: Any, client: Any) -> tuple[list[Any], list[Any], list[Path]]:
     """One source per partition, the names of the columns, and the paths if the sources are files."""
     if is_dask(data):
         return list(client.compute(data.to_delayed())), dask_names(data), []
-    paths = paths_of(data)
+    paths = paths_of(data) or one_file(data)
     if paths is None:
         raise DataError(f"a {type(data).__name__} has no partitions: give a Dask dataframe, or Parquet files")
     tell_of_folders(data, paths)

@@ -27,6 +27,7 @@ from bayescout.data.past.sources import (
     Files,
     Source,
     batches_in,
+    one_file,
     paths_of,
     tell_of_folders,
 )
@@ -75,16 +76,7 @@ def is_past(data: Any, memory: Any = None) -> bool:
     """
     if paths_of(data) is not None or batches_in(data) is not None:
         return True
-    return memory is not None and _one_file(data) is not None
-
-
-def _one_file(data: Any) -> list[Path] | None:
-    from bayescout.data.past.sources import COLUMNAR
-
-    if not isinstance(data, str | os.PathLike):
-        return None
-    path = Path(data)
-    return [path] if path.suffix.lower() in COLUMNAR and path.is_file() else None
+    return memory is not None and one_file(data) is not None
 
 
 def names_past(data: Any) -> list[Any] | None:
@@ -119,7 +111,7 @@ def read_past(
     check_policy(missing)
     declared = Declared(kinds, states, missing, weights, missing_values, columns, drop, interventions)
     budget = Budget.of(memory)
-    paths = paths_of(data) or _one_file(data)
+    paths = paths_of(data) or one_file(data)
     if paths is None:
         source = batches_in(data)
         assert source is not None

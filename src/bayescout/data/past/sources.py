@@ -86,6 +86,14 @@ def paths_of(data: Any) -> list[Path] | None:
     return found
 
 
+def one_file(data: Any) -> list[Path] | None:
+    """A single Parquet or Arrow file, as a list; None for anything else."""
+    if not isinstance(data, str | os.PathLike):
+        return None
+    path = Path(data)
+    return [path] if path.suffix.lower() in COLUMNAR and path.is_file() else None
+
+
 def _columnar_in(folder: str | Path) -> list[Path]:
     return [p for p in sorted(Path(folder).rglob("*")) if p.suffix.lower() in COLUMNAR and p.is_file()]
 

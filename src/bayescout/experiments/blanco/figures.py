@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from bayescout.experiments.blanco import printed
-from bayescout.experiments.blanco.names import ALGORITHMS, COUNTED, K2, ORDERS
+from bayescout.experiments.blanco.names import ALGORITHMS, COUNTED, FAR_ABOVE, K2, ORDERS
 from bayescout.experiments.blanco.view import DIGITS, SCORE_TITLES, View, gaps, shown
 from bayescout.experiments.parts import drawn
 from bayescout.experiments.records import Record, Records, mean
@@ -97,7 +97,7 @@ def agreement(view: View) -> Points | None:
             groups["UMDA, corrected"] = view.corrected(network, by, order)
         for label, some in groups.items():
             turns.setdefault(label, []).append((said, mean(some.numbers("iterations")) or 0.0))
-            if (network, by) != ("water", "bic-printed"):
+            if (network, by) != FAR_ABOVE:
                 scores.setdefault(label, []).append((gap, mean(gaps(some, by)) or 0.0))
     if not turns:
         return None

@@ -18,9 +18,12 @@ and a first generation in which every arc is as likely as not."""
 COUNTED = ("bic-printed", "k2")
 """Scores whose columns count; the limit on parents under entropy is ours, so its columns stand apart."""
 
+FAR_ABOVE = ("water", "bic-printed")
+"""The column in which every score is tens of thousands above the generating network's."""
+
 CORRECTIONS = (0.05, 0.1, 0.25, 0.5, 1.0)
 FITTED = 0.25
-"""Corrections of UMDA that are tried, and the one of them that fits the document's tables best."""
+"""Corrections of UMDA that are tried, and the one of them that fits the printed generations best."""
 
 GRID_RUNS, APART_RUNS = 3, 3
 """The most runs of each correction that is tried, and of each setting that is changed by itself."""

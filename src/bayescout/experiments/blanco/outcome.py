@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayescout.experiments.blanco import figures, tables
 from bayescout.experiments.blanco.findings import findings
-from bayescout.experiments.blanco.names import COUNTED, FITTED, GRID_RUNS, ORDERS
+from bayescout.experiments.blanco.names import CORRECTIONS, COUNTED, FITTED, GRID_RUNS, ORDERS
 from bayescout.experiments.blanco.view import View
 from bayescout.experiments.records import Records
 from bayescout.experiments.summary import Outcome, Section
@@ -101,17 +101,35 @@ def _course(view: View) -> Section:
 
 
 def _corrections(view: View) -> Section:
-    best = tables.best_correction(view)
-    fits = "No table of the document is at hand to fit." if best is None else (
-        f"Of those tried, {best:g} fits the printed generations best (misfit "
-        f"{tables.misfit(view, best):.2f}; "
-        f"none: {tables.misfit(view, 0.0):.2f})."
-    )  # fmt: skip
     text = (
         f"The correction is added to the counts of both values of each arc, so that no probability becomes "
-        f"zero or one. {fits} The findings are judged with {FITTED:g}."
+        f"zero or one. {_fits(view)} The findings are judged with {FITTED:g}."
     )
     return Section("Which UMDA the document ran", text, (tables.corrections(view),))
+
+
+def _fits(view: View) -> str:
+    """The corrections that fit the printed generations and scores best."""
+    best = tables.best_correction(view)
+    nearest = tables.best_correction(view, tables.score_distance)
+    if best is None or nearest is None:
+        return "No table of the document is at hand to fit."
+    misfits = [(c, tables.misfit(view, c)) for c in CORRECTIONS]
+    others = sorted((own, c) for c, own in misfits if own is not None and c != best)[:2]
+    near = "; ".join(f"{c:g}: {own:.2f}" for own, c in others)
+    text = (
+        f"Of those tried, {best:g} fits the printed generations best (misfit "
+        f"{tables.misfit(view, best):.2f}; {near}; none: {tables.misfit(view, 0.0):.2f})."
+    )
+    far = {c: tables.in_tens(tables.score_distance(view, c)) for c in (best, nearest, 0.0)}
+    if nearest == best:
+        return f"{text} It is also the one whose final scores are nearest to the printed ones."
+    most = {c: max(tables.generation_ratios(view, c)) for c in (best, nearest)}
+    return (
+        f"{text} The printed final scores are nearest with {nearest:g} (distance {far[nearest]}; {best:g}: "
+        f"{far[best]}; none: {far[0.0]}), but the search then takes up to {most[nearest]:.1f} times the "
+        f"printed generations ({best:g}: {most[best]:.1f})."
+    )
 
 
 def _settings(view: View) -> Section:

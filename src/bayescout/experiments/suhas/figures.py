@@ -15,6 +15,12 @@ CURVES = {
     "mean": ("Mean fitness", "mean fitness of the generation"),
     "best_in_population": ("Maximum fitness", "fitness of the fittest"),
 }
+RATES = (
+    ("precision", "population_precision"),
+    ("recall", "population_recall"),
+    ("precision, adjacencies", "population_adjacency_precision"),
+    ("recall, adjacencies", "population_adjacency_recall"),
+)
 ONE_NETWORK = "Mean of the runs on the first network, with a standard deviation to either side."
 
 
@@ -59,7 +65,8 @@ def precision_and_recall(view: View) -> Lines:
         "α",
         "mean over the last generation",
         panels,
-        "With the order known arcs can only go forward, as in the document's gene of n(n-1)/2 bits.",
+        "With the order known arcs can only go forward, as in the document's gene of n(n-1)/2 bits, and the "
+        "lines of adjacencies are those of arcs.",
         log_x=True,
         shared="y",
     )
@@ -83,13 +90,9 @@ def larger_networks(view: View) -> Lines:
 
 
 def _rate_series(view: View, nodes: int, form: str, order: str) -> tuple[Series, ...]:
+    """Precision and recall by α, of arcs and, where a direction may be wrong, of adjacencies."""
     found = []
-    for label, measure in (
-        ("precision", "population_precision"),
-        ("recall", "population_recall"),
-        ("precision, adjacencies", "population_adjacency_precision"),
-        ("recall, adjacencies", "population_adjacency_recall"),
-    ):
+    for label, measure in RATES[:2] if order == "known" else RATES:
         points = [
             (alpha, view.alpha(nodes, form, alpha, order).mean(measure))
             for alpha in view.study.chosen_alphas(form)

@@ -123,6 +123,7 @@ export class App {
   others() {
     const { drawing, net } = this;
     if (!net || drawing.net?.names === net.names) return;
+    this.history.clear();
     Object.assign(drawing, { list: [], known: [], fitted: true });
     drawing.set({ focus: null, cycle: [], chosen: [], arc: null, evidence: new Map() });
     drawing.show(net);

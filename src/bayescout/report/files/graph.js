@@ -8,7 +8,7 @@ import { SvgPainter } from "./painter-svg.js";
 
 const MOST_IN_SVG = 150;
 const MOST_WITHOUT_MAP = 60;
-const LEAST_HIGH = 0.75, MOST_HIGH = 2.5;
+const LEAST_HIGH = 0.58, MOST_HIGH = 2.5;
 
 export class Drawing {
   /** `on` holds chosen(what), moved(before, after), linked(from, to), turned(from, to), and may lack any. */

@@ -1,6 +1,7 @@
 // What is picked out: a variable, an arc, or a pair that no arc joins.
 
 import { button, choice, element, figure, percent } from "./core.js";
+import { fourDigits } from "./density.js";
 
 /** "falls by 12.345", coloured; a change too small to see is none. */
 function change(value) {
@@ -15,6 +16,16 @@ function weighed(worth, name) {
   if (!value || Math.abs(value) < 0.0005) return "";
   return ` (by the prior alone ${value < 0 ? "−" : "+"}${figure(Math.abs(value))})`;
 }
+
+/** What decides the direction of an arc, by the name that it has in Python. */
+const DECIDED = {
+  required: "The arc was required beforehand.",
+  independences: "Its direction is decided: every network that implies the same independences has the arc this way round.",
+  model: "Its direction is decided by the score's model: a discrete variable has no continuous parents.",
+  knowledge: "Its direction is decided by what was known beforehand: the arc must not be the other way round.",
+  acted: "Its direction is told by the rows in which somebody acted on one of the two.",
+  others: "Its direction is decided by those of other arcs, which what was known beforehand, the score's model or actions decide.",
+};
 
 export class Panel {
   /** `app` has net, source, choose(what, look), and act(name, ...) for what a card can do. */
@@ -47,7 +58,7 @@ export class Panel {
   }
 
   hint() {
-    if (!this.net) return [element("h3", {}, "Details"), element("p", { class: "note" }, "Open some data and start a search: the network grows here.")];
+    if (!this.net) return [element("h3", {}, "Details"), element("p", { class: "note" }, "Open some data and start a search. Click a variable or an arc then: what lies behind it is shown here.")];
     const most = this.net.names.map((_, i) => i).filter((i) => this.degree(i)).sort((a, b) => this.degree(b) - this.degree(a) || a - b).slice(0, 6);
     return [
       element("h3", {}, "Details"),
@@ -126,15 +137,12 @@ export class Panel {
     const direction = element("p", {}, this.directionOf(card));
     return [
       head, without, turned, direction, ...this.actions(card), ...this.strength(card.strength), ...this.rival(card),
-      ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts),
+      ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts), ...this.numbers(card),
     ];
   }
 
   directionOf(card) {
-    if (card.required) return "The arc was required beforehand.";
-    if (card.compelled && card.fixed) return "What was known beforehand, and the rest of the network, decide its direction.";
-    if (card.compelled) return "Its direction is decided: every network that implies the same independences has the arc this way round.";
-    return "Its direction is open: another network that implies the same independences has the arc turned round.";
+    return DECIDED[card.decided] || "Its direction is open: another network that implies the same independences has the arc turned round.";
   }
 
   /** What can be done with an arc: turn it within its class, require it, forbid it. */
@@ -191,7 +199,7 @@ export class Panel {
       return [head, none, element("p", { class: "note" }, ask), ...this.tests(card.tests)];
     }
     const steer = this.app.steers ? [element("div", { class: "row" }, ...this.steer(a, b))] : [];
-    return [head, none, ...card.ways.map((way) => this.added(way)), ...steer, ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts)];
+    return [head, none, ...card.ways.map((way) => this.added(way)), ...steer, ...this.knowledge(card.knowledge), ...this.tests(card.tests), ...this.counts(card.counts), ...this.numbers(card)];
   }
 
   /** What the search's own tests of independence said of a pair. */
@@ -210,6 +218,17 @@ export class Panel {
   }
 
   // ---- counts
+
+  /** What the data show where a variable is a number: its moments by the other's state, or the correlation. */
+  numbers({ groups, correlation }) {
+    if (correlation !== null && correlation !== undefined) return [element("h4", {}, "In the data"), element("p", {}, `Correlation ${figure(correlation)}.`)];
+    if (!groups?.length) return [];
+    const rows = groups.map(([state, count, mean, deviation]) => element("tr", {}, element("th", { scope: "row" }, state), ...[figure(count, count % 1 ? 2 : 0), mean === null ? "–" : fourDigits(mean), deviation === null ? "–" : fourDigits(deviation)].map((words) => element("td", { class: "number" }, words))));
+    return [
+      element("h4", {}, "In the data"), element("p", { class: "note" }, "The rows with each state of the one, and the numbers of the other there."),
+      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, element("th", {}), ...["rows", "mean", "deviation"].map((words) => element("th", { scope: "col", class: "number" }, words)))), element("tbody", {}, ...rows))),
+    ];
+  }
 
   /** Counts of the second variable by the states of the first, with the share in the row as shade. */
   counts(counts) {

@@ -5,6 +5,8 @@ import { fourDigits } from "./density.js";
 
 const COLUMN_KINDS = [["discrete", "discrete"], ["continuous", "continuous"], ["left out", "left out"]];
 const MOST_COLUMNS = 200;
+const MISSING = [["em", "drawn given the rest"], ["state", "a state of their own"], ["drop", "their rows left out"], ["error", "refused"]];
+const FIRST_EXAMPLES = ["asia", "alarm", "hailfinder", "munin"];
 
 /** A part of the rail under a title that folds away. */
 export function section(name, title, open, ...content) {
@@ -24,21 +26,36 @@ export class BeginPart {
     this.look = button("Columns", () => this.columns(this.board.hidden), { id: "columns-button", hidden: true });
     this.holder = section("begin", "Data", true, pick, this.example, this.state, this.look);
     this.board = element("div", { class: "board", id: "columns", role: "dialog", "aria-label": "How the columns were read", hidden: true });
-    served.app.stage.querySelector(".sheet").append(this.board);
-    this.drops(served.app.root, pick);
+    this.welcome = this.welcoming();
+    served.app.stage.querySelector(".sheet").append(this.welcome, this.board);
+    this.drops(served.app.root, [pick, this.welcome]);
   }
 
-  drops(root, target) {
+  /** What stands where the network will be, while there are no data. */
+  welcoming() {
+    const known = (this.source.project.examples || []).map(({ name }) => name), some = FIRST_EXAMPLES.filter((name) => known.includes(name));
+    return element(
+      "div", { class: "welcome", id: "welcome", hidden: true },
+      element("h2", {}, "Drop a table here"),
+      element("p", {}, "A csv, Parquet or Arrow file: one row per case, one column per variable. It stays on the computer that serves this page."),
+      element("label", { class: "as-button primary", for: "file" }, "Choose a file"),
+      element("p", { class: "note" }, "Or rows drawn from a network of the literature:"),
+      element("div", { class: "row" }, ...some.map((name) => button(name, () => this.open({ example: name, rows: 5000 }), { "data-example": name }))),
+    );
+  }
+
+  drops(root, targets) {
+    const over = (on) => targets.forEach((target) => target.classList.toggle("over", on));
     root.addEventListener("dragover", (event) => {
       if (![...event.dataTransfer.types].includes("Files")) return;
       event.preventDefault();
-      target.classList.add("over");
+      over(true);
     });
-    root.addEventListener("dragleave", () => target.classList.remove("over"));
+    root.addEventListener("dragleave", () => over(false));
     root.addEventListener("drop", (event) => {
       if (!event.dataTransfer.files.length) return;
       event.preventDefault();
-      target.classList.remove("over");
+      over(false);
       this.upload(event.dataTransfer.files[0]);
     });
   }
@@ -76,9 +93,10 @@ export class BeginPart {
   show(data) {
     this.data = data;
     this.look.hidden = !data;
+    this.welcome.hidden = Boolean(data);
     if (!data) { this.told("No data yet."); return; }
     const missing = data.columns.reduce((sum, column) => sum + (column.missing || 0), 0);
-    this.told(`${data.source}: ${counted(data.rows, "row")}, ${counted(data.columns.length, "column")}${missing ? `, ${counted(missing, "cell")} missing` : ""}.`);
+    this.told(`${data.source}: ${counted(data.rows, "row")}, ${counted(data.columns.length, "column")}${missing ? `, ${counted(missing, "cell")} missing, ${MISSING.find(([value]) => value === data.missing)?.[1] || data.missing}` : ""}.`);
     this.look.textContent = this.board.hidden ? "How the columns were read" : "Hide the columns";
     if (!this.board.hidden) this.columns(true);
     if (this.served.runs.length && !this.folded) this.holder.open = !(this.folded = true);
@@ -100,7 +118,7 @@ export class BeginPart {
     };
     filter.addEventListener("input", fill);
     fill();
-    const missing = choice([["", "missing cells …"], ["state", "a state of their own"], ["drop", "drop the rows"], ["em", "draw them given the rest"]], "", (value) => { if (value) this.change({ missing: value }); }, { "aria-label": "What to do with missing cells" });
+    const missing = element("label", { class: "missing" }, "Missing cells ", choice(MISSING, this.data.missing, (value) => this.change({ missing: value }), { id: "missing", "aria-label": "What to do with missing cells" }));
     this.board.replaceChildren(
       element("div", { class: "board-head" }, element("h2", {}, "How the columns were read"), filter, columns.some((c) => c.missing) ? missing : null, button("Close", () => this.columns(false), { id: "columns-close" })),
       out.length ? element("p", { class: "note", id: "left-out" }, `${counted(out.length, "column")} left out, at the end: choose a kind to keep one.`) : "",

@@ -42,7 +42,9 @@ export class KnowledgePart {
 
   async load() {
     const found = await this.source.get("/api/knowledge").catch(() => null);
-    if (found) this.show({ ...EMPTY, ...found });
+    if (!found || JSON.stringify(found) === this.loaded) return; // what is drawn already stays under the pointer
+    this.loaded = JSON.stringify(found);
+    this.show({ ...EMPTY, ...found });
   }
 
   /** Say what is known now; a contradiction is shown and nothing is changed. */
@@ -52,6 +54,7 @@ export class KnowledgePart {
       const found = await this.source.call("PUT", "/api/knowledge", next);
       this.problem.replaceChildren();
       this.served.app.store.set({ cycle: null });
+      this.loaded = JSON.stringify(found);
       this.show({ ...EMPTY, ...found });
       if (undoable && found.text !== before.text) {
         this.served.app.history.made("knowledge", () => this.put(before, false), () => this.put({ text: found.text }, false));
@@ -69,9 +72,33 @@ export class KnowledgePart {
     this.limit.value = typeof knowledge.max_parents === "number" ? knowledge.max_parents : "";
     this.limit.placeholder = knowledge.max_parents && typeof knowledge.max_parents === "object" ? "by variable" : "no limit";
     this.served.app.store.set({ knowledge });
+    this.unfit(knowledge.error);
     this.list();
     if (!this.board.hidden) this.bands(true);
     this.served.parts.search?.estimateLater();
+  }
+
+  /** What is known does not go with the data of now: say so, and offer to keep the rest. */
+  unfit(error) {
+    if (!error && !this.unfitting) return;
+    this.unfitting = Boolean(error);
+    if (!error) { this.problem.replaceChildren(); return; }
+    const keep = button("Keep what fits", () => this.put(this.fitting()), { id: "keep-fitting", title: "Leave out what names a variable that the data do not have" });
+    this.problem.replaceChildren(element("p", { class: "warning", id: "unfit" }, `What is known does not go with these data: ${error}`), keep);
+    this.holder.open = true;
+  }
+
+  /** The fields without what names a variable that is not among the data's. */
+  fitting() {
+    const fields = this.fields(), { data } = this.source.project, { max_parents, order } = fields;
+    const names = new Set(data.columns.filter(({ kind }) => kind !== "left out").map(({ name }) => name));
+    const both = ([a, b]) => names.has(a) && names.has(b);
+    return {
+      ...fields, required: fields.required.filter(both), forbidden: fields.forbidden.filter(both), beliefs: fields.beliefs.filter(both),
+      ...tiersOf(fields, fields.tiers.map((tier) => tier.filter((name) => names.has(name)))),
+      order: order && order.filter((name) => names.has(name)),
+      max_parents: Array.isArray(max_parents) ? max_parents.filter(([name]) => names.has(name)) : max_parents,
+    };
   }
 
   /** The cycle lights up in the drawing, with the line that was drawn last. */
@@ -83,6 +110,7 @@ export class KnowledgePart {
     app.store.set({ cycle });
     const end = () => { this.problem.replaceChildren(); app.store.set({ cycle: null, knowledge: this.now }); };
     this.problem.replaceChildren(element("p", { class: "warning", id: "contradiction" }, error.message.replaceAll(" -> ", " → ")), cycle && !error.message.includes("cycle") ? element("p", { class: "note" }, `The contradiction: ${[...cycle, cycle[0]].join(" → ")}.`) : "", button("Take it back", end, { id: "take-back" }));
+    this.problem.scrollIntoView({ block: "nearest" });
     if (cycle && app.net) app.drawing.reveal(cycle.map((name) => app.net.index.get(name)).filter((i) => i !== undefined));
   }
 
@@ -228,8 +256,16 @@ export class KnowledgePart {
       while (tiers.length <= place) tiers.push([]);
       tiers[place] = [...tiers[place], ...names];
     }
-    return { ...this.fields(), tiers: tiers.filter((tier) => tier.length) };
+    const fields = this.fields();
+    return { ...fields, ...tiersOf(fields, tiers) };
   }
+}
+
+/** Tiers without the empty ones; those within which no arc may be keep that under their new numbers. */
+function tiersOf({ forbid_within }, tiers) {
+  const left = tiers.map((tier, k) => [tier, k + 1]).filter(([tier]) => tier.length);
+  const closed = Array.isArray(forbid_within) ? left.flatMap(([, k], at) => (forbid_within.includes(k) ? [at + 1] : [])) : forbid_within;
+  return { tiers: left.map(([tier]) => tier), forbid_within: left.length ? closed : false };
 }
 
 function priceIn({ price }) {

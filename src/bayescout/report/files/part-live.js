@@ -73,6 +73,7 @@ export class LivePart {
 
   said() {
     const { replay } = this.served.app.store.state;
+    if (replay && this.trace?.xs) this.trace.mark(nearest(this.trace.trace.step, replay.step));
     this.words.textContent = replay ? `step ${figure(replay.step, 0)}: ${figure(replay.score, 2)}` : "";
   }
 
@@ -154,6 +155,12 @@ export class LivePart {
     this.rolling = false;
     this.film.textContent = "Replay";
   }
+}
+
+/** The place of the last number that is not above a value, in a list that rises. */
+function nearest(numbers, value) {
+  const after = numbers.findIndex((one) => one > value);
+  return Math.max(0, (after < 0 ? numbers.length : after) - 1);
 }
 
 function timeOf(seconds) {

@@ -140,12 +140,13 @@ export class SearchPart {
   }
 
   row(run, now, picked) {
+    const { served } = this;
     const score = run.best ?? run.score;
     const gap = run.gap === null || run.gap === undefined ? "" : run.gap <= 0 ? " · proven best" : ` · gap ${figure(run.gap)}`;
     const open = element(
       "button", { type: "button", class: "run", "aria-current": now ? "true" : null, "data-run": run.id, title: run.name, onclick: () => this.served.select(run.id) },
       element("span", { class: `dot ${run.state}`, "aria-hidden": "true" }), element("b", {}, run.name || `run ${run.id}`),
-      element("small", {}, [STATES[run.state] || run.state, run.score_name, run.prior && run.prior !== "uniform" ? `prior ${run.prior}` : ""].filter(Boolean).join(" · ")), element("small", { class: "score" }, `${score === null || score === undefined ? "–" : figure(score, 2)}${gap}`),
+      element("small", {}, [STATES[run.state] || run.state, run.score_name, run.prior && run.prior !== "uniform" ? `prior ${run.prior}` : "", served.isForeign(run) ? "of other data" : ""].filter(Boolean).join(" · ")), element("small", { class: "score" }, `${score === null || score === undefined ? "–" : figure(score, 2)}${gap}`),
     );
     const compare = element("input", { type: "checkbox", "aria-label": `Compare ${run.name || run.id}`, title: "Compare", onchange: (event) => this.served.parts.compare.pick(run.id, event.target.checked) });
     compare.checked = picked;

@@ -9,11 +9,24 @@ import { SearchPart } from "./part-search.js";
 import { SharePart } from "./part-share.js";
 import { StrengthPart } from "./part-strength.js";
 import { button, counted, drawn, element, figure, segments } from "./core.js";
-import { withArcs } from "./network.js";
+import { withArcs, withBoxes } from "./network.js";
 import { ServerSource } from "./source-server.js";
 import { noQuestion } from "./whatif.js";
 
+const KEYS = [
+  ["/", "find a variable"], ["V, R, F, B", "what dragging does: move, require, forbid, believe"], ["Space", "play or pause the search"], [". and ,", "one step on, one step back"],
+  ["T", "turn the arc that is picked out within its class"], ["W", "what if, or details"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["arrows, + − 0", "in the drawing: move about, zoom, show all"], ["Shift+arrows", "move the variable that is picked out"], ["Enter, Shift+Enter, Alt+Enter", "on a state: observe it, set it (do), rule it out"],
+  ["↑ ↓", "on a variable among the tiers: to the tier before or after"], ["Esc", "put away what lies over the drawing"], ["?", "these keys"],
+];
+
 const TOOLS = [["select", "Move", "Move variables (V)"], ["require", "Require", "Draw arcs that must be (R)"], ["forbid", "Forbid", "Draw arcs that must not be (F)"], ["believe", "Believe", "Draw arcs that are likely, or not (B)"]];
+
+/** What the browser keeps for the next time, where it may. */
+const remembered = {
+  get theme() { try { return localStorage.getItem("bayescout-theme"); } catch { return null; } },
+  set theme(name) { try { localStorage.setItem("bayescout-theme", name); } catch { /* it is forgotten */ } },
+};
 
 class Served {
   constructor(root, source, project) {
@@ -38,8 +51,24 @@ class Served {
     this.keys();
     this.data(project.data);
     source.listen((event) => this.heard(event), (lost) => this.line(lost));
-    const last = this.runs.at(-1);
-    if (last) this.select(last.id);
+    this.latest();
+  }
+
+  /** A run is of other rows than the project has now: it can be seen, and not asked. */
+  isForeign(run) {
+    return Boolean(run.data) && run.data !== this.source.project.data?.fingerprint;
+  }
+
+  /** Show the last run of the data of now; without one, the variables. */
+  latest() {
+    const run = this.runs.findLast((one) => !this.isForeign(one)) || (this.source.project.data ? null : this.runs.at(-1));
+    if (run) { this.select(run.id); return; }
+    this.source.run = null;
+    this.app.store.set({ selected: {}, question: noQuestion(), replay: null, compared: null, strengths: null, averaged: null, focus: null });
+    this.app.drawing.select({});
+    if (this.source.project.data) this.empty();
+    this.parts.search.list();
+    this.parts.live.show();
   }
 
   // ---- the head of the page
@@ -56,9 +85,12 @@ class Served {
     });
     const bar = element(
       "header", { class: "topbar" }, element("h1", {}, "bayescout"), element("span", { class: "name" }, project.name || ""), this.about, this.status,
-      element("span", { class: "right" }, app.searchHolder, this.undo, this.redo, this.folding("rail", "left"), this.folding("side", "right"), themeButton()),
+      element("span", { class: "right" }, app.searchHolder, this.undo, this.redo, this.folding("rail", "left"), this.folding("side", "right"), this.help(), themeButton()),
     );
-    bar.addEventListener("theme", () => app.drawing.resized());
+    bar.addEventListener("theme", () => {
+      app.drawing.resized();
+      remembered.theme = document.documentElement.dataset.theme;
+    });
     app.root.prepend(bar);
     const tools = element("div", { class: "segments", role: "radiogroup", "aria-label": "What dragging does" });
     segments(tools, "tool", TOOLS, (tool) => this.tool(tool));
@@ -67,6 +99,21 @@ class Served {
       tools,
       button("Tidy", () => this.tidy(true), { id: "tidy", title: "Lay the network out anew, and forget what was moved by hand" }),
     );
+  }
+
+  /** The button of the board that lists the keys. */
+  help() {
+    this.helpButton = button("?", () => this.keyBoard(), { id: "keys-button", class: "icon", "aria-label": "Keys", title: "Keys (?)" });
+    const rows = KEYS.map(([key, words]) => element("div", {}, element("dt", {}, key), element("dd", {}, words)));
+    this.helpBoard = element("div", { class: "board keys", id: "keys", role: "dialog", "aria-label": "Keys", hidden: true }, element("div", { class: "board-head" }, element("h2", {}, "Keys"), button("Close", () => this.keyBoard(), { id: "keys-close" })), element("dl", {}, ...rows));
+    this.app.stage.querySelector(".sheet").append(this.helpBoard);
+    return this.helpButton;
+  }
+
+  keyBoard() {
+    this.helpBoard.hidden = !this.helpBoard.hidden;
+    if (this.helpBoard.hidden) this.helpButton.focus();
+    else this.helpBoard.querySelector("button").focus();
   }
 
   /** A switch that puts a side of the page away. */
@@ -94,6 +141,7 @@ class Served {
       v: () => this.tool("select"), r: () => this.tool("require"), f: () => this.tool("forbid"), b: () => this.tool("believe"),
       " ": () => live.toggle(), ".": () => live.act("step", { steps: 1 }), ",": () => live.act("back", { steps: 1 }),
       t: () => { const { arc } = this.app.store.state.selected; if (arc) this.app.act("turn", ...arc); },
+      "?": () => this.keyBoard(),
       w: () => this.app.store.set({ tab: this.app.store.state.tab === "whatif" ? "details" : "whatif" }),
     };
     this.app.stage.addEventListener("keydown", (event) => { if (event.key === "Escape") this.closeBoards(); });
@@ -104,6 +152,7 @@ class Served {
     const { begin, knowledge } = this.parts;
     if (!begin.board.hidden) { begin.columns(false); begin.look.focus(); }
     if (!knowledge.board.hidden) { knowledge.bands(false); knowledge.tiersButton.focus(); }
+    if (!this.helpBoard.hidden) this.keyBoard();
   }
 
   line(lost) {
@@ -160,13 +209,15 @@ class Served {
 
   data(data) {
     if (!data) { this.parts.begin.show(null); return; }
+    const others = this.fingerprint !== undefined && this.fingerprint !== data.fingerprint;
+    this.fingerprint = data.fingerprint;
     this.source.project.data = data;
     this.source.columns = new Map(data.columns.map((column) => [column.name, column]));
     this.about.textContent = `${data.source} · ${counted(data.rows, "row")} · ${counted(data.columns.filter((c) => c.kind !== "left out").length, "variable")}`;
     this.parts.begin.show(data);
     this.parts.knowledge.load();
     this.parts.search.estimateLater?.();
-    if (!this.source.run) this.empty();
+    if (others) { this.app.history.clear(); this.latest(); } else if (!this.source.run) this.empty();
   }
 
   /** Before the first search the variables stand without arcs. */
@@ -175,6 +226,7 @@ class Served {
     const nodes = data.columns.filter((column) => column.kind !== "left out").map((column) => column.name);
     this.source.net = this.source.netOf({ nodes, arcs: [], positions: {} });
     this.app.first(this.source.net);
+    this.app.describe();
     this.app.panel.show({});
   }
 
@@ -182,8 +234,7 @@ class Served {
     this.runs = this.runs.filter((run) => run.id !== id);
     if (this.source.run?.id === id) this.source.run = null;
     this.parts.search.list();
-    if (!this.source.run && this.runs.length) this.select(this.runs.at(-1).id);
-    else if (!this.source.run && this.source.project.data) this.empty();
+    if (!this.source.run) this.latest();
     this.parts.live.show();
   }
 
@@ -271,12 +322,24 @@ class Served {
   async tidy(forget) {
     const { source, app } = this, { run } = source;
     if (!run || !source.net) return;
+    const before = { places: source.places, net: source.net };
     if (forget) await source.forget();
     const found = await this.attempt(() => source.post("/api/layout", { run: run.id }));
     if (!found?.positions || source.run?.id !== run.id) return;
     const { names, dag } = source.net;
     const laid = source.netOf({ nodes: names, arcs: dag.map(([a, b]) => [names[a], names[b], source.kinds.get(`${a},${b}`)]), ...found });
     source.net = { ...laid, names };
+    app.store.set({ net: source.net });
+    app.glide(source.net);
+    const after = { places: source.places, net: source.net };
+    if (forget) app.history.made("tidy", () => this.placed(before), () => this.placed(after));
+  }
+
+  /** Put the variables where they were. */
+  placed({ places, net }) {
+    const { source, app } = this;
+    source.put(places);
+    source.net = withBoxes(source.net, net.boxes, net.routes);
     app.store.set({ net: source.net });
     app.glide(source.net);
   }
@@ -294,8 +357,9 @@ class Served {
   }
 
   async turn(a, b) {
-    const { names } = this.source.net;
+    const { names } = this.source.net, { id } = this.source.run;
     const turnOnce = async (from, to) => {
+      if (this.source.run?.id !== id) await this.select(id);
       await this.source.post(`/api/runs/${this.source.run.id}/turn`, { from, to });
       await this.refetch();
       this.app.choose({ arc: [this.source.net.index.get(to), this.source.net.index.get(from)] });
@@ -328,6 +392,7 @@ function tableOf({ columns, rows, figures }) {
 
 async function startServed() {
   const root = document.getElementById("workbench"), source = new ServerSource();
+  if (remembered.theme) document.documentElement.dataset.theme = remembered.theme;
   try {
     history.replaceState(null, "", "/");
     const project = await source.get("/api/project");

@@ -42,7 +42,8 @@ export class FileSource {
     const worth = this.arcWorth.get(`${a},${b}`), base = { present: true, a, b, tests };
     if (!worth) return { ...base, unknown: true };
     return {
-      ...base, ...worth, cycle: worth.reverse === null ? worth.cycle.map((i) => this.net.names[i]) : null,
+      ...base, ...worth, cycle: worth.cycle.length ? worth.cycle.map((i) => this.net.names[i]) : null,
+      refused: worth.barred ? { reverse: "it is not possible: a discrete variable has no continuous parents under this score." } : null,
       counts: this.counts(worth.counts, a, b), strength: null, rival: null, knowledge: [], turn: false,
     };
   }

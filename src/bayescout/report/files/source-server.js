@@ -108,9 +108,12 @@ export class ServerSource {
     this.call("PUT", "/api/layout", { positions: this.places }).catch(() => {});
   }
 
-  forget() {
-    this.places = {};
-    return this.call("PUT", "/api/layout", { positions: {} }).catch(() => {});
+  forget() { return this.put({}); }
+
+  /** Keep other places than those so far. */
+  put(places) {
+    this.places = places;
+    return this.call("PUT", "/api/layout", { positions: places }).catch(() => {});
   }
 
   // ---- an arc or a pair
@@ -126,13 +129,13 @@ export class ServerSource {
       return {
         present: true, a: parent, b: child, tests: [], remove: worth.remove, reverse: worth.reverse, prior: there.prior,
         refused: { remove: worth.refused, reverse: worth.refused && `it is not possible: ${worth.refused}.` }, cycle: null,
-        compelled: there.kind === "compelled", required: there.kind === "required", fixed: knowledge.length > 0, turn: there.turn,
-        counts: countsOf(there.counts, names[parent], names[child]), strength, rival: there.rival, knowledge,
+        decided: there.decided, turn: there.turn,
+        counts: countsOf(there.counts, names[parent], names[child]), groups: there.groups, correlation: there.correlation, strength, rival: there.rival, knowledge,
       };
     }
     const back = await this.worth(names[b], names[a]);
     const way = (from, to, { worth }) => ({ a: from, b: to, gain: worth.add ?? null, cycle: null, allowed: true, refused: worth.refused });
-    return { present: false, a, b, tests: [], ways: [way(a, b, there), way(b, a, back)], counts: countsOf(there.counts, names[a], names[b]), knowledge };
+    return { present: false, a, b, tests: [], ways: [way(a, b, there), way(b, a, back)], counts: countsOf(there.counts, names[a], names[b]), groups: there.groups, correlation: there.correlation, knowledge };
   }
 
   worth(from, to) {

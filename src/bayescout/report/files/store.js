@@ -33,6 +33,13 @@ export class History {
     this.tell(this);
   }
 
+  /** What was done before cannot be taken back any more. */
+  clear() {
+    this.past = [];
+    this.future = [];
+    this.tell(this);
+  }
+
   undo() { this.step(this.past, this.future, "undo"); }
 
   redo() { this.step(this.future, this.past, "redo"); }

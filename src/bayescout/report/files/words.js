@@ -17,7 +17,7 @@ export function noteOf(source, view) {
     const open = lines.filter((line) => line.open).length;
     return `Lines without an arrowhead could point either way: ${open} of ${lines.length}. The networks of a class imply the same independences, so that data alone cannot choose between them.`;
   }
-  if (!view.startsWith("top-") && source.steers) return "";
+  if (!view.startsWith("top-") && source.steers) return source.run || !source.net ? "" : "The variables, without arcs yet: start the search, and the network grows here.";
   if (!view.startsWith("top-")) return "Arrows lead from parents to children: the probabilities of a variable depend on its parents.";
   const rank = Number(view.slice(4)), { data } = source;
   return `Network ${rank + 1} of the best: ${data.scoreName} ${figure(data.top[rank])}, ${figure(data.score - data.top[rank])} below the best, whose details the panel shows.`;

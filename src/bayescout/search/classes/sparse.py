@@ -22,6 +22,9 @@ from bayescout.statistics.screening import Neighbourhood
 OPERATORS, WATCHES, LISTED, CHUNKS = 1 << 16, 1 << 16, 1 << 16, 1 << 12
 """First sizes of stores that grow."""
 
+CLIQUES = 2
+"""Cliques of neighbours for which there is room at first, per variable."""
+
 LOG, LAST = 1 << 16, 1 << 12
 """Sizes of two that do not."""
 
@@ -128,9 +131,10 @@ class SparseWalk:
         """Begin a phase: no operator of it is known yet."""
         p = self.problem.n
         self.phase = phase
+        chunks = max(CHUNKS, CLIQUES * p)  # memory that is not used is not taken
         self.store = Store(
-            np.empty((CHUNKS, 10), np.int64),
-            np.empty(CHUNKS, np.int64),
+            np.empty((chunks, 10), np.int64),
+            np.empty(chunks, np.int64),
             np.empty(OPERATORS),
             np.empty((OPERATORS, 2), np.int32),
             np.empty((WATCHES, 5), np.int64),

@@ -36,12 +36,7 @@ def coparents(parents: Sequence[Parents]) -> Ints:
 
 def outside(candidates: Neighbourhood, pairs: Ints) -> Ints:
     """The pairs, (2, k), that are no candidates of each other, each once: (k, 2)."""
-    n = candidates.n
-    owners = np.repeat(np.arange(n), np.diff(candidates.starts))
-    keys = owners * n + candidates.ends
-    wanted = np.unique(pairs.min(axis=0) * n + pairs.max(axis=0))
-    new = wanted[~np.isin(wanted, keys)] if len(wanted) else wanted
-    return np.stack([new // n, new % n], axis=1)
+    return candidates.lacks(pairs.T)
 
 
 def ordered(pairs: Ints) -> Pairs:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
+from bayescout.scores.threads import check_workers, worked
 from bayescout.search.frame.stored_content import ROUNDS, stored_signatures
 
 KEPT_CELLS = 1 << 20
@@ -19,21 +22,28 @@ KEPT_CELLS = 1 << 20
 
 _kept: WeakKeyDictionary[Table, Table] = WeakKeyDictionary()
 
+BLOCK_CELLS = 1 << 21
+"""Cells that a thread goes through at a time."""
+
 FINE = 2.0**-20
 """The unit in which fractional weights are counted."""
 
 
-def canonical_table(table: Table) -> Table:
+Block = tuple[Callable[[], NDArray[Any]], NDArray[np.intp]]
+"""The cells of some columns, made when asked for, and which columns these are."""
+
+
+def canonical_table(table: Table, workers: int | None = 1) -> Table:
     """The table with its columns in canonical order; the same object each time for a small table."""
     found = _kept.get(table)
     if found is None:
-        found = table.reordered(canonical_order(table))
+        found = table.reordered(canonical_order(table, workers))
         if table.n_rows * table.n_columns <= KEPT_CELLS or isinstance(table, StoredTable):
             _kept[table] = found
     return found
 
 
-def canonical_order(table: Table) -> list[int]:
+def canonical_order(table: Table, workers: int | None = 1) -> list[int]:
     """The columns by falling entropy, equal ones by their content; names decide between identical columns.
 
     Discrete columns come before continuous ones, which have no entropy and are ordered by content alone. A
@@ -50,10 +60,11 @@ def canonical_order(table: Table) -> list[int]:
     spreads = _spreads(table, continuous)
     marks = np.zeros(table.n_columns, dtype=np.uint64)
     if len(np.unique(spreads)) < table.n_columns or continuous.any():
-        marks = _signatures(table)
+        marks = _signatures(table, workers)
     apart = np.zeros_like(marks)
     if continuous.any() and not continuous.all():
-        apart[continuous] = _signatures(table.select([table.names[i] for i in np.flatnonzero(continuous)]))
+        numbers = table.select([table.names[i] for i in np.flatnonzero(continuous)])
+        apart[continuous] = _signatures(numbers, workers)
     keys = (continuous, spreads, apart, marks, np.array(_rows_acted(table)))
     order = np.lexsort(keys[::-1])
     same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
@@ -99,7 +110,7 @@ def _spreads(table: Table, continuous: NDArray[np.bool_]) -> NDArray[np.int64]:
     return spreads
 
 
-def _signatures(table: Table) -> NDArray[np.uint64]:
+def _signatures(table: Table, workers: int | None) -> NDArray[np.uint64]:
     """One number per column, from its cells and from the other cells of their rows."""
     if isinstance(table, StoredTable):
         return stored_signatures(table)
@@ -111,21 +122,42 @@ def _signatures(table: Table) -> NDArray[np.uint64]:
     both = len(discrete) > 0 and len(continuous) > 0
     colours = (~table.discrete_columns & both).astype(np.uint64)
 
-    def parts() -> Iterator[tuple[NDArray[Any], NDArray[np.intp]]]:
-        if len(discrete):
-            yield table.codes, discrete
-        for begin, end in table.column_blocks():
-            yield table.doubles(begin, end).view(np.uint64), continuous[begin:end]
-
+    step = max(1, BLOCK_CELLS // max(1, table.n_rows))
+    codes = [(begin, begin + step) for begin in range(0, len(discrete), step)]
+    blocks: list[Block] = [
+        *[(partial(_codes, table, begin, end), discrete[begin:end]) for begin, end in codes],
+        *[(partial(_bits, table, begin, end), continuous[begin:end]) for begin, end in table.column_blocks()],
+    ]
+    threads, lock = check_workers(workers), Lock()
     for _ in range(ROUNDS):
-        rows = np.zeros(table.n_rows, dtype=np.uint64)
-        for cells, where in parts():
-            mark_rows(cells, colours[where], rows)
-        for cells, where in parts():
-            out = np.empty(len(cells), dtype=np.uint64)
-            mark_columns(cells, colours[where], weights, rows, out)
-            colours[where] = out
+        marks = np.zeros(table.n_rows, dtype=np.uint64)
+
+        def add_rows(block: Block, marks: NDArray[np.uint64] = marks) -> None:
+            own = np.zeros(table.n_rows, dtype=np.uint64)
+            mark_rows(block[0](), colours[block[1]], own)
+            with lock:  # whole numbers: the order of the blocks does not matter
+                np.add(marks, own, out=marks)
+
+        def set_columns(block: Block, marks: NDArray[np.uint64] = marks) -> None:
+            out = np.empty(len(block[1]), dtype=np.uint64)
+            mark_columns(block[0](), colours[block[1]], weights, marks, out)
+            colours[block[1]] = out
+
+        worked(add_rows, blocks, threads, _between)
+        worked(set_columns, blocks, threads, _between)
     return colours
+
+
+def _codes(table: Table, begin: int, end: int) -> NDArray[Any]:
+    return table.codes[begin:end]
+
+
+def _bits(table: Table, begin: int, end: int) -> NDArray[np.uint64]:
+    return table.doubles(begin, end).view(np.uint64)
+
+
+def _between() -> None:
+    """Nothing: there is no session yet whose clock could be looked at."""
 
 
 def _weights(table: Table) -> tuple[NDArray[np.int64], float]:
