@@ -108,7 +108,6 @@ def compare(person: Person) -> None:
 def munin(person: Person) -> None:
     person.browser.theme("light")
     searched(person, "hill-climb", "bic")
-    person.run("served.app.drawing.zoom(2.2)")
     person.run(
         CHOOSE.replace("names.map(name => index.get(name))", "index.get(names[0])"),
         "node",
