@@ -130,7 +130,13 @@ class Reading:
                 self.facts[i] = self.client.submit(there.facts_of, self.cells[i], pure=False).result()
 
     def _gathered(self, work: Callable[..., Any], cells: Sequence[Any]) -> list[Any]:
-        found: list[Any] = self.client.gather([self.client.submit(work, one, pure=False) for one in cells])
+        asked = [self.client.submit(work, one, pure=False) for one in cells]
+        try:
+            found: list[Any] = self.client.gather(asked)
+        except DataError:  # of several partitions, the first is told of, not the quickest
+            for one in asked:
+                one.result()
+            raise
         return found
 
     def are_consecutive(self, column: Merged, low: float) -> bool:
@@ -184,7 +190,34 @@ class Reading:
             missing=settled.report, notes=settled.notes, stored=tuple(stored), budget=Budget.of(None),
             stored_rows=settled.n_rows, client=self.client, partitions=tuple(parts), heights=tuple(heights),
         )  # fmt: skip
-        return _with_limits(table)
+        return self._with_limits(table, kept)
+
+    def _with_limits(self, table: DaskTable, kept: Kept | None) -> DaskTable:
+        """The table with the limits of its continuous columns, which must be finite."""
+        low, high, bad = table.limits_there()
+        names = [name for name, own in zip(table.names, table.states, strict=True) if own is None]
+        if bad:
+            row, place = min(bad, key=lambda one: (one[1], one[0]))
+            raise DataError(
+                f"column {names[place]!r} has a value that is not finite, first in row "
+                f"{self._row_given(row, kept)} (counting from 0): continuous values must be finite; clip it, "
+                f"or leave the row out"
+            )
+        stored = [
+            one if one.counts is not None else one._replace(low=low[one.place], high=high[one.place])
+            for one in table.stored
+        ]
+        table.__dict__["stored"] = tuple(stored)
+        return table
+
+    def _row_given(self, row: int, kept: Kept | None) -> int:
+        """The number that a row of the table has among all rows, of which some may be left out."""
+        if kept is None:
+            return row
+        ends = np.cumsum([0, *kept.rows])
+        part = int(np.searchsorted(ends, row, side="right")) - 1
+        own = self.client.submit(there.nth_kept, kept.masks[part], row - int(ends[part]), pure=False)
+        return sum(one.rows for one in self.facts[:part]) + int(own.result())
 
 
 def _refuse_missing(settled: Settled) -> None:
@@ -195,24 +228,6 @@ def _refuse_missing(settled: Settled) -> None:
             f"rows in one place: {setting('missing', 'drop')} leaves such rows out, "
             f"{setting('missing', 'state')} gives missing cells of discrete columns a state"
         )
-
-
-def _with_limits(table: DaskTable) -> DaskTable:
-    """The table with the limits of its continuous columns, which must be finite."""
-    low, high, bad = table.limits_there()
-    names = [name for name, own in zip(table.names, table.states, strict=True) if own is None]
-    if bad:
-        row, place = min(bad, key=lambda one: (one[1], one[0]))
-        raise DataError(
-            f"column {names[place]!r} has a value that is not finite, first in row {row} (counting from 0): "
-            f"continuous values must be finite; clip it, or leave the row out"
-        )
-    stored = [
-        one if one.counts is not None else one._replace(low=low[one.place], high=high[one.place])
-        for one in table.stored
-    ]
-    table.__dict__["stored"] = tuple(stored)
-    return table
 
 
 class Kept:
