@@ -209,6 +209,10 @@ def test_a_step_on_columns_of_both_kinds_is_one_round_trip():
     same_answer(there, bs.learn(table, "hill-climb", "bic"))
     trips = made[0].strata.round_trips, made[0].counts.round_trips
     assert max(trips) <= there.counters.operations + 1
+    one, two = bs.fit(there.dag, there_of(table, [100, 0, 150, 250])), bs.fit(there.dag, table)
+    for node, known in zip(one.distributions[3:], two.distributions[3:], strict=True):
+        for part in ("intercepts", "coefficients", "variances"):
+            np.testing.assert_allclose(getattr(node, part), getattr(known, part), rtol=1e-9, atol=1e-12)
 
 
 def test_configurations_that_are_too_many_are_refused_as_in_memory(monkeypatch):
