@@ -393,6 +393,10 @@ def test_columns_of_both_kinds_are_learned_as_in_memory(tmp_path, monkeypatch, s
     assert one.counters.evaluations == two.counters.evaluations
 
 
+def refused(*_):
+    raise TooLargeError("the rows are not loaded")
+
+
 def close(one, two):
     """The same parameters, but for rounding."""
     for node, known in zip(one.distributions, two.distributions, strict=True):
@@ -407,6 +411,7 @@ def close(one, two):
 @pytest.mark.parametrize("rows", [64, 1 << 20])
 def test_regressions_are_those_in_memory_but_for_rounding(monkeypatch, rows):
     monkeypatch.setattr(past_regression, "block_rows", lambda *_: rows)
+    monkeypatch.setattr(StoredTable, "require_room", refused)
     table = both_kinds(unit=1e-5)
     arcs = [("a", "x"), ("a", "y"), ("b", "y"), ("x", "y"), ("y", "z"), ("x", "z")]
     dag = bs.Dag.from_arcs(arcs, table.names)
@@ -416,7 +421,7 @@ def test_regressions_are_those_in_memory_but_for_rounding(monkeypatch, rows):
     close(bs.fit(dag, stored_copy(numbers)), bs.fit(dag, numbers))
 
 
-def test_regressions_warn_as_in_memory():
+def test_regressions_warn_as_in_memory(monkeypatch):
     """Of regressors that determine each other, configurations of few rows, and a constant column."""
     table = both_kinds(60, unit=1.0).to_dict()
     table["double"] = [2 * x for x in table["x"]]
@@ -426,6 +431,7 @@ def test_regressions_warn_as_in_memory():
     arcs = [("x", "y"), ("double", "y"), ("a", "x"), ("b", "x"), ("a", "still")]
     dag = bs.Dag.from_arcs(arcs, table.names)
     disk = stored_copy(table)
+    monkeypatch.setattr(StoredTable, "require_room", refused)
     said = []
     for data in (disk, table):
         with pytest.warns(bs.BayescoutWarning) as caught:

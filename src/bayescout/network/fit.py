@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,7 +228,7 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
     regression.require_range(table)
     intercepts, variances, coefficients = np.empty(len(dag)), np.empty(len(dag)), []
     used: Table | None = None
-    past = gaussian_factors(table) if isinstance(table, StoredTable) else None
+    past = gaussian_factors(table) if _is_past(table) else None
     for child, parents in enumerate(dag.parents):
         if past is not None:
             intercepts[child], weights, variances[child], unique = past.regression(0, [*parents, child])
@@ -342,8 +342,9 @@ def _fit_continuous(dag: Dag, table: Table, child: int, lenient: bool = False) -
         if not unique:
             regression.warn_collinear(dag.nodes[child], numbers)
         return LinearGaussian(intercept, coefficients, variance)
-    if isinstance(table, StoredTable):
-        fits = conditional_fits_past(table, given, own, prod(shape))
+    used = table.select([*given, *own]) if isinstance(table, StoredTable) else table
+    if _is_past(used):
+        fits = conditional_fits_past(used, given, own, prod(shape))
     else:
         values, weights = _rows_of(table, own)
         config = configuration_numbers(shape, [table.array(name) for name in given], table.n_rows)
@@ -362,10 +363,22 @@ def _fit_continuous(dag: Dag, table: Table, child: int, lenient: bool = False) -
 
 def _regression(table: Table, names: Sequence[Label]) -> tuple[float, NDArray[np.float64], float, bool]:
     """Intercept, coefficients and variance of the last column on the others; True if it is unique."""
-    if isinstance(table, StoredTable):
-        return gaussian_factors(table.select(names)).regression(0, range(len(names)))
+    family = table.select(names) if isinstance(table, StoredTable) else table
+    if _is_past(family):
+        return gaussian_factors(family).regression(0, range(len(names)))
     values, weights = _rows_of(table, names)
     return regression.over_rows(values, np.arange(table.n_rows), weights)
+
+
+def _is_past(table: Table) -> TypeGuard[StoredTable]:
+    """Return True if the rows are elsewhere and cannot all be here."""
+    if not isinstance(table, StoredTable):
+        return False
+    try:
+        table.require_room()
+    except TooLargeError:
+        return True
+    return False
 
 
 def _rows_of(table: Table, names: Sequence[Label]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

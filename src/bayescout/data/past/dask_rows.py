@@ -17,7 +17,7 @@ from bayescout.data.declared import DeclaredStates, Kinds, chosen
 from bayescout.data.kinds import Numbers, Present
 from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
-from bayescout.data.past.dask_table import DaskTable, task_keys
+from bayescout.data.past.dask_table import DaskTable, submitted, task_keys
 from bayescout.data.past.files import check_same
 from bayescout.data.past.sources import one_file, partly_floats, paths_of, tell_of_folders
 from bayescout.data.past.stored import StoredColumn
@@ -89,7 +89,7 @@ def _sources(data: Any, client: Any) -> tuple[list[Any], list[Any], list[Path]]:
     if paths is None:
         raise DataError(f"a {type(data).__name__} has no partitions: give a Dask dataframe, or Parquet files")
     tell_of_folders(data, paths)
-    types = client.submit(_types_of, paths[0], pure=False).result()
+    types = submitted(client, "types", _types_of, paths[0]).result()
     return list(paths), list(types), paths
 
 
@@ -127,10 +127,10 @@ class Reading:
                 asked = self.asked._replace(floats=some)
                 (key,) = task_keys("encode", 1)
                 self.cells[i] = self.client.submit(there.encoded, sources[i], i, asked, key=key)
-                self.facts[i] = self.client.submit(there.facts_of, self.cells[i], pure=False).result()
+                self.facts[i] = submitted(self.client, "facts", there.facts_of, self.cells[i]).result()
 
     def _gathered(self, work: Callable[..., Any], cells: Sequence[Any]) -> list[Any]:
-        asked = [self.client.submit(work, one, pure=False) for one in cells]
+        asked = [submitted(self.client, "facts", work, one) for one in cells]
         try:
             found: list[Any] = self.client.gather(asked)
         except DataError:  # of several partitions, the first is told of, not the quickest
@@ -144,7 +144,7 @@ class Reading:
         rows = [own.rows - column.missing_in(i) for i, own in enumerate(self.facts)]
         begins = np.cumsum([low, *rows]).tolist()
         marks = [
-            self.client.submit(there.numbering_of, one, column.place, lookup, begin, pure=False)
+            submitted(self.client, "facts", there.numbering_of, one, column.place, lookup, begin)
             for one, lookup, begin in zip(self.cells, column.lookups(None), begins, strict=False)
         ]
         return not np.sum(self.client.gather(marks), axis=0, dtype=np.uint64).any()
@@ -152,7 +152,9 @@ class Reading:
     def kept(self, columns: Sequence[Any]) -> Kept:
         """The rows that have all cells of these columns."""
         masks = [
-            self.client.submit(there.complete, one, [(own.place, own.gone(i)) for own in columns], pure=False)
+            submitted(
+                self.client, "complete", there.complete, one, [(own.place, own.gone(i)) for own in columns]
+            )
             for i, one in enumerate(self.cells)
         ]
         return Kept(masks, self._gathered(there.counts_of, masks))
@@ -216,7 +218,7 @@ class Reading:
             return row
         ends = np.cumsum([0, *kept.rows])
         part = int(np.searchsorted(ends, row, side="right")) - 1
-        own = self.client.submit(there.nth_kept, kept.masks[part], row - int(ends[part]), pure=False)
+        own = submitted(self.client, "rows", there.nth_kept, kept.masks[part], row - int(ends[part]))
         return sum(one.rows for one in self.facts[:part]) + int(own.result())
 
 
