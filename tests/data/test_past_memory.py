@@ -660,6 +660,16 @@ def test_what_needs_all_rows_in_memory_says_so(tmp_path, monkeypatch):
             call()
 
 
+def test_resamples_and_folds_keep_the_limit(tmp_path, monkeypatch):
+    folder = written(tmp_path / "rows", bs.load_network("asia").sample(300, seed=1).to_polars(), (100,))
+    for call in (bs.bootstrap, bs.cross_validate):
+        with pytest.raises(TooLargeError, match="but this process holds"):
+            call(folder, search="hill-climb", score="bic", memory="1 MB")
+    found = bs.bootstrap(folder, 2, "hill-climb", "bic", memory=LIMIT)
+    monkeypatch.setattr(scan, "CELL", 6)
+    assert found.table() == bs.bootstrap(folder, 2, "hill-climb", "bic").table()
+
+
 def test_sizes_are_read_and_written():
     assert [budget.in_bytes(text) for text in ("2 GB", "1.5GiB", "500mb", 7)] == [
         2 * 10**9,
