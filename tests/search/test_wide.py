@@ -433,10 +433,7 @@ def test_constants_are_left_out_of_wide_searches(monkeypatch):
     columns = np.vstack([sem(6, 50, 3, 0)[0], np.full((70, 50), 2.5)])
     with pytest.warns(BayescoutWarning) as said:
         result = bs.learn(columns.T, screen="arc")
-    assert [str(one.message).split(":")[0] for one in said] == [
-        "constant columns carry no information",
-        "70 columns left out of the search",
-    ]
+    assert [str(one.message).split(":")[0] for one in said] == ["constant columns carry no information"]
     assert result.dag == bs.learn(columns[:6].T, screen="arc").dag
     assert result.data.left_out[0] == (6, "constant")
     with pytest.warns(BayescoutWarning, match="constant columns"):
