@@ -26,6 +26,7 @@ from bayescout.search import Knowledge, Problem
 from bayescout.search.classes import ges as ges_module
 from bayescout.search.classes import sparse as sparse_module
 from bayescout.search.classes.ges import Ges
+from bayescout.search.frame import canonical
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
 from bayescout.search.frame.wide_rules import compile_wide
@@ -486,7 +487,18 @@ def test_tables_that_memory_cannot_hold_are_refused(monkeypatch):
 
 def test_the_free_memory_is_within_the_limit_of_the_process(monkeypatch):
     monkeypatch.setattr(memory, "limit", lambda: 1000)
-    assert memory.free() == 1000
+    monkeypatch.setattr(memory, "_in_use", lambda: 400)
+    assert memory.free() == 600
+    monkeypatch.setattr(memory, "group_room", lambda: 500)
+    assert memory.free() == 500
+
+
+def test_columns_that_cannot_be_put_in_order_are_refused_before(monkeypatch):
+    table = continuous_table(np.random.default_rng(0).normal(size=(30, 50)))
+    monkeypatch.setattr(canonical, "KEPT_CELLS", 0)
+    monkeypatch.setattr(memory, "free", lambda: 15_000.0)
+    with pytest.raises(TooLargeError, match=r"30 columns of 50 rows: putting them in order takes a copy"):
+        bs.learn(table)
 
 
 # ---- quality
