@@ -45,6 +45,9 @@ MOST_DENSE = 500
 PAIR_BYTES = 40
 """Bytes, about, that a search without screening holds for each ordered pair of variables."""
 
+MATRIX_BYTES = 16
+"""Bytes, about, for each ordered pair of a screened table with missing cells, or with beliefs about arcs."""
+
 COLUMN_BYTES = 600
 """Bytes, about, that a search on candidates holds for each variable, besides its column."""
 
@@ -275,4 +278,17 @@ def require_dense_room(table: Table) -> None:
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
             f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: {setting('search', 'auto')}, "
             f"ges, boss, hill-climb and tabu search on screened pairs; else leave out columns"
+        )
+
+
+def require_matrix_room(table: Table) -> None:
+    """Refuse to draw missing cells, or to weigh beliefs, where memory cannot hold a number for each pair."""
+    needed, free = MATRIX_BYTES * table.n_columns**2, memory.free()
+    if needed > free:
+        work, advice = "weighing beliefs", "require or forbid arcs instead"
+        if table.has_missing:
+            work, advice = "drawing missing cells", f"{setting('missing', 'drop')} leaves out rows"
+        raise TooLargeError(
+            f"{table.n_columns:,} columns: {work} takes about {needed / 2**30:,.1f} GB for their pairs, and "
+            f"{free / 2**30:,.1f} GB are free: {advice}, or leave out columns"
         )

@@ -485,6 +485,17 @@ def test_tables_that_memory_cannot_hold_are_refused(monkeypatch):
         bs.learn(columns.T, screen=0)
 
 
+def test_missing_cells_of_too_many_columns_are_refused_before(monkeypatch):
+    columns = np.random.default_rng(0).normal(size=(30, 50))
+    columns[3, 4] = np.nan
+    monkeypatch.setattr(memory, "free", lambda: 10_000.0)
+    with pytest.raises(TooLargeError, match=r"30 columns: drawing missing cells takes .* missing='drop'"):
+        bs.learn(columns.T, screen="arc")
+    believed = Knowledge(beliefs={(0, 1): 0.9})
+    with pytest.raises(TooLargeError, match=r"30 columns: weighing beliefs takes .* require or forbid arcs"):
+        bs.learn(np.nan_to_num(columns).T, "hill-climb", screen="arc", knowledge=believed)
+
+
 def test_the_free_memory_is_within_the_limit_of_the_process(monkeypatch):
     monkeypatch.setattr(memory, "limit", lambda: 1000)
     monkeypatch.setattr(memory, "_in_use", lambda: 400)
