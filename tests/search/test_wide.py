@@ -203,7 +203,7 @@ def switched(rows=400, seed=0):
     return table_of([one, two, switch, np.where(switch, one, two)], [2] * 4)
 
 
-@pytest.mark.parametrize("search", ["ges", "auto", "hill-climb", "tabu"])
+@pytest.mark.parametrize("search", ["ges", "auto", "boss", "hill-climb", "tabu"])
 def test_what_matters_given_others_alone_is_found(search, monkeypatch):
     table = switched()
     switch = table.names[2]
