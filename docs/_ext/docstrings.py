@@ -86,8 +86,36 @@ def inline(line: str) -> str:
     return "".join(parts)
 
 
+NUMPYDOC = "bayescout.sklearn."
+"""Estimators: docstrings as scikit-learn reads them, titles underlined, entries as `name : text`."""
+
+
+def titled(lines: list[str]) -> list[str]:
+    """The lines of such a docstring as reStructuredText."""
+    out: list[str] = []
+    plain: list[str] = []
+    entries = False
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if below and not below.strip("-"):
+            out += [*converted(plain), "", f".. rubric:: {line}", ""]
+            plain, entries = [], line in ("Parameters", "Attributes")
+        elif line and not line.strip("-"):
+            continue
+        elif not entries:
+            plain.append(line)
+        elif line.startswith(" "):
+            out.append(f"    {inline(line.strip())}")
+        elif line:
+            name, _, text = line.partition(" : ")
+            more = below.startswith(" ")
+            out += [f"{term(name)} : {inline(text)}"] if more else [term(name), f"    {inline(text)}"]
+    return [*out, "", *converted(plain)]
+
+
 def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    if what != "module":
+    if what == "class" and name.startswith(NUMPYDOC):
+        lines[:] = titled(lines)
+    elif what != "module":
         lines[:] = converted(lines)
 
 

@@ -1,5 +1,5 @@
 """The list of public names on the page `api/index`, the registries of scores, priors and searches on theirs,
-and a warning for a public name that no page describes.
+and a warning for a public name, also of evaluation, plots and the estimators, that no page describes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 from sphinx.util import logging
 
 import bayescout
+import bayescout.sklearn
 
 INDEX, MARKER = "api/index", "<!-- public names -->"
 MODULES = ("evaluate", "plots", "scores", "search")
@@ -52,9 +53,14 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
 
 def check(app: Any, env: Any) -> None:
     known = {entry[0] for entry in env.get_domain("py").get_objects()}
-    for name in names():
-        if f"bayescout.{name}" not in known:
-            log.warning("no page of docs/api describes bayescout.%s", name)
+    wanted = {f"bayescout.{name}": f"bayescout.{name}" for name in names()}
+    for module in (bayescout.evaluate, bayescout.sklearn):
+        wanted |= {f"{module.__name__}.{name}": f"bayescout.{name}" for name in module.__all__}
+    drawn = [name for name, found in vars(bayescout.plots).items() if callable(found)]
+    wanted |= {f"bayescout.plots.{name}": "" for name in drawn}
+    for name, as_well in wanted.items():
+        if not {name, as_well} & known:
+            log.warning("no page of docs/api describes %s", name)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -69,6 +69,16 @@ def test_the_commands_that_follow_can_be_pasted(monkeypatch, argv):
                 )
 
 
+def test_new_rows_are_read_as_those_learned_from(monkeypatch):
+    given = ["learn", "rows.csv", "--na", "-", "--drop", "id", "--na=-99", "--separator", ";", "-o", "a.json"]
+    monkeypatch.setattr(learned.sys, "argv", ["bayescout", *given])
+    monkeypatch.setattr(learned, "console", lambda: Console(width=300))
+    (line,) = [line for line in learned.next_steps("rows.csv", "a.json", None) if "predict " in line]
+    assert shlex.split(line)[1:11] == [
+        *("predict", "a.json", "NEW.csv", "--target", "NODE", "--na", "-", "--na=-99", "--separator", ";")
+    ]
+
+
 def test_a_resampling_keeps_what_was_said_of_the_data_and_the_search():
     given = [
         "my rows.csv",

@@ -389,3 +389,26 @@ def test_numbers_with_a_unit_are_no_missing_values(tmp_path):
     path = written(tmp_path, "x,y\n" + "".join(f"{i % 4 * 5} %,{'ab'[i % 2]}\n" for i in range(40)))
     with pytest.raises(DataError, match=r"has '0 %' in row 0.*: write such cells as plain numbers$"):
         bs.read_table(path, kinds={"x": "continuous"})
+
+
+def test_an_error_names_all_texts_among_the_numbers(tmp_path):
+    path = messy(tmp_path)
+    with pytest.raises(DataError, match=r"missing_values=\('k.A.', '-'\)\) if that marks a missing value$"):
+        bs.read_table(path, kinds={"size": "continuous"})
+
+
+def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path):
+    path = written(tmp_path, "PK", "rows.xlsx")
+    with pytest.raises(FormatError, match=r"save the sheet as CSV, or read it with pandas.read_excel"):
+        bs.read_table(path)
+
+
+def test_rows_to_predict_are_told_of_numbers_that_may_mean_missing(tmp_path):
+    path = messy(tmp_path)
+    ages = bs.read_table(path, missing_values=("-", "-99"), columns=["kind", "age"])
+    model = bs.fit(bs.Dag.from_arcs([("kind", "age")]), ages)
+    with pytest.warns(BayescoutWarning) as caught:
+        model.predict(path, "kind")
+    assert any("numbers far from all others: -99 in 'age'" in str(one.message) for one in caught)
+    rows = pd.DataFrame({"age": [21.0, 22.0, 99.0]})  # too few to tell
+    assert len(model.predict(rows, "kind")) == 3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bayescout.errors import BayescoutError, SettingError
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork
-from bayescout.network.question import parse
+from bayescout.network.question import parse, parse_event
 from tests.network.asia_network import asia
 
 
@@ -103,3 +103,22 @@ def test_a_name_that_could_be_two_is_refused():
 class Twin:
     def __str__(self):
         return "twin"
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("P(lung | xray=yes)", "lung | xray=yes"),
+        (" P( lung, bronc|do(smoke=yes) ) ", "lung, bronc | do(smoke=yes)"),
+        ('P(lung | xray="a)")', 'lung | xray="a)"'),
+    ],
+)
+def test_a_question_may_be_written_as_answers_are_headed(text, inner):
+    assert parse(text) == parse(inner)
+    event = text.replace("lung", "lung=yes").replace(", bronc", "")
+    assert parse_event(event) == parse_event(inner.replace("lung", "lung=yes").replace(", bronc", ""))
+
+
+def test_brackets_of_names_are_no_heading():
+    assert parse("P(a) | c=P(b)") == (["P(a)"], [("c", "P(b)")], [])
+    assert parse("P(a), P(b)")[0] == ["P(a)", "P(b)"]

@@ -19,6 +19,8 @@ from bayescout.search import Knowledge
         ({"tiers": ["asia", "tub"]}, r"such as \[\['a', 'b'\], \['c'\]\]; 'asia' is no group"),
         ({"tiers": [["a"], 7]}, "7 is no group"),
         ({"tiers": "ab"}, "'a' is no group"),
+        ({"tiers": {"a": 1, "b": "late"}}, r"as a dict give each variable a number.*'b' has 'late'"),
+        ({"tiers": {"a": 1, "b": float("nan")}}, "'b' has nan"),
         ({"required": ["ab"]}, "'a->b', not 'ab'"),
         ({"required": [("b", "a")], "order": ["a", "b"]}, "against the order"),
         ({"required": [("b", "a")], "tiers": [["a"], ["b"]]}, "tier 2 back to tier 1"),
@@ -33,6 +35,11 @@ from bayescout.search import Knowledge
 def test_contradictions_are_named(settings, said):
     with pytest.raises(KnowledgeError, match=said):
         Knowledge(**settings)
+
+
+def test_tiers_may_be_numbers_of_the_variables():
+    known = Knowledge(tiers={"late": 2024, "first": 1999, "other": 2024.0}, forbid_within=[2])
+    assert known == Knowledge(tiers=[["first"], ["late", "other"]], forbid_within=[2])
 
 
 def test_what_the_table_cannot_have_is_named():

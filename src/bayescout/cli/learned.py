@@ -30,6 +30,9 @@ MOST_NODES = 500
 MOST_ARCS = 40
 """The most arcs that are listed by their worth."""
 
+OF_CELLS = ("--na", "--separator")
+"""Options of `learn` that say how the cells of a text are read."""
+
 OF_LEARN_ALONE = (
     "-o", "--output", "--report", "--log-base", "--start", "--top", "--checkpoint", "--screen", "--gap",
 )  # fmt: skip
@@ -171,6 +174,17 @@ def resampled(given: Sequence[str]) -> list[str]:
     return kept
 
 
+def predicted(given: Sequence[str]) -> list[str]:
+    """Of the words given after `learn`, those that say how cells are read: new rows are read likewise."""
+    kept: list[str] = []
+    words = iter(given)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name in OF_CELLS:
+            kept += [word] if equals else [word, next(words, "")]
+    return kept
+
+
 def next_steps(data: str, output: str | None, report: str | None) -> list[str]:
     """Commands that follow, as far as they were not given."""
     given = sys.argv[1:] if sys.argv[1:2] == ["learn"] else ["learn", data]
@@ -181,6 +195,9 @@ def next_steps(data: str, output: str | None, report: str | None) -> list[str]:
     else:
         asked = f'bayescout query {shlex.quote(output)} "NODE | OTHER=STATE"'
         lines.append((asked, "ask it; do(OTHER=STATE) to act"))
+        cells = predicted(given[1:])
+        rows = shlex.join(["bayescout", "predict", output, "NEW.csv", "--target", "NODE", *cells])
+        lines.append((rows, "predict rows"))
     if report is None:
         lines.append((f"{learn} --report page.html", "a page to explore it"))
     lines.append((shlex.join(["bayescout", "bootstrap", *resampled(given[1:])]), "how sure each arc is"))

@@ -226,10 +226,16 @@ def _text_format(path: Path, separator: str | None) -> TextFormat | None:
     raise unknown_extension(path)
 
 
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
+"""Files that are not read, with an error that says what to do."""
+
+
 def unknown_extension(path: Path) -> FormatError:
     """The error for a file whose extension is not a known format."""
     known = [*SEPARATORS, *COLUMNAR, ARRAY, *DATA_FILES]
     hint = did_you_mean(path.suffix, known)
+    if path.suffix.lower() in SPREADSHEETS:
+        hint = "save the sheet as CSV, or read it with pandas.read_excel(path) and give the frame; "
     said = f"unknown extension {path.suffix!r}; {hint}known: {', '.join(known)}, and .csv.gz, .tsv.gz"
     return FormatError(said, path=path)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescout.data.absent import MISSING
 from bayescout.data.columns import Column
+from bayescout.data.declared import OpenNumbers
 from bayescout.data.kinds import (
     IDENTIFIER_ROWS,
     TOO_FEW_ROWS,
@@ -34,7 +35,7 @@ from bayescout.data.kinds import (
 )
 from bayescout.data.numerals import as_number
 from bayescout.data.reading import WORDS, Notes, in_words, marks_in_words
-from bayescout.data.table import Kind, Label
+from bayescout.data.table import Label
 from bayescout.errors import DataError, is_told, warn
 from bayescout.graph.labels import counted, quoted
 from bayescout.wording import setting
@@ -136,8 +137,11 @@ def _of_named(column: Column) -> Settled:
     if column.declared:
         if column.wanted == "discrete" and column.states is None:
             _make_whole(column)
-        kind: Kind = "continuous" if column.floats is not None else "discrete"
-        return Settled(Verdict(kind, column.origin))
+        if column.floats is None:
+            return Settled(Verdict("discrete", column.origin))
+        told = isinstance(column.wanted, OpenNumbers) and not column.marks.asked  # rows for a network
+        nines = column.numbers().far_nines() if told and column.n_rows >= TOO_FEW_ROWS else None
+        return Settled(Verdict("continuous", column.origin), nines=nines)
     if column.abandoned:
         dates = are_dates(column.values)
         reason = DATES if dates else "more distinct values than a column can have"

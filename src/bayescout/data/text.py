@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+MOST_NAMED = 6
+"""The most texts of a column of numbers that an error names as what may mean missing."""
+
+
 class ReadAgain(Exception):
     """A column taken for numbers turned out to be text: the file must be read again."""
 
@@ -241,7 +245,10 @@ class TextColumn(Column):
     def _refuse_text(self, texts: pl.Series, row: int) -> None:
         if self.wanted != "continuous":
             raise ReadAgain(self.name)
-        missing = f"{setting('missing_values', (texts[row],))} if that marks a missing value"
+        odd = texts.filter(~texts.str.contains(rf"\A{NUMBER}\z").fill_null(True)).unique(maintain_order=True)
+        few = odd.to_list() if len(odd) <= MOST_NAMED else [texts[row]]
+        declared = (*dict.fromkeys([texts[row], *few]), *sorted(set(self.marked) - set(few)))
+        missing = f"{setting('missing_values', declared)} if that marks a missing value"
         way = "write such cells as plain numbers" if is_number_with_more(texts[row]) else f"give {missing}"
         raise DataError(
             f"column {self.name!r} is to hold numbers but has {texts[row]!r} in row "

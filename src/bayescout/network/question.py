@@ -122,8 +122,10 @@ def parse(text: str) -> tuple[list[str], Pairs, Pairs]:
     """`a, b | do(e=z), c=x, "d e"=y` as target names, and (name, value) pairs observed and set.
 
     Names and values end at a comma, a bar or (names) an equals sign, and are stripped of blanks;
-    in double quotes anything is allowed, with a backslash before a quote or a backslash.
+    in double quotes anything is allowed, with a backslash before a quote or a backslash. All of it may stand
+    in `P(...)`, as answers are headed.
     """
+    text = _within_p(text)
     targets: list[str] = []
     mark, position = ",", 0
     while mark == ",":
@@ -135,7 +137,8 @@ def parse(text: str) -> tuple[list[str], Pairs, Pairs]:
 
 
 def parse_event(text: str) -> tuple[Pairs, Pairs, Pairs]:
-    """`a=u, b=v | do(e=z), c=x` as (name, value) pairs asked for, observed and set."""
+    """`a=u, b=v | do(e=z), c=x` as (name, value) pairs asked for, observed and set; also in `P(...)`."""
+    text = _within_p(text)
     asked: Pairs = []
     mark, position = ",", 0
     while mark == ",":
@@ -145,6 +148,19 @@ def parse_event(text: str) -> tuple[Pairs, Pairs, Pairs]:
         value, mark, position = _word(VALUE, text, position)
         asked.append((name, value))
     return (asked, *_given(text, mark, position))
+
+
+def _within_p(text: str) -> str:
+    """What stands within `P(...)`, if the whole text is that; else the text."""
+    found = re.fullmatch(r"\s*P\s*\((.*)\)\s*", text, re.DOTALL)
+    if found is None:
+        return text
+    depth = 0
+    for character in re.sub(r'"(?:[^"\\]|\\.)*"', "", found[1], flags=re.DOTALL):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth < 0:  # the bracket at the end closes another one
+            return text
+    return text if depth else found[1]
 
 
 def _given(text: str, mark: str, position: int) -> tuple[Pairs, Pairs]:

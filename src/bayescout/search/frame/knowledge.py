@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.checks import as_plain
 from bayescout.errors import KnowledgeError, SettingError, UnknownNameError
 from bayescout.graph.orders import find_cycle
 from bayescout.search.frame.beliefs import beliefs_to_list, checked_beliefs, shown_pair
@@ -42,7 +43,7 @@ class Knowledge:
     required, forbidden  arcs: (parent, child) pairs, texts "a->b", {parent: children}, or a frame with the
                          columns from and to
     tiers                groups of labels: no arc from a later group into an earlier one; a variable in
-                         no group is free
+                         no group is free. Also {label: number}, such as the year: equal numbers are a group
     forbid_within        True: no arc between two variables of one tier either; or the numbers of the tiers
                          that this is so of, from 1
     order                all variables, parents before children: only forward arcs
@@ -66,7 +67,7 @@ class Knowledge:
             self,
             required: ArcsLike = (),
             forbidden: ArcsLike = (),
-            tiers: Iterable[Iterable[Label]] = (),
+            tiers: Iterable[Iterable[Label]] | Mapping[Any, float] = (),
             order: Iterable[Label] | None = None,
             max_parents: int | Mapping[Any, int] | None = None,
             beliefs: Mapping[Any, float] = ...,
@@ -77,7 +78,7 @@ class Knowledge:
         for name in ("required", "forbidden"):
             arcs = arcs_of(getattr(self, name), name)
             object.__setattr__(self, name, tuple(_pair(arc, name) for arc in arcs))
-        object.__setattr__(self, "tiers", tuple(_group(tier) for tier in self.tiers))
+        object.__setattr__(self, "tiers", tuple(_group(tier) for tier in _tiers(self.tiers)))
         object.__setattr__(self, "forbid_within", _closed(self.forbid_within, len(self.tiers)))
         if self.order is not None:
             object.__setattr__(self, "order", tuple(self.order))
@@ -332,6 +333,22 @@ def _pair(arc: Iterable[Label], name: str) -> Arc:
     if parent == child:
         raise KnowledgeError(f"{name} arc {parent} -> {child} is a loop; an arc joins two variables")
     return parent, child
+
+
+def _tiers(given: Any) -> Iterable[Any]:
+    """The groups, the earliest first, also of those given by the number of each variable."""
+    if not isinstance(given, Mapping):
+        return given  # type: ignore[no-any-return]
+    groups: dict[float, list[Label]] = {}
+    for label, number in given.items():
+        place = as_plain(number)
+        if place is None:
+            raise KnowledgeError(
+                f"tiers as a dict give each variable a number, such as {{'a': 1, 'b': 2}}, and {label!r} has "
+                f"{number!r}; else they are groups, the earliest first, such as [['a', 'b'], ['c']]"
+            )
+        groups.setdefault(place, []).append(label)
+    return [groups[number] for number in sorted(groups)]
 
 
 def _group(tier: Any) -> tuple[Label, ...]:
