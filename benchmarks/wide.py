@@ -4,7 +4,8 @@
     python benchmarks/wide.py --columns 50000 --degree 4 --rows 300 --scale-free
     python benchmarks/wide.py --columns 1000 --degree 10 --search boss
     python benchmarks/wide.py --columns 10000 100000 --states 2 --engine gpu --compare 10000
-    python benchmarks/wide.py --columns 1000000 --float32 --engine gpu
+    python benchmarks/wide.py --columns 1000000 --float32 --engine gpu --json benchmarks/wide.jsonl
+    python benchmarks/wide.py --plot docs/images/wide.svg --results benchmarks/wide.jsonl
 
 Each size is a process of its own. Parts: make the data; put the columns in order; centre or count them; copy
 them to the GPU; sort out pairs; compute those that are left exactly; search; make a result. Processor seconds
@@ -287,8 +288,14 @@ def main() -> None:
     parser.add_argument("--limit", type=float, help="seconds for each size")
     parser.add_argument("--json", help="a file to which a line is added for each size")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--plot", help="draw the growth of the --results into this file, and measure nothing")
+    parser.add_argument("--results", help="a file that --json wrote")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.plot:
+        with open(chosen.results, encoding="utf-8") as stream:
+            plot([json.loads(line) for line in stream], chosen.plot)
+        return
     if chosen.one:
         with patience.lost():  # compiles or loads
             measured(argparse.Namespace(**vars(chosen) | {"compare": []}), 600)
@@ -328,6 +335,41 @@ def _in_process(p: int, limit: float | None) -> dict[str, Any] | str:
         return note
     found: dict[str, Any] = json.loads(said.splitlines()[-1])
     return found | {"note": note}
+
+
+LOOKS = (
+    ("numbers, CPU", "memory", 0, "#1f6f8b", "o"),
+    ("numbers, GPU", "gpu", 0, "#1f6f8b", "s"),
+    ("two states, CPU", "memory", 2, "#b5523b", "o"),
+    ("two states, GPU", "gpu", 2, "#b5523b", "s"),
+)
+"""A line of the plot: its name, the engine, the states, colour and marker; GPU lines are solid."""
+
+
+def plot(runs: list[dict[str, Any]], path: str) -> None:
+    """Processor seconds and memory by the number of columns."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    mpl.rcParams["svg.hashsalt"] = "bayescout"
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for name, engine, cards, colour, marker in LOOKS:
+        some = [run for run in runs if (run["engine"], run["states"]) == (engine, cards)]
+        some.sort(key=lambda run: run["columns"])
+        columns = [run["columns"] for run in some]
+        look = {"marker": marker, "color": colour, "linestyle": "-" if engine == "gpu" else "--"}
+        left.plot(columns, [_sum(run["parts"])[1] for run in some], label=name, **look)
+        right.plot(columns, [run["GB"] for run in some], **look)
+    least, most = 1e3, 1e6
+    left.plot([least, most], [2e-4 * least, 2e-4 * most], color="#8a8a8a", linewidth=1)
+    left.annotate("as the columns", (1.3e5, 12), color="#8a8a8a", fontsize=9)
+    for axes, name in ((left, "processor seconds, all but making the data"), (right, "peak memory (GB)")):
+        axes.set(xscale="log", yscale="log", xlabel="columns of 1,000 rows", ylabel=name)
+        axes.grid(alpha=0.3)
+    left.legend(frameon=False, fontsize=9)
+    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

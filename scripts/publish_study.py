@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bayescout.cli.experiments import finding_facts
 from bayescout.experiments import run_study, study_named
-from bayescout.experiments.summary import MARKS, VERDICTS
+from bayescout.experiments.summary import HOLDS, MARKS, NOT, PARTS, UNTESTED, mark_of
 from bayescout.plots import draw
 from bayescout.plots.style import svg_text
 from bayescout.plots.values import PointPanel, Points
@@ -23,6 +23,19 @@ from bayescout.report.study import as_csv, escaped, markdown
 
 MOST_ROWS = 40
 """Of a table on the page; its CSV file has all."""
+
+HEADS = {
+    MARKS[HOLDS]: HOLDS,
+    **{mark: f"{words} of its cells" for _, mark, words in PARTS},
+    MARKS[NOT]: NOT,
+    MARKS[UNTESTED]: UNTESTED,
+}
+"""Marks of verdicts and what they mean."""
+
+MEANINGS = (
+    "✓ true in all its cells; ◕ in at least two thirds of them, ◑ in at least one third, ◔ in fewer; ≠ in "
+    "none; ? cannot be tested."
+)
 
 BEGIN, END = "<!-- agreement: written by scripts/publish_study.py -->", "<!-- end -->"
 
@@ -99,7 +112,7 @@ def overview(folder):
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8")
     begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    heads = ["study", *(f"{MARKS[one]} {one}" for one in VERDICTS), "apart, not counted"]
+    heads = ["study", *(f"{mark} {words}" for mark, words in HEADS.items()), "apart, not counted"]
     table = [f"| {' | '.join(heads)} |", "|---|" + "--:|" * (len(heads) - 1), *counts]
     shown = ["", "", *table, "", f"![{title}](agreement.svg)", "", *lines, "", ""]
     readme.write_text(text[:begin] + "\n".join(shown) + text[end:], encoding="utf-8")
@@ -107,9 +120,14 @@ def overview(folder):
 
 def verdicts(name, findings):
     """How many findings of a study have each verdict, as a row of a table."""
-    own = [sum(one["verdict"] == verdict and not one["apart"] for one in findings) for verdict in VERDICTS]
-    apart = sum(bool(one["apart"]) for one in findings)
-    return f"| [`{name}`]({name}/README.md) | {' | '.join(str(n or '–') for n in (*own, apart))} |"
+    marks = ["" if one["apart"] else marked(one) for one in findings]
+    counts = " | ".join(str(marks.count(mark) or "–") for mark in (*HEADS, ""))
+    return f"| [`{name}`]({name}/README.md) | {counts} |"
+
+
+def marked(finding):
+    cells = finding["cells"] or {"passed": 0, "of": 1}
+    return mark_of(finding["verdict"], cells["passed"], cells["of"])
 
 
 def prose(text):
@@ -118,7 +136,7 @@ def prose(text):
 
 
 def findings(outcome):
-    lines = ["## What was found", "", *rows(outcome.counted)]
+    lines = ["## What was found", "", MEANINGS, "", *rows(outcome.counted)]
     if outcome.apart:
         lines += ["### Apart: on units and definitions, not counted", "", *rows(outcome.apart)]
     return lines
@@ -128,7 +146,7 @@ def rows(some):
     lines = ["| verdict | the document | here | reasons |", "|---|---|---|---|"]
     for one in some:
         reasons = f"{one.reasons} Not counted: {one.apart}." if one.apart else one.reasons
-        cells = (f"{MARKS[one.verdict]} **{one.judgement}**", one.claim, one.ours, reasons)
+        cells = (f"{one.mark} **{one.judgement}**", one.claim, one.ours, reasons)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return [*lines, ""]
 

@@ -54,6 +54,7 @@ from bayescout.wide import (
     ScreenLike,
     is_screened,
     require_dense_room,
+    require_matrix_room,
     settled_screen,
     wide_problem,
     without_constants,
@@ -149,7 +150,9 @@ class Task:
         if narrow and not (knowledge.beliefs or table.has_missing):
             rules: Rules = compile_wide(knowledge, table.names)
         else:
-            if not narrow:
+            if narrow:
+                require_matrix_room(table)
+            else:
                 require_dense_room(table)
             rules = _rules(knowledge, table, listed)  # checked before any work
         completion = None

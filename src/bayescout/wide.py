@@ -16,8 +16,8 @@ from bayescout.arrays import Ints
 from bayescout.checks import as_plain
 from bayescout.data import memory
 from bayescout.data.past.stored import StoredTable
-from bayescout.data.table import Table
-from bayescout.errors import SettingError, TooLargeError, warn
+from bayescout.data.table import CONSTANT, Table
+from bayescout.errors import SettingError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.scores import FamilyPrior, Formula, bind
 from bayescout.scores.likelihood import LogLikelihood
@@ -45,8 +45,14 @@ MOST_DENSE = 500
 PAIR_BYTES = 40
 """Bytes, about, that a search without screening holds for each ordered pair of variables."""
 
+MATRIX_BYTES = 16
+"""Bytes, about, for each ordered pair of a screened table with missing cells, or with beliefs about arcs."""
+
 COLUMN_BYTES = 600
 """Bytes, about, that a search on candidates holds for each variable, besides its column."""
+
+MOST_SHOWN = 6
+"""Copies that are named."""
 
 GPU = "gpu"
 """The engine that screens pairs on a GPU."""
@@ -97,6 +103,8 @@ def is_screened(screen: str | float, table: Table, formula: Any, method: Search,
 def without_constants(table: Table, screen: str | float, engine: Any) -> Table:
     """The table without its constants, if it is wide and all other columns are numbers; a warning says so.
 
+    None does where the constants were told of when the table was read: the result names what is left out.
+
     A number that never changes is a state, and pairs of numbers are screened in tables of numbers alone.
     """
     wide = table.n_columns > MOST_DENSE or screen not in (AUTO, NONE) or engine == GPU
@@ -111,10 +119,11 @@ def without_constants(table: Table, screen: str | float, engine: Any) -> Table:
     )
     left_out = (*table.notes.left_out, *((name, "constant") for name in constant))
     one = len(constant) == 1
-    warn(
+    table.warn_once(
+        CONSTANT,
         f"{'column' if one else f'{len(constant):,} columns'} left out of the search: {quoted(constant)}; "
         f"constants carry no information; {setting('screen', NONE)} keeps {'it' if one else 'them'} as "
-        f"{'a node' if one else 'nodes'} without arcs"
+        f"{'a node' if one else 'nodes'} without arcs",
     )
     return found.with_notes(replace(found.notes, left_out=left_out))
 
@@ -198,7 +207,8 @@ def _scored_problem(
         pairs = ScorePairs(bind(LogLikelihood(), table, scorer.workers, engine), least)
     else:
         pairs = ScorePairs(scorer)
-    return Problem(scorer, rules, start(rules), screening=Screening(pairs, least, rule, most))
+    screening = Screening(pairs, least, rule, most, partial(_tell_of_same_states, table))
+    return Problem(scorer, rules, start(rules), screening=screening)
 
 
 def _matrix_problem(
@@ -218,6 +228,20 @@ def _matrix_problem(
 
 def _tell_of_copies(table: Table, alike: Ints) -> None:
     warn_collinear(table, [(later, [first]) for later, first in alike.tolist()])
+
+
+def _tell_of_same_states(table: Table, alike: Ints) -> None:
+    if len(alike):
+        shown = "; ".join(
+            f"{table.names[later]!r} of {table.names[first]!r}"
+            for later, first in alike[:MOST_SHOWN].tolist()
+        )
+        more = f"; and {len(alike) - MOST_SHOWN:,} more columns" if len(alike) > MOST_SHOWN else ""
+        table.warn_once(
+            "copies",
+            f"columns that are copies of others, state by state: {shown}{more}; the search joins such a "
+            f"column to the copy before it alone: leave it out",
+        )
 
 
 def _sieve(engine: Any, n_columns: int, workers: int) -> Sieve:
@@ -254,4 +278,17 @@ def require_dense_room(table: Table) -> None:
             f"{table.n_columns:,} columns: a search over all pairs of them takes about "
             f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: {setting('search', 'auto')}, "
             f"ges, boss, hill-climb and tabu search on screened pairs; else leave out columns"
+        )
+
+
+def require_matrix_room(table: Table) -> None:
+    """Refuse to draw missing cells, or to weigh beliefs, where memory cannot hold a number for each pair."""
+    needed, free = MATRIX_BYTES * table.n_columns**2, memory.free()
+    if needed > free:
+        work, advice = "weighing beliefs", "require or forbid arcs instead"
+        if table.has_missing:
+            work, advice = "drawing missing cells", f"{setting('missing', 'drop')} leaves out rows"
+        raise TooLargeError(
+            f"{table.n_columns:,} columns: {work} takes about {needed / 2**30:,.1f} GB for their pairs, and "
+            f"{free / 2**30:,.1f} GB are free: {advice}, or leave out columns"
         )

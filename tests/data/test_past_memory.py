@@ -29,6 +29,7 @@ from bayescout.data.past import budget, cache, scan, sources, stored
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import DataError, FormatError, MissingValueError, SettingError, TooLargeError
+from bayescout.network import past_regression
 from bayescout.search.frame.canonical import canonical_order
 from bayescout.search.frame.stored_content import mixed, stored_signatures, unmixed
 from bayescout.statistics import leaves, stored_counts, stored_strata, strata
@@ -361,14 +362,14 @@ def test_signatures_are_the_same_whatever_the_blocks(tmp_path):
 # ---- both kinds
 
 
-def both_kinds(rows=700, seed=2):
+def both_kinds(rows=700, seed=2, unit=1e-300):
     """A table in which numbers depend on states, one of them rarely there, and on each other."""
     rng = np.random.default_rng(seed)
     cells = {"a": rng.integers(0, 3, rows), "b": rng.integers(0, 9, rows)}
     cells["c"] = (cells["a"] + (rng.random(rows) < 0.1)) % 3
     cells["x"] = rng.normal(size=rows) + cells["a"]
     cells["y"] = cells["x"] * (cells["b"] > 2) + rng.normal(size=rows) + 1e9
-    cells["z"] = (rng.normal(size=rows) + cells["x"]) * 1e-300
+    cells["z"] = (rng.normal(size=rows) + cells["x"]) * unit
     return as_table(
         {name: own.tolist() for name, own in cells.items()}, kinds=dict.fromkeys("xyz", "continuous")
     )
@@ -390,6 +391,54 @@ def test_columns_of_both_kinds_are_learned_as_in_memory(tmp_path, monkeypatch, s
     assert (one.dag, one.score, one.cpdag) == (two.dag, two.score, two.cpdag)
     assert one.dag.n_arcs > 3
     assert one.counters.evaluations == two.counters.evaluations
+
+
+def refused(*_):
+    raise TooLargeError("the rows are not loaded")
+
+
+def close(one, two):
+    """The same parameters, but for rounding."""
+    for node, known in zip(one.distributions, two.distributions, strict=True):
+        assert type(node) is type(known)
+        parts = ("table", "intercept", "intercepts", "coefficients", "variance", "variances", "undefined")
+        for part in parts:
+            if hasattr(known, part):
+                here, there = getattr(known, part), getattr(node, part)
+                np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-12 * np.abs(here).max(initial=0))
+
+
+@pytest.mark.parametrize("rows", [64, 1 << 20])
+def test_regressions_are_those_in_memory_but_for_rounding(monkeypatch, rows):
+    monkeypatch.setattr(past_regression, "block_rows", lambda *_: rows)
+    monkeypatch.setattr(StoredTable, "require_room", refused)
+    table = both_kinds(unit=1e-5)
+    arcs = [("a", "x"), ("a", "y"), ("b", "y"), ("x", "y"), ("y", "z"), ("x", "z")]
+    dag = bs.Dag.from_arcs(arcs, table.names)
+    close(bs.fit(dag, stored_copy(table)), bs.fit(dag, table))
+    numbers = table.select(["x", "y", "z"])
+    dag = bs.Dag.from_arcs([("x", "y"), ("x", "z"), ("y", "z")], numbers.names)
+    close(bs.fit(dag, stored_copy(numbers)), bs.fit(dag, numbers))
+
+
+def test_regressions_warn_as_in_memory(monkeypatch):
+    """Of regressors that determine each other, configurations of few rows, and a constant column."""
+    table = both_kinds(60, unit=1.0).to_dict()
+    table["double"] = [2 * x for x in table["x"]]
+    table["still"] = [3.7] * 60
+    names = ("x", "y", "double", "still")
+    table = as_table(table, kinds=dict.fromkeys(names, "continuous"), columns=["a", "b", *names])
+    arcs = [("x", "y"), ("double", "y"), ("a", "x"), ("b", "x"), ("a", "still")]
+    dag = bs.Dag.from_arcs(arcs, table.names)
+    disk = stored_copy(table)
+    monkeypatch.setattr(StoredTable, "require_room", refused)
+    said = []
+    for data in (disk, table):
+        with pytest.warns(bs.BayescoutWarning) as caught:
+            said.append((bs.fit(dag, data), [str(one.message) for one in caught]))
+    assert said[0][1] == said[1][1]
+    assert len(said[0][1]) >= 3
+    close(said[0][0], said[1][0])
 
 
 @given(
@@ -609,6 +658,16 @@ def test_what_needs_all_rows_in_memory_says_so(tmp_path, monkeypatch):
     ):
         with pytest.raises(TooLargeError, match="needs all 500 rows by 3 columns in memory"):
             call()
+
+
+def test_resamples_and_folds_keep_the_limit(tmp_path, monkeypatch):
+    folder = written(tmp_path / "rows", bs.load_network("asia").sample(300, seed=1).to_polars(), (100,))
+    for call in (bs.bootstrap, bs.cross_validate):
+        with pytest.raises(TooLargeError, match="but this process holds"):
+            call(folder, search="hill-climb", score="bic", memory="1 MB")
+    found = bs.bootstrap(folder, 2, "hill-climb", "bic", memory=LIMIT)
+    monkeypatch.setattr(scan, "CELL", 6)
+    assert found.table() == bs.bootstrap(folder, 2, "hill-climb", "bic").table()
 
 
 def test_sizes_are_read_and_written():

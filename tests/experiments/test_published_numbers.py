@@ -745,8 +745,37 @@ def check_known_graphs(page):
 # ---- lau
 
 
+OTHERS = re.compile(
+    r" On other data sets it is so in (\d+) of (\d+) like [AB](?: and (\d+) of (\d+) like B)?\."
+)
+"""Counts of data sets that no table has; with those of A and B they are the cells of the verdict."""
+
+
+class LauPage(Page):
+    def told(self, beginning):
+        one = super().told(beginning)
+        found = OTHERS.search(one["ours"])
+        if found is None:
+            return one
+        counts = [int(number) for number in found.groups() if number]
+        for name, total in (("passed", sum(counts[::2])), ("of", sum(counts[1::2]))):
+            one[f"own {name}"] = one["cells"][name] - total
+        return one | {"ours": OTHERS.sub("", one["ours"])}
+
+    def own(self, beginning):
+        """How many of the cells of A and B themselves pass."""
+        (one,) = [one for one in self.findings if one["claim"].startswith(beginning)]
+        return one["own passed"], one["own of"]
+
+
+def check_own_cells(page, numbers):
+    """The cells of A and B that a statement's numbers tell, beside those of other data sets."""
+    for beginning, passed in numbers.items():
+        assert page.own(beginning) == (sum(passed), len(passed)), beginning
+
+
 def test_the_published_numbers_of_lau():
-    page, study = Page("lau"), "lau"
+    page, study = LauPage("lau"), "lau"
     references, scores = table(study, "references"), table(study, "scores")
     effort, complexity, genetic = (table(study, name) for name in ("effort", "complexity", "genetic"))
     corrected, starts = "BIC, corrected", ("unconnected", "random")
@@ -812,6 +841,37 @@ def test_the_published_numbers_of_lau():
             and number(row[f"{data} from unconnected"]) >= number(row[f"{data} from random"])
         ]  # fmt: skip
         page.check(f"On {data} the mean score from the unconnected start", exact(*caught[:1]))
+
+    def of(score, column, which=0):
+        rows = [where(complexity, data=data, start=start, score=score) for data, start in both]
+        return [value(row[column], which)[0] for row in rows]
+
+    def pairs(test, column):
+        return [test(*pair) for pair in zip(of(corrected, column), of("BD", column), strict=True)]
+
+    def longer(data, column):
+        return spent(data, "random", column)[0] > spent(data, "unconnected", column)[0]
+
+    ends = {data: [final(data, start)[0] for start in starts] for data in "AB"}
+    wide = [
+        spent(data, "random", "iterations", 1) > spent(data, "unconnected", "iterations", 1) for data in "AB"
+    ]
+    check_own_cells(page, {
+        "The search finds networks of A": [final("A", "random", "best known")[0] > given[0]],
+        "B has substantially more": [structures[1][0] > 2 * structures[0][0]],
+        "On A the unconnected start tends": [ends["A"][0] > ends["A"][1]],
+        "On B the random start tends": [ends["B"][0] < ends["B"][1]],
+        "The number of iterations varies": wide,
+        **{
+            f"On {data} random starts need": [longer(data, name) for name in ("iterations", "operations")]
+            for data in "AB"
+        },
+        "Operations per iteration": [quotients[0] > quotients[1], quotients[2] < quotients[3]],
+        "Every random start scores higher": [above[0] == above[1], above[6] == above[7]],
+        "With BIC the search ends": pairs(lambda bic, bd: bic <= bd, "iterations"),
+        "BIC finds networks with fewer": pairs(lambda bic, bd: bic < bd, "median parameters"),
+        "BD finds networks with a higher": pairs(lambda bic, bd: bic < bd, "log-likelihood (bits)"),
+    })  # fmt: skip
     page.done()
 
 

@@ -34,6 +34,15 @@ def test_the_verdict_follows_from_the_cells(cells):
         assert found.cells.failing == tuple(str(i) for i, cell in enumerate(cells) if not cell)
 
 
+def test_the_mark_tells_the_share_of_the_cells():
+    def mark(passed, of):
+        return judged("c", "o", {str(k): k < passed for k in range(of)}).mark
+
+    assert [mark(passed, 6) for passed in range(7)] == ["≠", "◔", "◑", "◑", "◕", "◕", "✓"]
+    assert [judged("c", "o", own).mark for own in (True, False)] == ["✓", "≠"]
+    assert untested("c", "o", ()).mark == "?"
+
+
 def test_a_single_truth_is_no_tally():
     assert judged("c", "o", True).judgement == "holds"
     assert judged("c", "o", False).judgement == "does not hold"

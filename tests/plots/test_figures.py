@@ -177,7 +177,8 @@ def test_values_that_are_not_finite_are_refused():
 
 
 def test_bars_hold_every_value():
-    for values in ([1.0], [2.0] * 5, [0.1, 0.2, 0.9], list(normal(500)), [3.0, 4.0, 40.0], [1e-300, 2e-300]):
+    for values in ([1.0], [2.0] * 5, [0.1, 0.2, 0.9], list(normal(500)), [3.0, 4.0, 40.0], [1e-300, 2e-300],
+                   [1e6 + k * 1e-10 for k in range(50)]):  # fmt: skip
         edges = bin_edges(values)
         assert edges[0] <= min(values)
         assert max(values) <= edges[-1]
@@ -249,6 +250,40 @@ def test_a_method_has_one_colour_everywhere_and_figures_one_legend():
     boxes = draw(Boxes("b", "", "y", (("PBIL\n500", (1.0, 2.0)), ("UMDA\n500", (1.0, 3.0)))))
     edges = [mpl.colors.to_hex(patch.get_edgecolor()).upper() for patch in boxes.axes[0].patches]
     assert edges == [colours[0]["PBIL"], colours[0]["UMDA"]]
+
+
+def test_a_legend_of_several_rows_reads_from_left_to_right():
+    names = [f"an algorithm with a long name, {k}" for k in range(6)]
+    series = tuple(Series(name, (1.0, 2.0), (0.0, 1.0)) for name in names)
+    figure = draw(Lines("l", "", "x", "y", (Panel("", series),)))
+    figure.draw_without_rendering()
+    places = {}
+    for text in figure.legends[0].get_texts():
+        box = text.get_window_extent()
+        places[text.get_text()] = (-round(box.y0), box.x0)
+    assert len({row for row, _ in places.values()}) > 1
+    assert sorted(places, key=places.__getitem__) == names
+
+
+def test_three_panels_are_little_wider_than_one():
+    """A page scales a wide figure down, and its words with it."""
+    panel = Panel("", (Series("s", (0.0, 123_456.0), (0.0, 1.0)),))
+    one, three = (draw(Lines("l", "", "x", "y", (panel,) * count)) for count in (1, 3))
+    assert one.get_figwidth() < three.get_figwidth() < 1.4 * one.get_figwidth()
+    three.draw_without_rendering()
+    for axes in three.axes:
+        boxes = [tick.get_window_extent() for tick in axes.get_xticklabels() if tick.get_text()]
+        assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+
+
+def test_a_scale_that_is_linear_near_zero_is_labelled_on_both_sides():
+    pairs = ((-1284.0, -0.5), (-32_408.0, 5.6), (4.1, 4.7), (257.0, 104.0), (436.0, 451.0), (0.1, 0.7))
+    figure = draw(Points("p", "", (PointPanel("score", (("GA", pairs),), "symlog"),)))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert [*axes.get_xticks()] == [-10_000.0, -100.0, 0.0, 100.0]
+    boxes = [tick.get_window_extent() for tick in axes.get_xticklabels()]
+    assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
 
 
 def test_boxes_per_pair_have_scales_of_their_own():

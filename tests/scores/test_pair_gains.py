@@ -111,7 +111,8 @@ def test_constant_columns_are_joined_to_nothing():
 
 
 def test_more_pairs_than_there_is_room_for_at_first(monkeypatch):
-    table = table_of(np.repeat(np.random.default_rng(0).integers(0, 2, (1, 30)), 100, axis=0), [2] * 100)
+    rows = np.random.default_rng(0).integers(0, 2, 100)
+    table = table_of(rows ^ np.eye(100, dtype=int), [2] * 100)
     scorer = bind(formula_named("bic"), table, 2)
     assert screened(CountPairs(scorer), None, "a test").n_pairs == 4950
 
@@ -126,3 +127,33 @@ def test_compiled_and_on_threads_they_are_the_same():
     with uncompiled():
         made.append(pairs_of(screened(CountPairs(scorer), None, "a test")))
     assert made[0] == made[1] == made[2] == by_definition(scorer, None)
+
+
+def test_of_columns_that_split_the_rows_alike_the_first_stands_for_all():
+    """Whatever their states are called; not one that merges states, has others, or never changes."""
+    a, b = np.random.default_rng(0).integers(0, 3, (2, 60))
+    b = np.where(np.arange(60) < 40, a, b)
+    columns = [a, b, (a + 1) % 3, np.minimum(a, 1), a, b, np.zeros(60, int), np.zeros(60, int), 2 - a]
+    table = table_of(np.array(columns), [3, 3, 3, 2, 3, 3, 2, 2, 4])
+    found = screened(CountPairs(bind("bic", table, 1)), None, "a test")
+    ends = [set(found.ends[a:b].tolist()) for a, b in zip(found.starts, found.starts[1:], strict=False)]
+    assert ends == [{1, 2, 3, 8}, {0, 3, 5, 8}, {0, 4}, {0, 1, 8}, {2}, {1}, set(), set(), {0, 1, 3}]
+    assert found.alike.tolist() == [[2, 0], [4, 0], [5, 1]]
+
+
+def test_columns_whose_sums_are_the_same_by_chance_are_no_copies(monkeypatch):
+    table = drawn([2] * 6, 40, 3)
+    expected = screened(CountPairs(bind("bic", table, 1)), None, "a test")
+    every = np.array([[later, 0] for later in range(1, 6)])
+    monkeypatch.setattr(pair_gains, "suspected_copies", lambda codes, cards: every)
+    found = screened(CountPairs(bind("bic", table, 1)), None, "a test")
+    assert pairs_of(found) == pairs_of(expected)
+    assert not len(found.alike)
+
+
+def test_a_thousand_copies_are_few_pairs():
+    rows = np.random.default_rng(0).integers(0, 2, (20, 50))
+    table = table_of(np.vstack([rows, *[rows[:1]] * 1000]), [2] * 1020)
+    found = screened(CountPairs(bind("bic", table, 1)), None, "a test")
+    assert len(found.alike) == 1000
+    assert 1000 <= found.n_pairs < 1050

@@ -26,6 +26,7 @@ from bayescout.search import Knowledge, Problem
 from bayescout.search.classes import ges as ges_module
 from bayescout.search.classes import sparse as sparse_module
 from bayescout.search.classes.ges import Ges
+from bayescout.search.frame import canonical
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
 from bayescout.search.frame.wide_rules import compile_wide
@@ -202,7 +203,7 @@ def switched(rows=400, seed=0):
     return table_of([one, two, switch, np.where(switch, one, two)], [2] * 4)
 
 
-@pytest.mark.parametrize("search", ["ges", "auto", "hill-climb", "tabu"])
+@pytest.mark.parametrize("search", ["ges", "auto", "boss", "hill-climb", "tabu"])
 def test_what_matters_given_others_alone_is_found(search, monkeypatch):
     table = switched()
     switch = table.names[2]
@@ -433,10 +434,7 @@ def test_constants_are_left_out_of_wide_searches(monkeypatch):
     columns = np.vstack([sem(6, 50, 3, 0)[0], np.full((70, 50), 2.5)])
     with pytest.warns(BayescoutWarning) as said:
         result = bs.learn(columns.T, screen="arc")
-    assert [str(one.message).split(":")[0] for one in said] == [
-        "constant columns carry no information",
-        "70 columns left out of the search",
-    ]
+    assert [str(one.message).split(":")[0] for one in said] == ["constant columns carry no information"]
     assert result.dag == bs.learn(columns[:6].T, screen="arc").dag
     assert result.data.left_out[0] == (6, "constant")
     with pytest.warns(BayescoutWarning, match="constant columns"):
@@ -487,9 +485,31 @@ def test_tables_that_memory_cannot_hold_are_refused(monkeypatch):
         bs.learn(columns.T, screen=0)
 
 
+def test_missing_cells_of_too_many_columns_are_refused_before(monkeypatch):
+    columns = np.random.default_rng(0).normal(size=(30, 50))
+    columns[3, 4] = np.nan
+    monkeypatch.setattr(memory, "free", lambda: 10_000.0)
+    with pytest.raises(TooLargeError, match=r"30 columns: drawing missing cells takes .* missing='drop'"):
+        bs.learn(columns.T, screen="arc")
+    believed = Knowledge(beliefs={(0, 1): 0.9})
+    with pytest.raises(TooLargeError, match=r"30 columns: weighing beliefs takes .* require or forbid arcs"):
+        bs.learn(np.nan_to_num(columns).T, "hill-climb", screen="arc", knowledge=believed)
+
+
 def test_the_free_memory_is_within_the_limit_of_the_process(monkeypatch):
     monkeypatch.setattr(memory, "limit", lambda: 1000)
-    assert memory.free() == 1000
+    monkeypatch.setattr(memory, "_in_use", lambda: 400)
+    assert memory.free() == 600
+    monkeypatch.setattr(memory, "group_room", lambda: 500)
+    assert memory.free() == 500
+
+
+def test_columns_that_cannot_be_put_in_order_are_refused_before(monkeypatch):
+    table = continuous_table(np.random.default_rng(0).normal(size=(30, 50)))
+    monkeypatch.setattr(canonical, "KEPT_CELLS", 0)
+    monkeypatch.setattr(memory, "free", lambda: 15_000.0)
+    with pytest.raises(TooLargeError, match=r"30 columns of 50 rows: putting them in order takes a copy"):
+        bs.learn(table)
 
 
 # ---- quality

@@ -47,6 +47,7 @@ from bayescout.statistics.mixed import ConditionalGaussian
 from bayescout.statistics.occurring import occurring_in
 from bayescout.statistics.stored_covariance import Shift, leaf_sum
 
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 from dask.utils import key_split  # noqa: E402
@@ -123,14 +124,20 @@ class Done:
         return self.value
 
 
-class Here:
-    """A client whose workers are this process."""
+def refused(*_):
+    raise TooLargeError("the rows are not fetched")
 
-    def submit(self, work, *given, key=None, pure=True, priority=0):
+
+class Here:
+    """A client whose workers are this process; every task has a name for the dashboard."""
+
+    def submit(self, work, *given, key, priority=0):
+        assert key.startswith("bayescout-")
         return Done(work(*(self.gather(one) for one in given)))
 
-    def map(self, work, *given, key=None, priority=0):
-        return [self.submit(work, *own) for own in zip(*given, strict=True)]
+    def map(self, work, *given, key, priority=0):
+        tasks = zip(key, zip(*given, strict=True), strict=True)
+        return [self.submit(work, *own, key=name) for name, own in tasks]
 
     def gather(self, one):
         if isinstance(one, list):
@@ -192,7 +199,7 @@ def test_sums_by_configuration_are_those_in_memory(heights, cards, least, seed):
         assert (DegenerateGaussian(there.table).matrix == DegenerateGaussian(table).matrix).all()
 
 
-def test_a_step_on_columns_of_both_kinds_is_one_round_trip():
+def test_a_step_on_columns_of_both_kinds_is_one_round_trip(monkeypatch):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (3, 500)).astype(np.uint8)
     values = rng.normal(size=(3, 500)) + codes
@@ -208,6 +215,11 @@ def test_a_step_on_columns_of_both_kinds_is_one_round_trip():
     same_answer(there, bs.learn(table, "hill-climb", "bic"))
     trips = made[0].strata.round_trips, made[0].counts.round_trips
     assert max(trips) <= there.counters.operations + 1
+    monkeypatch.setattr(DaskTable, "require_room", refused)
+    one, two = bs.fit(there.dag, there_of(table, [100, 0, 150, 250])), bs.fit(there.dag, table)
+    for node, known in zip(one.distributions[3:], two.distributions[3:], strict=True):
+        for part in ("intercepts", "coefficients", "variances"):
+            np.testing.assert_allclose(getattr(node, part), getattr(known, part), rtol=1e-9, atol=1e-12)
 
 
 def test_configurations_that_are_too_many_are_refused_as_in_memory(monkeypatch):
@@ -257,7 +269,7 @@ def test_partitions_of_any_size_are_the_whole_frame(client):
     frame["number"] = np.arange(len(frame)) % 5
     whole = as_table(frame)
     pieces = [frame[:3], frame[3:3], frame[3:1500], frame[1500:]]
-    parts = dd.from_delayed([__import__("dask").delayed(piece) for piece in pieces], meta=frame[:0])
+    parts = dd.from_delayed([dask.delayed(piece) for piece in pieces], meta=frame[:0])
     table = as_table(parts)
     assert isinstance(table, DaskTable)
     assert table.fingerprint == whole.fingerprint
@@ -317,7 +329,7 @@ def test_a_worker_that_dies_is_done_without(client, cluster):
 def test_categories_that_differ_between_partitions_are_one_dictionary(client):
     one = pd.DataFrame({"a": pd.Categorical(["x", "y", "x", "y"]), "b": ["p", "q", "q", "p"]})
     two = pd.DataFrame({"a": pd.Categorical(["z", "x", "z", "x"]), "b": ["r", "r", "p", "q"]})
-    delayed = __import__("dask").delayed
+    delayed = dask.delayed
     meta = one[:0].assign(a=pd.Categorical([], categories=["__UNKNOWN_CATEGORIES__"]))
     table = as_table(dd.from_delayed([delayed(one), delayed(two)], meta=meta, verify_meta=False))
     assert table.states == (("x", "y", "z"), ("p", "q", "r"))
@@ -327,7 +339,7 @@ def test_categories_that_differ_between_partitions_are_one_dictionary(client):
 def cut(frame, *rows):
     """The frame in partitions that end at these rows."""
     ends = [0, *rows, len(frame)]
-    parts = [__import__("dask").delayed(frame[a:b]) for a, b in pairwise(ends)]
+    parts = [dask.delayed(frame[a:b]) for a, b in pairwise(ends)]
     return dd.from_delayed(parts, meta=frame[:0], verify_meta=False)
 
 
@@ -388,7 +400,7 @@ def test_numbers_that_are_whole_in_one_partition_and_not_in_another(client):
     half = frame[200:].astype({"x": float})
     half.iloc[5, 0] = np.nan
     parts = dd.from_delayed(
-        [__import__("dask").delayed(part) for part in (frame[:200], half)], meta=frame[:0], verify_meta=False
+        [dask.delayed(part) for part in (frame[:200], half)], meta=frame[:0], verify_meta=False
     )
     whole = pd.concat([frame[:200], half])
     for kinds in (None, "discrete"):
@@ -403,9 +415,7 @@ def test_categories_in_some_partitions_and_plain_values_in_others_are_plain(clie
     listed.iloc[3, 2] = pd.NA
     listed = listed.assign(b=listed["b"].cat.remove_unused_categories())
     rest = frame[40:].astype({"n": float})
-    parts = dd.from_delayed(
-        [__import__("dask").delayed(p) for p in (listed, rest)], meta=frame[:0], verify_meta=False
-    )
+    parts = dd.from_delayed([dask.delayed(p) for p in (listed, rest)], meta=frame[:0], verify_meta=False)
     same_table(as_table(parts, missing="drop"), as_table(pd.concat([listed, rest]), missing="drop"))
 
 
@@ -455,7 +465,17 @@ def test_values_that_are_not_finite_and_partitions_without_a_column_are_named(cl
     frame.loc[250, "x"] = np.inf
     with pytest.raises(DataError, match=r"column 'x' has a value that is not finite, first in row 250"):
         as_table(cut(frame, 100))
-    parts = [__import__("dask").delayed(part) for part in (frame[:100], frame[100:200].drop(columns="y"))]
+    with pytest.raises(DataError, match=r"column 'x' has a value that is not finite, first in row 250"):
+        as_table(cut(frame.assign(y=frame["y"].where(frame.index % 7 > 0)), 3, 100, 200), missing="drop")
+    lists = pd.DataFrame({"x": [[1]] * 30, "y": range(30)}).astype({"x": object})
+    with (
+        dask.config.set({"dataframe.convert-string": False}),
+        pytest.raises(
+            DataError, match=r"partition 0 \(counting from 0\): column 'x' holds \[1\].* in row 0 "
+        ),
+    ):
+        as_table(cut(lists, 10, 20))
+    parts = [dask.delayed(part) for part in (frame[:100], frame[100:200].drop(columns="y"))]
     with pytest.raises(DataError, match=r"partition 1 .* has no column 'y'"):
         as_table(dd.from_delayed(parts, meta=frame[:0], verify_meta=False))
 
@@ -588,7 +608,7 @@ def drawn_anew(rows):
 @slow
 @quiet
 def test_partitions_that_come_back_different_are_refused(client):
-    delayed = __import__("dask").delayed
+    delayed = dask.delayed
     parts = [delayed(drawn_anew)(500, dask_key_name=f"drawn-{i}") for i in range(4)]
     table = as_table(dd.from_delayed(parts, meta=drawn_anew(0), verify_meta=False))
     for pid in client.run(os.getpid).values():

@@ -13,9 +13,9 @@ from tests.report.browser import Browser
 class Serving:
     """`bayescout serve` in a process; use as a context manager."""
 
-    def __init__(self, folder, *arguments, port=0):
+    def __init__(self, folder, *arguments, port=0, project="project"):
         self.folder = folder
-        self.arguments = [*arguments, "--project", str(folder / "project"), "--port", str(port), "--no-open"]
+        self.arguments = [*arguments, "--project", str(folder / project), "--port", str(port), "--no-open"]
         self.process = None
         self.start()
 

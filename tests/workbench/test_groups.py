@@ -277,7 +277,12 @@ def test_finding_focusing_and_moving_about(person, learned, served):
     person.choose("#focus", "blanket")
     focus = person.run("return [...served.app.drawing.marks.focus].map(i => served.app.net.names[i])")
     assert set(focus) == {name, *learned.dag.markov_blanket(name)}
+    gathered = "const d = served.app.drawing;"
+    gathered += "return [d.place.scale > 0.55, d.net.boxes.filter(box => box[2]).length]"
+    if served.name == "munin":  # what is far apart is moved together, so that it can be read
+        assert person.run(gathered) == [True, len(focus)]
     person.choose("#focus", "")
+    assert person.run(gathered)[1] == SIZES[served.name]
     person.run("served.app.drawing.zoom(3)")
     person.until(f"document.querySelector('.minimap').hidden === {str(SIZES[served.name] <= 60).lower()}")
     person.run("served.app.drawing.fit()")

@@ -17,6 +17,7 @@ from bayescout.data.reading import Notes, cut_notes
 from bayescout.data.settle import settle_columns
 from bayescout.data.states import StateFinder
 from bayescout.data.table import (
+    CONSTANT,
     MAX_STATES,
     Label,
     MissingPolicy,
@@ -268,9 +269,10 @@ def _warn_constant(table: Table, names: Sequence[Label]) -> None:
     constant = [name for name in names if _is_constant(table, name)]
     if constant:
         discrete = any(table.states[table.index(name)] is not None for name in constant)
-        warn(
+        table.warn_once(
+            CONSTANT,
             f"constant columns carry no information: {quoted(constant)}"
-            f"{'; leave them out, or declare their states if others can occur' if discrete else ''}"
+            f"{'; leave them out, or declare their states if others can occur' if discrete else ''}",
         )
 
 

@@ -171,7 +171,9 @@ def _with_history(table: Table, before: Table) -> Table:
 
 
 def column_names(data: Data) -> list[Label]:
-    """The column labels of any data; only the beginning of a file is read."""
+    """The column labels of any data; only the beginning of a file is read, and of a table nothing."""
+    if isinstance(data, Table):
+        return list(data.names)
     past = dask_names(data) if is_dask(data) else names_past(data)
     if past is not None:
         return past

@@ -208,7 +208,7 @@ def _with_others(
     states: list[States | None] = [of_other.get(names[i]) for i in kept]
     reasons = tuple((names[i], *told.get(names[i], (DECIMALS, False))) for i in kept)
     numeric = [i for i, own in zip(kept, states, strict=True) if own is None]
-    return Table(
+    table = Table(
         tuple(names[i] for i in kept),
         tuple(states),
         others.codes,
@@ -217,3 +217,4 @@ def _with_others(
         others.missing,
         replace(others.notes, reasons=reasons),
     )
+    return table.told_as(others)

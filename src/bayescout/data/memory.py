@@ -13,6 +13,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from bayescout.data.past.budget import group_room
 from bayescout.errors import TooLargeError
 
 LOADING = 400 << 20
@@ -36,13 +37,18 @@ def limit() -> int | None:
 
 
 def free() -> float:
-    """The memory that this process can still have, in bytes; infinite if that is not known."""
-    found, most = math.inf, limit()
+    """The memory that this process can still have, in bytes; infinite if that is not known.
+
+    By the machine, by the control group of a container, and by a limit on the address space.
+    """
+    found, most, group = math.inf, limit(), group_room()
     with suppress(OSError, ValueError):
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
                 found = float(int(line.split()[1]) << 10)
-    return found if most is None else min(found, float(most))
+    if group is not None:
+        found = min(found, float(group))
+    return found if most is None else min(found, float(max(0, most - _in_use())))
 
 
 def prepare_to_parse(path: Path) -> None:

@@ -37,6 +37,9 @@ MAX_STATES = 65_536
 APART = 10
 """Columns are apart if the rows that have both are fewer than this part of those that chance would give."""
 
+CONSTANT = "constant"
+"""What is said once of columns that have a single value."""
+
 BLOCK_CELLS = 1 << 21
 """Cells of which a copy is small."""
 
@@ -371,6 +374,11 @@ class Table:
         if topic not in self._told:
             self._told.add(topic)
             warn(message)
+
+    def told_as(self, other: Table) -> Table:
+        """This table; what was said of another one counts as said of it."""
+        self._told.update(other._told)
+        return self
 
     def _taken(self, **changed: Any) -> Table:
         """A table taken from this one: its cells are in range, and what was said is not said again."""

@@ -334,16 +334,18 @@ def _write_columnar(table: Table, path: Path, parquet: bool) -> None:
         frame.write_ipc(content)
     # Without a note, numbers and dates might be read as of the other kind, or left out.
     pairs = list(zip(table.names, table.states, strict=True))
-    discrete = [str(n) for n, own in pairs if own is not None and not _has_categories(frame, n)]
+    categories = _with_categories(frame)
+    discrete = [str(name) for name, own in pairs if own is not None and str(name) not in categories]
     seal = Seal(tuple(discrete), tuple(str(name) for name, own in pairs if own is None))
     with atomic_write(path) as stream:
         write_sealed(content.getbuffer(), seal, stream)
 
 
-def _has_categories(frame: pl.DataFrame, name: Label) -> bool:
+def _with_categories(frame: pl.DataFrame) -> set[str]:
+    """The columns whose type names their states."""
     import polars as pl
 
-    return isinstance(frame.schema[str(name)], pl.Enum)
+    return {name for name, kind in frame.schema.items() if isinstance(kind, pl.Enum)}
 
 
 def _through_polars(name: Label, found: Sequence[Any]) -> list[Any]:

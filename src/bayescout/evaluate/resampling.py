@@ -31,12 +31,17 @@ Progress = bool | Callable[[int, int], None]
 def table_of(data: Any, options: dict[str, Any]) -> Table:
     """The data as a table without rows of weight zero, which could make a part empty.
 
-    The interventions among the options are told of all rows: they go into the table.
+    The interventions among the options are told of all rows, and the limit of memory is kept while they are
+    read: both go into the table.
     """
     engine: Any = options.get("engine")
+    interventions, memory = (options.pop(name, None) for name in ("interventions", "memory"))
     if hasattr(engine, "table_of") and engine.takes(data):
+        for name, value in (("interventions", interventions), ("memory", memory)):
+            if value is not None:
+                raise SettingError(f"rows that the engine reads cannot have {name}: leave it out")
         data = engine.table_of(data, "keep")
-    table = as_table(data, interventions=options.pop("interventions", None))
+    table = as_table(data, interventions=interventions, memory=memory)
     if isinstance(table, DaskTable):  # in a run, the rows are wherever it is
         options.pop("engine", None)
     if table.weights is None or table.weights.all():

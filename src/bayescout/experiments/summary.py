@@ -16,8 +16,16 @@ IN_PART: Verdict = "holds in part"
 NOT: Verdict = "does not hold"
 UNTESTED: Verdict = "cannot be tested"
 VERDICTS = (HOLDS, IN_PART, NOT, UNTESTED)
-MARKS = {HOLDS: "✓", IN_PART: "◐", NOT: "≠", UNTESTED: "?"}
-"""What stands before a verdict on a page, to be seen at a glance."""
+MARKS = {HOLDS: "✓", NOT: "≠", UNTESTED: "?"}
+PARTS = ((2 / 3, "◕", "in most"), (1 / 3, "◑", "in about half"), (0.0, "◔", "in few"))
+"""Marks of what holds in part, by the least share of the cells: two thirds, one third, or less."""
+
+
+def mark_of(verdict: str, passed: int, of: int) -> str:
+    """What stands before a verdict on a page, to be seen at a glance."""
+    if verdict != IN_PART:
+        return MARKS[verdict]  # type: ignore[index]
+    return next(mark for least, mark, _ in PARTS if passed >= least * of)
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,12 @@ class Finding:
     @property
     def holds(self) -> bool:
         return self.verdict == HOLDS
+
+    @property
+    def mark(self) -> str:
+        """A sign for the verdict and, if it holds in part, for the share of the cells."""
+        cells = self.cells or Tally(0, 1)
+        return mark_of(self.verdict, cells.passed, cells.of)
 
     @property
     def judgement(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayescout.checks import as_plain, require_choice
 from bayescout.data.absent import require_complete
 from bayescout.data.acting import refuse_interventions
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Kind, Label, Table
 from bayescout.errors import (
     BayescoutWarning,
@@ -38,6 +39,7 @@ from bayescout.network.impute import begun
 from bayescout.network.linear_gaussian import LinearGaussian
 from bayescout.network.network import Network
 from bayescout.network.node import NodeDistribution, configuration_numbers
+from bayescout.network.past_regression import conditional_fits_past, gaussian_factors
 from bayescout.network.tabular import MAX_PARENTS
 from bayescout.statistics.alignment import aligned_table, needed_names
 from bayescout.statistics.counts import dense_counts
@@ -226,7 +228,14 @@ def fit_gaussian(dag: Dag, table: Table) -> Network:
     regression.require_range(table)
     intercepts, variances, coefficients = np.empty(len(dag)), np.empty(len(dag)), []
     used: Table | None = None
+    past = gaussian_factors(table) if _is_past(table) else None
     for child, parents in enumerate(dag.parents):
+        if past is not None:
+            intercepts[child], weights, variances[child], unique = past.regression(0, [*parents, child])
+            if not unique:
+                regression.warn_collinear(dag.nodes[child], [dag.nodes[p] for p in parents])
+            coefficients.append(weights)
+            continue
         family, rows = [*parents, child], _rows_for(table, dag.nodes[child])
         if rows is not used:
             used, share = rows, _shares(rows)
@@ -326,17 +335,20 @@ def _fit_continuous(dag: Dag, table: Table, child: int, lenient: bool = False) -
         shape = tuple(int(table.cardinalities[parents[place]]) for place in chosen)
         return _alone(_whole_rows(table, family[-1:]), shape, tuple(chosen), len(numbers))
     table = _whole_rows(table, family)
-    values = np.stack([table.array(label) for label in (*numbers, dag.nodes[child])])
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    own, given = (*numbers, dag.nodes[child]), [dag.nodes[parents[place]] for place in chosen]
+    shape = tuple(len(table.states[table.index(name)] or ()) for name in given)
     if not chosen:
-        intercept, found, variance, unique = regression.over_rows(values, np.arange(table.n_rows), weights)
+        intercept, coefficients, variance, unique = _regression(table, own)
         if not unique:
             regression.warn_collinear(dag.nodes[child], numbers)
-        return LinearGaussian(intercept, found, variance)
-    shape = tuple(len(table.states[table.index(dag.nodes[parents[place]])] or ()) for place in chosen)
-    codes = [table.array(dag.nodes[parents[place]]) for place in chosen]
-    config = configuration_numbers(shape, codes, table.n_rows)
-    fits = regression.conditional_fits(values, config, prod(shape), weights, table.copies)
+        return LinearGaussian(intercept, coefficients, variance)
+    used = table.select([*given, *own]) if isinstance(table, StoredTable) else table
+    if _is_past(used):
+        fits = conditional_fits_past(used, given, own, prod(shape))
+    else:
+        values, weights = _rows_of(table, own)
+        config = configuration_numbers(shape, [table.array(name) for name in given], table.n_rows)
+        fits = regression.conditional_fits(values, config, prod(shape), weights, table.copies)
     if fits.loose:
         regression.warn_collinear(dag.nodes[child], numbers, fits.loose)
     regression.warn_pooled(dag.nodes[child], len(numbers), fits)
@@ -347,6 +359,32 @@ def _fit_continuous(dag: Dag, table: Table, child: int, lenient: bool = False) -
         fits.undefined.reshape(shape),
         tuple(chosen),
     )
+
+
+def _regression(table: Table, names: Sequence[Label]) -> tuple[float, NDArray[np.float64], float, bool]:
+    """Intercept, coefficients and variance of the last column on the others; True if it is unique."""
+    family = table.select(names) if isinstance(table, StoredTable) else table
+    if _is_past(family):
+        return gaussian_factors(family).regression(0, range(len(names)))
+    values, weights = _rows_of(table, names)
+    return regression.over_rows(values, np.arange(table.n_rows), weights)
+
+
+def _is_past(table: Table) -> TypeGuard[StoredTable]:
+    """Return True if the rows are elsewhere and cannot all be here."""
+    if not isinstance(table, StoredTable):
+        return False
+    try:
+        table.require_room()
+    except TooLargeError:
+        return True
+    return False
+
+
+def _rows_of(table: Table, names: Sequence[Label]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Some continuous columns, and the weights of the rows."""
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    return np.stack([table.array(name) for name in names]), weights
 
 
 def _alone(

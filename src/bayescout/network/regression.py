@@ -22,10 +22,9 @@ LEAST_SIZE, MOST_SIZE = 1e-130, 1e140
 
 def require_range(table: Table) -> None:
     """Refuse a continuous column whose variance, as a parameter, would not be a float."""
-    names = [name for name, states in zip(table.names, table.states, strict=True) if states is None]
-    for name, column in zip(names, table.values, strict=True):
-        there = column[~np.isnan(column)] if table.has_missing else column
-        low, high = float(there.min(initial=np.inf)), float(there.max(initial=-np.inf))
+    for name, states in zip(table.names, table.states, strict=True):
+        limits = table.limits(name) if states is None else None
+        low, high = limits or (0.0, 0.0)
         if low < high and not LEAST_SIZE <= max(-low, high) <= MOST_SIZE:
             raise DataError(
                 f"column {name!r} goes from {low:g} to {high:g}, and its variance is beyond the numbers a "
@@ -52,17 +51,26 @@ def least_squares(values: Array, means: Array, share: Array) -> tuple[Array, flo
     rows = (values - means[:, None]) * np.sqrt(share)
     sizes = np.abs(values).max(axis=1)
     norms = np.sqrt((rows * rows).sum(axis=1))
+    return solved(rows.T, norms, sizes)
+
+
+def solved(rows: Array, norms: Array, sizes: Array) -> tuple[Array, float, bool]:
+    """Coefficients and residual variance of the last column of centred rows on the others.
+
+    Or of a triangular factor of such rows. `norms` are the lengths of the columns, `sizes` the largest values
+    that they had.
+    """
     flat = norms <= ROUNDING * sizes
     scales = np.where(flat, 1.0, norms)
-    rows[flat] = 0.0
-    triangle = np.asarray(np.linalg.qr((rows / scales[:, None]).T, mode="r"))
+    rows[:, flat] = 0.0
+    triangle = np.asarray(np.linalg.qr(rows / scales, mode="r"))
     design, answer = triangle[:, :-1], triangle[:, -1]
     # The variation that rounding of the raw values can cause, as a share of the scaled column.
     noise = max(ROUNDING, float(np.where(flat, 0.0, ROUNDING * sizes / scales).max()))
     weights, _, rank, _ = np.linalg.lstsq(design, answer, rcond=noise)
     residual = float(np.sqrt(((answer - design @ weights) ** 2).sum()))
     variance = 0.0 if residual <= noise else (residual * scales[-1]) ** 2
-    return weights * scales[-1] / scales[:-1], variance, rank == len(values) - 1
+    return weights * scales[-1] / scales[:-1], variance, rank == rows.shape[1] - 1
 
 
 @dataclass(frozen=True)

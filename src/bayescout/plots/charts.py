@@ -125,9 +125,10 @@ def legend(figure: Any) -> None:
     widest = max(text_width(label, LEGEND_SIZE) for label in found) + LEGEND_HANDLE
     room = 72 * figure.get_figwidth() - 40
     columns = max(1, min(len(found), int(room // widest)))
-    figure.legend(
-        list(found.values()), list(found), loc="outside lower center", ncols=columns, handlelength=3.2
-    )
+    labels = list(found)
+    in_rows = [label for column in range(columns) for label in labels[column::columns]]  # it fills columns
+    handles = [found[label] for label in in_rows]
+    figure.legend(handles, in_rows, loc="outside lower center", ncols=columns, handlelength=3.2)
 
 
 # ---- lines

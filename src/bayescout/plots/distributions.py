@@ -84,7 +84,7 @@ def bin_edges(values: list[float]) -> list[float]:
     low, high = min(values), max(values)
     if all(value.is_integer() for value in values) and high - low < MAX_BINS:
         return [low - 0.5 + k for k in range(int(high - low) + 2)]
-    if not high > low:
+    if high - low <= MAX_BINS * math.ulp(max(abs(low), abs(high))):  # too near for bars of their own
         margin = max(abs(low) * 1e-3, 0.5)
         return [low - margin, low + margin]
     edges = np.histogram_bin_edges(values, "auto")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bayescout.errors import FormatError, SettingError
-from bayescout.experiments.summary import MARKS, Finding, Outcome, Section
+from bayescout.experiments.summary import Finding, Outcome, Section
 from bayescout.formats.text import write_text
 from bayescout.plots.style import matplotlib
 from bayescout.plots.values import Cell, Figure, SummaryTable
@@ -113,8 +113,8 @@ def _paragraphs(text: str) -> list[str]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     sides = {name: _paragraphs(getattr(finding, name)) for name in ("claim", "ours", "reasons", "apart")}
-    mark = MARKS[finding.verdict]
-    return {"kind": KINDS[finding.verdict], "mark": mark, "judgement": finding.judgement, **sides}
+    kind = KINDS[finding.verdict]
+    return {"kind": kind, "mark": finding.mark, "judgement": finding.judgement, **sides}
 
 
 def _section(section: Section, folder: Path) -> dict[str, Any]:

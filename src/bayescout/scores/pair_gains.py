@@ -11,8 +11,10 @@ import math
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescout.arrays import Bools, Floats, Ints
 from bayescout.kernels.limits import LIKELIHOOD
@@ -30,6 +32,9 @@ MOST_TERMS = 1 << 24
 EXACT_CELLS = 1 << 20
 """Cells of the pairs that are scored at a time."""
 
+BLOCK_CELLS = 1 << 22
+"""Cells that are summed at a time."""
+
 ROUNDING = 1e-10
 """More than a sum of terms can be off, as a share of the largest one."""
 
@@ -40,6 +45,8 @@ class CountPairs:
     scorer  with counts in memory
     least   None: a pair remains if an arc between the two, one way or the other, raises the score, with the
             structure prior in it. A number: if it gains so much log-likelihood, in nats
+
+    Of columns that are copies, the first stands for all, as with columns of numbers.
     """
 
     def __init__(self, scorer: TableScorer, least: float | None = None, sieve: Sieve | None = None) -> None:
@@ -52,7 +59,23 @@ class CountPairs:
         return self.scorer.n_variables
 
     def alike(self) -> Ints:
-        return NONE_ALIKE
+        return self._copies
+
+    @cached_property
+    def _copies(self) -> Ints:
+        """(k, 2): columns whose states follow from those of an earlier one, and the other way round."""
+        view = self.statistics.kernel_view()
+        if view is None:
+            return NONE_ALIKE
+        found = suspected_copies(view.codes, self.statistics.cards)
+        observed = np.add.reduceat(self._single.counts > 0, self._single.starts[:-1], dtype=np.int64)
+        later, first = found[(observed[found] > 1).all(axis=1)].T  # constants tell nothing of each other
+        same = np.empty(len(later), dtype=bool)
+        for some in self._parts(later, first):
+            tables = self.statistics.pairs(later[some], first[some])
+            cells = np.add.reduceat(tables.counts > 0, tables.starts[:-1], dtype=np.int64)
+            same[some] = (cells == observed[later[some]]) & (cells == observed[first[some]])
+        return np.stack([later[same], first[same]], axis=1)
 
     # ---- sorting out
 
@@ -73,10 +96,12 @@ class CountPairs:
 
     def _every(self, between: Callable[[], None]) -> Iterator[tuple[Ints, Ints]]:
         """All pairs, where there is no table of terms."""
-        for one in range(self.n_variables - 1):
+        columns = np.delete(np.arange(self.n_variables), self._copies[:, 0])
+        for place, one in enumerate(columns.tolist()):
             between()
-            later = np.arange(one + 1, self.n_variables)
-            yield np.full(len(later), one), later
+            later = columns[place + 1 :]
+            if len(later):
+                yield np.full(len(later), one), later
 
     @cached_property
     def _single(self) -> FamilyTables:
@@ -99,6 +124,7 @@ class CountPairs:
             able = np.maximum.reduceat(single.counts, single.starts[:-1]) < self.statistics.total
         else:
             able = cards > 1
+        able[self._copies[:, 0]] = False
         order = np.argsort(cards, kind="stable")
         return order[able[order]]
 
@@ -153,15 +179,20 @@ class CountPairs:
     def remaining(self, lefts: Ints, rights: Ints) -> Bools:
         """Which of these pairs remain."""
         kept = np.empty(len(lefts), dtype=bool)
+        for some in self._parts(lefts, rights):
+            kept[some] = self._gain(lefts[some], rights[some])
+        return kept
+
+    def _parts(self, lefts: Ints, rights: Ints) -> Iterator[slice]:
+        """Pairs that are counted at a time."""
         cards = self.statistics.cards
         ends = np.cumsum(cards[lefts] * cards[rights])
         begin = 0
         while begin < len(lefts):
             base = int(ends[begin - 1]) if begin else 0
             end = max(begin + 1, int(np.searchsorted(ends, base + EXACT_CELLS)))
-            kept[begin:end] = self._gain(lefts[begin:end], rights[begin:end])
+            yield slice(begin, end)
             begin = end
-        return kept
 
     def _gain(self, lefts: Ints, rights: Ints) -> Bools:
         tables = self.statistics.pairs(rights, lefts)
@@ -187,6 +218,35 @@ class CountPairs:
         families = [(v, ()) for v in range(self.n_variables)]
         found: Floats = self.scorer.formula.evaluate(self._single) + self.scorer.log_priors(families)
         return found
+
+
+def suspected_copies(codes: NDArray[Any], cards: Ints) -> Ints:
+    """(k, 2): columns that seem to split the rows as an earlier one of as many states does, and the first.
+
+    Each row has a random number, and each column the sums over the rows of its states, in any order. Columns
+    that split the rows alike have the same sums, and others hardly ever.
+    """
+    p, n = codes.shape
+    rows = np.random.default_rng(0).integers(0, 1 << max(1, 52 - n.bit_length()), n).astype(np.float64)
+    marks = np.empty(p, dtype=np.uint64)
+    states = int(cards.max(initial=1))
+    step = max(1, BLOCK_CELLS // max(n, states))
+    for begin in range(0, p, step):
+        block = codes[begin : begin + step]
+        places = block + (np.arange(len(block)) * states)[:, None]
+        sums = np.bincount(places.ravel(), np.tile(rows, len(block)), len(block) * states)
+        mixed = sums.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        marks[begin : begin + step] = (
+            (mixed ^ (mixed >> np.uint64(32))).reshape(len(block), states).sum(axis=1)
+        )
+    order = np.lexsort((marks, cards))  # stable: the first of each kind comes first
+    begins = np.ones(p, dtype=bool)
+    begins[1:] = (np.diff(marks[order]) != 0) | (np.diff(cards[order]) != 0)
+    first = np.empty(p, dtype=np.int64)
+    first[order] = order[np.maximum.accumulate(np.where(begins, np.arange(p), 0))]
+    later = np.flatnonzero(first < np.arange(p))
+    return np.stack([later, first[later]], axis=1)
 
 
 def _xlogx(count: Floats | Ints) -> Floats:

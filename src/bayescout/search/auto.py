@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from bayescout.checks import settle_flag
 from bayescout.search.classes.ges import Ges
-from bayescout.search.classes.sparse import MOST_LOOKED_AT
+from bayescout.search.frame.overlooked import MOST_LOOKED_AT
 from bayescout.search.frame.problem import Generator, Pairs, ParentSets, Problem, State
 from bayescout.search.graphs.hill_climb import HillClimb
 from bayescout.search.graphs.tabu import Tabu

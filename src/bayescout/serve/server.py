@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import shutil
 import signal
 import socket
 import sys
@@ -53,6 +54,7 @@ def run_server(start: Start, ready: Callable[[str], None]) -> None:
 
 
 async def _served(start: Start, listener: socket.socket, ready: Callable[[str], None]) -> None:
+    fresh, opened = not start.folder.exists(), False
     bench = Workbench(Project(start.folder), start.upload_limit)
     token, port = secrets.token_urlsafe(24), listener.getsockname()[1]
     try:
@@ -61,6 +63,7 @@ async def _served(start: Start, listener: socket.socket, ready: Callable[[str], 
             await bench.open_example(start.example, start.rows)
         elif start.data is not None:
             await bench.open_file(start.data)
+        opened = True
         app = make_app(bench, token, port, start.host)
         config = uvicorn.Config(
             app,
@@ -78,6 +81,8 @@ async def _served(start: Start, listener: socket.socket, ready: Callable[[str], 
         await server.serve(sockets=[listener])
     finally:
         await bench.close()
+        if fresh and not opened:  # nothing is in it: the data could not be read
+            shutil.rmtree(start.folder, ignore_errors=True)
 
 
 class Server(uvicorn.Server):

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayescout.arrays import Floats, Ints
 from bayescout.data.past.dask_partition import Block, some_rows
-from bayescout.data.past.dask_table import DaskTable
+from bayescout.data.past.dask_table import DaskTable, submitted
 from bayescout.statistics import leaves
 from bayescout.statistics.leaves import Sums, joined, sums_of, total
 from bayescout.statistics.stored_covariance import Shift, leaf_sum, scatter_of
@@ -36,18 +36,21 @@ def dask_centred(table: DaskTable) -> tuple[Floats, Shift]:
         for part, first, (begin, end) in zip(table.partitions, ends, whole, strict=False)
         if begin < end
     ]
-    submit = table.client.submit
+    client = table.client
     edges = [
-        (submit(_together, [
-            submit(some_rows, table.partitions[i], places, True, begin, end, pure=False)
+        (submitted(client, "rows", _together, [
+            submitted(client, "rows", some_rows, table.partitions[i], places, True, begin, end)
             for i, begin, end in pieces
-        ], pure=False), leaf)
+        ]), leaf)
         for leaf, pieces in shared_leaves(ends, whole)
     ]  # fmt: skip
 
     def summed(shift: Shift, squared: bool) -> Floats:
-        parts = [submit(_of_block, part, places, *rows, shift, squared, pure=False) for part, *rows in inner]
-        parts += [submit(_of_leaf, edge, leaf, shift, squared, pure=False) for edge, leaf in edges]
+        parts = [
+            submitted(client, "leaves", _of_block, part, places, *rows, shift, squared)
+            for part, *rows in inner
+        ]
+        parts += [submitted(client, "leaves", _of_leaf, edge, leaf, shift, squared) for edge, leaf in edges]
         return total(table.reduced(parts, joined) if len(parts) > 1 else parts[0].result())
 
     stored = table.stored

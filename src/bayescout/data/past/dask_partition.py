@@ -104,13 +104,21 @@ class Asked(NamedTuple):
 
 def encoded(source: Any, number: int, asked: Asked) -> Cells:
     """The cells of one partition: a frame, or the path of a file."""
+    try:
+        return _encoded(source, asked)
+    except DataError as error:  # rows are counted within the partition
+        where = source if isinstance(source, Path) else f"partition {number} (counting from 0)"
+        raise DataError(f"{where}: {error}") from None
+
+
+def _encoded(source: Any, asked: Asked) -> Cells:
     columns = [Column(name, asked.kinds.get(name), asked.states.get(name)) for name in asked.names]
     for column in columns:
         column.chosen = asked.chosen
     if isinstance(source, Path):
         types = read_file(source, columns, asked.floats)
     else:
-        types = _read_frame(source, number, columns, asked.floats)
+        types = _read_frame(source, columns, asked.floats)
     arrays, facts = [], []
     for column in columns:
         settle_times(column)
@@ -140,13 +148,12 @@ def read_file(path: Path, columns: Sequence[Column], floats: frozenset[Any]) -> 
         return dict(files.types)
 
 
-def _read_frame(frame: Any, number: int, columns: Sequence[Column], floats: frozenset[Any]) -> dict[str, str]:
+def _read_frame(frame: Any, columns: Sequence[Column], floats: frozenset[Any]) -> dict[str, str]:
     """Add the cells of a frame to the columns; whether they are whole numbers or floats."""
     missing = [column.name for column in columns if column.name not in frame.columns]
     if missing:
         raise DataError(
-            f"partition {number} (counting from 0) has no column {quoted(missing)}, which others have: "
-            f"give all partitions the same columns"
+            f"has no column {quoted(missing)}, which others have: give all partitions the same columns"
         )
     types: dict[str, str] = {}
     for column in columns:
@@ -296,6 +303,11 @@ def some_rows(block: Block, places: Sequence[int], numbers: bool, begin: int, en
 
 def taken(block: Block, rows: Ints) -> Block:
     return Block(block.codes[:, rows], block.values[:, rows])
+
+
+def nth_kept(found: Complete, number: int) -> int:
+    """The row of a partition that is the one of this number among those without missing cells."""
+    return int(np.flatnonzero(found.mask)[number])
 
 
 def rows_in(block: Block) -> int:

@@ -17,7 +17,7 @@ from bayescout.data.declared import DeclaredStates, Kinds, chosen
 from bayescout.data.kinds import Numbers, Present
 from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
-from bayescout.data.past.dask_table import DaskTable, task_keys
+from bayescout.data.past.dask_table import DaskTable, submitted, task_keys
 from bayescout.data.past.files import check_same
 from bayescout.data.past.sources import one_file, partly_floats, paths_of, tell_of_folders
 from bayescout.data.past.stored import StoredColumn
@@ -89,7 +89,7 @@ def _sources(data: Any, client: Any) -> tuple[list[Any], list[Any], list[Path]]:
     if paths is None:
         raise DataError(f"a {type(data).__name__} has no partitions: give a Dask dataframe, or Parquet files")
     tell_of_folders(data, paths)
-    types = client.submit(_types_of, paths[0], pure=False).result()
+    types = submitted(client, "types", _types_of, paths[0]).result()
     return list(paths), list(types), paths
 
 
@@ -127,10 +127,16 @@ class Reading:
                 asked = self.asked._replace(floats=some)
                 (key,) = task_keys("encode", 1)
                 self.cells[i] = self.client.submit(there.encoded, sources[i], i, asked, key=key)
-                self.facts[i] = self.client.submit(there.facts_of, self.cells[i], pure=False).result()
+                self.facts[i] = submitted(self.client, "facts", there.facts_of, self.cells[i]).result()
 
     def _gathered(self, work: Callable[..., Any], cells: Sequence[Any]) -> list[Any]:
-        found: list[Any] = self.client.gather([self.client.submit(work, one, pure=False) for one in cells])
+        asked = [submitted(self.client, "facts", work, one) for one in cells]
+        try:
+            found: list[Any] = self.client.gather(asked)
+        except DataError:  # of several partitions, the first is told of, not the quickest
+            for one in asked:
+                one.result()
+            raise
         return found
 
     def are_consecutive(self, column: Merged, low: float) -> bool:
@@ -138,7 +144,7 @@ class Reading:
         rows = [own.rows - column.missing_in(i) for i, own in enumerate(self.facts)]
         begins = np.cumsum([low, *rows]).tolist()
         marks = [
-            self.client.submit(there.numbering_of, one, column.place, lookup, begin, pure=False)
+            submitted(self.client, "facts", there.numbering_of, one, column.place, lookup, begin)
             for one, lookup, begin in zip(self.cells, column.lookups(None), begins, strict=False)
         ]
         return not np.sum(self.client.gather(marks), axis=0, dtype=np.uint64).any()
@@ -146,7 +152,9 @@ class Reading:
     def kept(self, columns: Sequence[Any]) -> Kept:
         """The rows that have all cells of these columns."""
         masks = [
-            self.client.submit(there.complete, one, [(own.place, own.gone(i)) for own in columns], pure=False)
+            submitted(
+                self.client, "complete", there.complete, one, [(own.place, own.gone(i)) for own in columns]
+            )
             for i, one in enumerate(self.cells)
         ]
         return Kept(masks, self._gathered(there.counts_of, masks))
@@ -184,7 +192,34 @@ class Reading:
             missing=settled.report, notes=settled.notes, stored=tuple(stored), budget=Budget.of(None),
             stored_rows=settled.n_rows, client=self.client, partitions=tuple(parts), heights=tuple(heights),
         )  # fmt: skip
-        return _with_limits(table)
+        return self._with_limits(table, kept)
+
+    def _with_limits(self, table: DaskTable, kept: Kept | None) -> DaskTable:
+        """The table with the limits of its continuous columns, which must be finite."""
+        low, high, bad = table.limits_there()
+        names = [name for name, own in zip(table.names, table.states, strict=True) if own is None]
+        if bad:
+            row, place = min(bad, key=lambda one: (one[1], one[0]))
+            raise DataError(
+                f"column {names[place]!r} has a value that is not finite, first in row "
+                f"{self._row_given(row, kept)} (counting from 0): continuous values must be finite; clip it, "
+                f"or leave the row out"
+            )
+        stored = [
+            one if one.counts is not None else one._replace(low=low[one.place], high=high[one.place])
+            for one in table.stored
+        ]
+        table.__dict__["stored"] = tuple(stored)
+        return table
+
+    def _row_given(self, row: int, kept: Kept | None) -> int:
+        """The number that a row of the table has among all rows, of which some may be left out."""
+        if kept is None:
+            return row
+        ends = np.cumsum([0, *kept.rows])
+        part = int(np.searchsorted(ends, row, side="right")) - 1
+        own = submitted(self.client, "rows", there.nth_kept, kept.masks[part], row - int(ends[part]))
+        return sum(one.rows for one in self.facts[:part]) + int(own.result())
 
 
 def _refuse_missing(settled: Settled) -> None:
@@ -195,24 +230,6 @@ def _refuse_missing(settled: Settled) -> None:
             f"rows in one place: {setting('missing', 'drop')} leaves such rows out, "
             f"{setting('missing', 'state')} gives missing cells of discrete columns a state"
         )
-
-
-def _with_limits(table: DaskTable) -> DaskTable:
-    """The table with the limits of its continuous columns, which must be finite."""
-    low, high, bad = table.limits_there()
-    names = [name for name, own in zip(table.names, table.states, strict=True) if own is None]
-    if bad:
-        row, place = min(bad, key=lambda one: (one[1], one[0]))
-        raise DataError(
-            f"column {names[place]!r} has a value that is not finite, first in row {row} (counting from 0): "
-            f"continuous values must be finite; clip it, or leave the row out"
-        )
-    stored = [
-        one if one.counts is not None else one._replace(low=low[one.place], high=high[one.place])
-        for one in table.stored
-    ]
-    table.__dict__["stored"] = tuple(stored)
-    return table
 
 
 class Kept:

@@ -35,6 +35,12 @@ def task_keys(name: str, count: int) -> list[str]:
     return [f"bayescout-{name}-{mark}-{i}" for i in range(count)]
 
 
+def submitted(client: Any, name: str, work: Callable[..., Any], *given: Any) -> Any:
+    """The future of one task, under a name for the dashboard."""
+    (key,) = task_keys(name, 1)
+    return client.submit(work, *given, key=key)
+
+
 class DaskTable(StoredTable):
     """A table whose rows are on the workers of a cluster.
 
@@ -49,19 +55,19 @@ class DaskTable(StoredTable):
 
     # ---- work on the workers
 
-    def each(self, work: Callable[..., Any], *given: Any) -> list[Any]:
+    def each(self, name: str, work: Callable[..., Any], *given: Any) -> list[Any]:
         """The futures of work on the block of each partition."""
-        return [self.client.submit(work, part, *given, pure=False) for part in self.partitions]
+        return [submitted(self.client, name, work, part, *given) for part in self.partitions]
 
-    def total(self, work: Callable[..., NDArray[Any]], *given: Any) -> NDArray[Any]:
+    def total(self, name: str, work: Callable[..., NDArray[Any]], *given: Any) -> NDArray[Any]:
         """The sum over the partitions of the arrays that the work gives."""
-        return np.asarray(self.reduced(self.each(work, *given), there.added))
+        return np.asarray(self.reduced(self.each(name, work, *given), there.added))
 
     def reduced(self, level: Sequence[Any], joined: Callable[[Sequence[Any]], Any]) -> Any:
         """The results of futures, joined a few at a time by further tasks."""
         while len(level) > 1:
             level = [
-                self.client.submit(joined, list(level[i : i + SUMMED_AT_ONCE]), pure=False)
+                submitted(self.client, "sum", joined, list(level[i : i + SUMMED_AT_ONCE]))
                 for i in range(0, len(level), SUMMED_AT_ONCE)
             ]
         return level[0].result()
@@ -73,7 +79,7 @@ class DaskTable(StoredTable):
     def family_counts(self, child: int, parents: Sequence[int]) -> NDArray[np.int64]:
         family = [*parents, child]
         cards = [int(self.cardinalities[v]) for v in family]
-        found = self.total(_family_of, self.places(family), cards)
+        found = self.total("count", _family_of, self.places(family), cards)
         return np.asarray(found, dtype=np.int64).reshape(-1, cards[-1])
 
     # ---- cells that are fetched
@@ -83,7 +89,7 @@ class DaskTable(StoredTable):
         own, numbers = self.places(places), bool(len(places)) and self.states[places[0]] is None
         for part, height in zip(self.partitions, self.heights, strict=True):
             if height:
-                cells = self.client.submit(there.some_rows, part, own, numbers, 0, height, pure=False)
+                cells = submitted(self.client, "rows", there.some_rows, part, own, numbers, 0, height)
                 yield cells.result()
 
     def array(self, name: Label) -> NDArray[Any]:
@@ -137,7 +143,7 @@ class DaskTable(StoredTable):
             {LARGE_GRAPH: "1 TB"}
         ):  # the places travel with the tasks, so that these can be redone
             parts = [
-                self.client.submit(there.taken, part, own, pure=False)
+                submitted(self.client, "rows", there.taken, part, own)
                 for part, own in zip(self.partitions, rows, strict=True)
             ]
         return self.of_partitions(parts, heights)
@@ -151,7 +157,7 @@ class DaskTable(StoredTable):
         )
         sizes = [0 if own is None else len(own) for own in self.states]
         discrete = self.places([i for i, size in enumerate(sizes) if size])
-        counts = iter(found.each(_counts_of, discrete, [size for size in sizes if size]))
+        counts = iter(found.each("count", _counts_of, discrete, [size for size in sizes if size]))
         whole = [np.sum(own, axis=0) for own in zip(*self.client.gather(list(counts)), strict=True)]
         limits = found.limits_there()
         stored, own_counts = [], iter(whole)
@@ -167,7 +173,7 @@ class DaskTable(StoredTable):
         """The least and greatest of each continuous column, and (row, column) of what is not finite."""
         if all(own is not None for own in self.states):
             return [], [], []
-        low, high, wrong = zip(*self.client.gather(self.each(there.limits_of)), strict=True)
+        low, high, wrong = zip(*self.client.gather(self.each("limits", there.limits_of)), strict=True)
         begins = np.cumsum([0, *self.heights]).tolist()
         bad = [
             (begin + int(row), place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import mean, median
 
 from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, FULL, GENETIC, STARTS
@@ -71,17 +71,26 @@ def _mean(measure: str) -> Callable[[Records], float]:
     return lambda some: mean(some.numbers(measure))
 
 
-def _elsewhere(view: View, test: Callable[[str], bool], *names: str) -> Reason:
-    """On how many other data sets like these a statement is true; a conjecture if there were none."""
+def _everywhere(
+    view: View, test: Callable[[str], Mapping[str, bool]], *names: str
+) -> tuple[dict[str, bool], str, Reason]:
+    """The cells of data sets and of others like them, those of the others as a sentence, and the reason.
+
+    A and B are stand-ins: whether a statement is true of one sample may be chance, so that it is judged on
+    the other data sets as well. Where there are none, as with a user's own files, the reason is a conjecture.
+    """
+    cells: dict[str, bool] = {}
     parts = []
     for name in names:
-        others = view.others(name)
-        if others:
-            parts.append(f"{sum(map(test, others))} of {len(others)} like {name}")
+        for place in (name, *view.others(name)):
+            cells |= {f"{place} {title}".strip(): passed for title, passed in test(place).items()}
+        found = [passed for place in view.others(name) for passed in test(place).values()]
+        if found:
+            parts.append(f"{sum(found)} of {len(found)} like {name}")
     if not parts:
-        return OTHER_DATA
-    told = f"The document's data are not available. Of other data sets, it is true on {' and '.join(parts)}."
-    return Reason(told, OTHER_RUN)
+        return cells, "", OTHER_DATA
+    reason = Reason(OTHER_DATA.text, OTHER_RUN) if any(cells.values()) else OTHER_DATA
+    return cells, f" On other data sets it is so in {' and '.join(parts)}.", reason
 
 
 # ---- the networks found
@@ -93,18 +102,21 @@ def corrected_reference(view: View) -> Finding | None:
     if dag is None:
         return None
 
-    def better(name: str) -> bool:
+    def better(name: str) -> dict[str, bool]:
         given = scored(dag, view.table(name), CORRECTED)
-        return view.best(name, CORRECTED) > given + EQUAL
+        return {"": view.best(name, CORRECTED) > given + EQUAL}
 
+    cells, others, reason = _everywhere(view, better, "A")
     own, best = bits(scored(dag, view.table("A"), CORRECTED)), bits(view.best("A", CORRECTED))
     return judged(
         "The search finds networks of A that score higher, with Bayesian correction, than the one given with "
         "the data (-219.811 bits).",
-        f"Best found {best:,.2f}, structure given {own:,.2f} bits. What the document says of B (at least "
-        f"2,780 bits more, 8%) cannot be tested: its text does not give the structure that came with B.",
-        better("A"),
-        why=(_elsewhere(view, better, "A"),),
+        f"Best found {best:,.2f}, structure given {own:,.2f} bits.{others} What the document says of B (at "
+        f"least 2,780 bits more, 8%) cannot be tested: its text does not give the structure that came with "
+        f"B.",
+        cells,
+        unit="data sets",
+        why=(reason,),
     )
 
 
@@ -124,34 +136,38 @@ def many_maxima(view: View) -> Finding:
     """Section 4.4.1, B."""
     small, large = (len(view.maxima(name, CORRECTED)) for name in NAMES)
 
-    def many(name: str) -> bool:
-        return len(view.maxima(name, CORRECTED)) > TWICE * small
+    def many(name: str) -> dict[str, bool]:
+        return {"": len(view.maxima(name, CORRECTED)) > TWICE * small}
 
+    cells, others, reason = _everywhere(view, many, "B")
     return judged(
         "B has substantially more local maxima than A.",
-        f"{small} structures on A, {large} on B.",
-        many("B"),
+        f"{small} structures on A, {large} on B.{others}",
+        cells,
+        unit="data sets",
         rule=f"substantially more is more than {TWICE:g} times as many.",
-        why=(_elsewhere(view, many, "B"),),
+        why=(reason,),
     )
 
 
 def better_start(view: View, name: str, start: str) -> Finding:
     """Section 4.4.1: the start that ends higher."""
 
-    def higher(own: str) -> bool:
+    def higher(own: str) -> dict[str, bool]:
         empty, random = _by_start(view, own, lambda some: mean(in_bits(some)))
-        return empty > random if start == "empty" else random > empty
+        return {"": empty > random if start == "empty" else random > empty}
 
+    cells, others, reason = _everywhere(view, higher, name)
     empty, random = _by_start(view, name, lambda some: mean(in_bits(some)))
     full = mean(in_bits(view.climbs(name, start=FULL)))
     said = "unconnected" if start == "empty" else "random"
     return judged(
         f"On {name} the {said} start tends to end in higher scores.",
         f"Mean final score {empty:,.3f} from unconnected, {random:,.3f} bits from random starts; {full:,.3f} "
-        f"from full graphs.",
-        higher(name),
-        why=(_elsewhere(view, higher, name),),
+        f"from full graphs.{others}",
+        cells,
+        unit="data sets",
+        why=(reason,),
     )
 
 
@@ -160,25 +176,37 @@ def better_start(view: View, name: str, start: str) -> Finding:
 
 def spread_of_iterations(view: View) -> Finding:
     """Section 4.4.2: variation."""
-    pairs = {
-        name: _by_start(view, name, lambda some: deviation(some.numbers("iterations")) or 0.0)
-        for name in NAMES
-    }
-    listed = "; ".join(f"{name}: {empty:.2f} and {random:.2f}" for name, (empty, random) in pairs.items())
+
+    def spread(name: str) -> tuple[float, float]:
+        return _by_start(view, name, lambda some: deviation(some.numbers("iterations")) or 0.0)
+
+    def wider(name: str) -> dict[str, bool]:
+        empty, random = spread(name)
+        return {"": random > empty}
+
+    cells, others, reason = _everywhere(view, wider, *NAMES)
+    listed = "; ".join("{}: {:.2f} and {:.2f}".format(name, *spread(name)) for name in NAMES)
     return judged(
         "The number of iterations varies more from random starts than from the unconnected one, on A and B.",
-        f"Standard deviations from unconnected and random: {listed}.",
-        {name: random > empty for name, (empty, random) in pairs.items()},
+        f"Standard deviations from unconnected and random: {listed}.{others}",
+        cells,
         unit="data sets",
-        why=(OTHER_DATA,),
+        why=(reason,),
     )
 
 
 def more_effort(view: View, name: str) -> Finding:
     """Sections 4.4.2 and 4.4.3."""
+    measures = ("iterations", "operations")
+
+    def more(own: str) -> dict[str, bool]:
+        pairs = {measure: _by_start(view, own, _mean(measure)) for measure in measures}
+        return {measure: random > empty for measure, (empty, random) in pairs.items()}
+
+    cells, others, reason = _everywhere(view, more, name)
     own = {
         measure: [_mean(measure)(view.climbs(name, start=start)) for start in (*STARTS, FULL)]
-        for measure in ("iterations", "operations")
+        for measure in measures
     }
     said: dict[str, list[float]] = {
         "iterations": [ITERATIONS[name, start] for start in STARTS],
@@ -192,11 +220,12 @@ def more_effort(view: View, name: str) -> Finding:
         f"({said['iterations'][1]:.2f} against {said['iterations'][0]:.2f} and {said['operations'][1]} "
         f"against {said['operations'][0]}).",
         f"{its[1]:.2f} against {its[0]:.2f} and {ops[1]:.0f} against {ops[0]:.0f}; from full graphs "
-        f"{its[2]:.2f} and {ops[2]:.0f}.",
-        {measure: random > empty for measure, (empty, random, _) in own.items()},
+        f"{its[2]:.2f} and {ops[2]:.0f}.{others}",
+        cells,
         {measure: random > empty for measure, (empty, random) in said.items()},
-        "measures",
+        "cells",
         why=(
+            reason,
             Reason(
                 f"The effort from a random start depends on its number of arcs, which the document does not "
                 f"say. Here a node has one parent on average; a search from a full graph {dense} than one "
@@ -213,19 +242,23 @@ def operations_an_iteration(view: View) -> Finding:
     def quotient(some: Records) -> float:
         return sum(some.numbers("operations")) / sum(some.numbers("iterations"))
 
-    def test(own: dict[str, tuple[float, float]]) -> dict[str, bool]:
-        return {"A": own["A"][1] > own["A"][0], "B": own["B"][1] < own["B"][0]}
+    def test(name: str, empty: float, random: float) -> bool:
+        return random > empty if name.startswith("A") else random < empty
 
+    cells, others, reason = _everywhere(
+        view, lambda name: {"": test(name, *_by_start(view, name, quotient))}, *NAMES
+    )
     own = {name: _by_start(view, name, quotient) for name in NAMES}
     said = {name: (PER_ITERATION[name, "empty"], PER_ITERATION[name, "random"]) for name in NAMES}
     return judged(
         "Operations per iteration: more from random than from unconnected starts on A (14.83, 13.57), "
         "fewer on B (29.38, 33.19).",
-        "; ".join(f"{name}: {random:.2f} and {empty:.2f}" for name, (empty, random) in own.items()) + ".",
-        test(own),
-        test(said),
+        "; ".join(f"{name}: {random:.2f} and {empty:.2f}" for name, (empty, random) in own.items())
+        + f".{others}",
+        cells,
+        {name: test(name, *pair) for name, pair in said.items()},
         "data sets",
-        why=(OTHER_DATA,),
+        why=(reason,),
     )
 
 
@@ -234,17 +267,20 @@ def operations_an_iteration(view: View) -> Finding:
 
 def random_start_is_better(view: View) -> Finding:
     """Section 4.4.4: the scores at which runs begin."""
-    cells, parts, full = {}, [], {}
-    for name in NAMES:
+
+    def above(name: str, start: str) -> list[bool]:
         empty = view.first_scores(name, "empty")[0]
-        random, dense = (view.first_scores(name, start) for start in ("random", FULL))
-        better = sum(x > empty for x in random)
-        cells[name] = better == len(random)
-        full[name] = sum(x > empty for x in dense)
-        parts.append(f"{name}: {share(better, len(random))}; of full graphs {share(full[name], len(dense))}")
+        return [score > empty for score in view.first_scores(name, start)]
+
+    cells, others, _ = _everywhere(view, lambda name: {"": all(above(name, "random"))}, *NAMES)
+    parts = []
+    for name in NAMES:
+        better, dense = (above(name, start) for start in ("random", FULL))
+        of_full = f"of full graphs {share(sum(dense), len(dense))}"
+        parts.append(f"{name}: {share(sum(better), len(better))}; {of_full}")
     return judged(
         "Every random start scores higher than the unconnected network, on A and B.",
-        f"Higher are on {'; on '.join(parts)}.",
+        f"Higher are on {'; on '.join(parts)}.{others}",
         cells,
         unit="data sets",
         why=(Reason("A random graph with few arcs may join unrelated variables, and is charged for it.",
@@ -261,86 +297,87 @@ def catches_up(view: View, name: str, by: int) -> Finding:
         soon = caught is not None and caught <= TWICE * by
         return {"begins lower": empty[0] < random[0], "catches up": soon}, caught
 
-    cells, caught = parts(name)
-    begin = cells["begins lower"]
+    def test(own: str) -> dict[str, bool]:
+        return {"": all(parts(own)[0].values())}
+
+    cells, others, reason = _everywhere(view, test, name)
+    own, caught = parts(name)
+    begin = own["begins lower"]
     when = "has not caught up" if caught is None else f"has caught up at iteration {caught}"
     return judged(
         f"On {name} the mean score from the unconnected start begins lower and catches up after {by} "
         f"iterations.",
-        f"It begins {'lower' if begin else 'no lower'} and {when}.",
+        f"It begins {'lower' if begin else 'no lower'} and {when}.{others}",
         cells,
-        unit="parts",
+        unit="data sets",
         rule=f"catching up within {TWICE:g} times as many iterations counts.",
-        why=(_elsewhere(view, lambda own: all(parts(own)[0].values()), name),),
+        why=(reason,),
     )
 
 
 # ---- BIC against BD
 
 
-def _of_scores(
-    view: View, measure: str, of: Callable[[tuple[float, ...]], float]
-) -> dict[str, tuple[float, float]]:
-    """A number of first ascents with corrected BIC and with BD, by data and start."""
-    return {
-        _case(name, start): (
-            of(view.climbs(name, CORRECTED, start).numbers(measure)),
-            of(view.climbs(name, BD, start).numbers(measure)),
-        )
-        for name, start in CASES
-    }
+def _against_bd(
+    view: View,
+    measure: str,
+    of: Callable[[tuple[float, ...]], float],
+    test: Callable[[float, float], bool],
+    form: str,
+) -> tuple[dict[str, bool], str, Reason]:
+    """First ascents with corrected BIC and with BD, by data and start: cells, numbers as text, reason."""
+
+    def pair(name: str, start: str) -> tuple[float, float]:
+        bic, bd = (of(view.climbs(name, score, start).numbers(measure)) for score in (CORRECTED, BD))
+        return bic, bd
+
+    def tests(name: str) -> dict[str, bool]:
+        return {start: test(*pair(name, start)) for start in STARTS}
+
+    cells, others, reason = _everywhere(view, tests, *NAMES)
+    shown = ((case, *pair(*case)) for case in CASES)
+    listed = "; ".join(f"{_case(*case)} {bic:{form}} and {bd:{form}}" for case, bic, bd in shown)
+    return cells, f"{listed}.{others}", reason
 
 
 def faster_with_bic(view: View) -> Finding:
     """Section 5.2.1."""
-    own = _of_scores(view, "iterations", mean)
+    cells, listed, reason = _against_bd(view, "iterations", mean, lambda bic, bd: bic <= bd, ".2f")
     return judged(
         "With BIC the search ends in fewer iterations than with BD (A: about 5 and 7; B: about the same).",
-        "Mean iterations with BIC and BD: "
-        + "; ".join(f"{title} {bic:.2f} and {bd:.2f}" for title, (bic, bd) in own.items())
-        + ".",
-        {title: bic <= bd for title, (bic, bd) in own.items()},
+        f"Mean iterations with BIC and BD: {listed}",
+        cells,
         {_case(*case): BIC_ITERATIONS[case] <= BD_ITERATIONS[case] for case in CASES},
         "cases",
-        why=(OTHER_DATA,),
+        why=(reason,),
     )
 
 
 def simpler_with_bic(view: View) -> Finding:
     """Section 5.2.2."""
-    own = _of_scores(view, "parameters", median)
-
-    def simpler(name: str) -> bool:
-        medians = (
-            [median(view.climbs(name, score, start).numbers("parameters")) for score in (CORRECTED, BD)]
-            for start in STARTS
-        )
-        return all(bic < bd for bic, bd in medians)
-
+    cells, listed, reason = _against_bd(view, "parameters", median, lambda bic, bd: bic < bd, "g")
     return judged(
         "BIC finds networks with fewer parameters than BD (A: 7 against 8 or 9; B: medians of 20 or 21 "
         "against 22 or 21).",
-        "Median parameters with BIC and BD: "
-        + "; ".join(f"{title} {bic:g} and {bd:g}" for title, (bic, bd) in own.items())
-        + ".",
-        {title: bic < bd for title, (bic, bd) in own.items()},
+        f"Median parameters with BIC and BD: {listed}",
+        cells,
         {_case(*case): MEDIANS[case][0] < MEDIANS[case][1] for case in CASES},
         "cases",
-        why=(_elsewhere(view, simpler, *NAMES),),
+        why=(reason,),
     )
 
 
 def fits_better_with_bd(view: View) -> Finding:
     """Section 5.2.3."""
-    own = _of_scores(view, "log_likelihood", lambda some: bits(mean(some)))
+    cells, listed, reason = _against_bd(
+        view, "log_likelihood", lambda some: bits(mean(some)), lambda bic, bd: bd > bic, ",.2f"
+    )
     return judged(
         "BD finds networks with a higher log-likelihood than BIC.",
-        "Mean log-likelihood in bits with BIC and BD: "
-        + "; ".join(f"{title} {bic:,.2f} and {bd:,.2f}" for title, (bic, bd) in own.items())
-        + ".",
-        {title: bd > bic for title, (bic, bd) in own.items()},
+        f"Mean log-likelihood in bits with BIC and BD: {listed}",
+        cells,
         unit="cases",
-        why=(OTHER_DATA,),
+        why=(reason,),
     )
 
 

@@ -29,8 +29,8 @@ graphs are run as a variant. {others}Scores are in bits, as in the document. Whe
 by BIC it computes it with Bayesian correction; plain BIC is shown beside it."""
 
 OTHERS = """\
-What may depend on the data is run on {number} other data sets like A and like B too: other rows of the \
-robot, and other random networks of that size. """
+What is said of first ascents is judged on {numbers} as well, with fewer runs: other rows of the robot, and \
+other random networks of that size. """
 
 
 def outcome(study: Lau, records: Records) -> Outcome:
@@ -40,7 +40,7 @@ def outcome(study: Lau, records: Records) -> Outcome:
         repeats=study.repeats,
         rows_a=view.table("A").n_rows,
         rows_b=view.table("B").n_rows,
-        others=OTHERS.format(number=number) if (number := len(view.others("A"))) else "",
+        others=OTHERS.format(numbers=numbers) if (numbers := _others(view)) else "",
     )
     sections = (_given(view), _quality(view), _effort(view), _progress(view), _sizes(view), _genetic(view))
     return Outcome(
@@ -53,6 +53,13 @@ def outcome(study: Lau, records: Records) -> Outcome:
         figures.agreement(view),
         study.size(),
     )
+
+
+def _others(view: View) -> str:
+    """How many other data sets like A and like B there are; none like a user's own file."""
+    counts = {name: len(view.others(name)) for name in ("A", "B")}
+    parts = [f"{number} other data sets like {name}" for name, number in counts.items() if number]
+    return " and ".join(parts)
 
 
 def _given(view: View) -> Section:

@@ -1,15 +1,15 @@
 // The page: what it is made of, and the one state from which every part is drawn.
 
-import { button, check, element, figure, segments } from "./core.js";
+import { button, check, counted, element, figure, segments } from "./core.js";
 import { linesByStrength, linesCompared, linesOfKnowledge } from "./edges.js";
 import { Drawing, zoomButtons } from "./graph.js";
-import { around, squeezed, withBoxes, withRoom } from "./network.js";
+import { around, gathered, squeezed, withBoxes, withRoom } from "./network.js";
 import { Panel } from "./panel.js";
 import { History, createStore } from "./store.js";
 import { keysOf, legendOf, noteOf } from "./words.js";
 import { WhatIf, barsInBoxes, evidenceOf, linesInBox, noQuestion } from "./whatif.js";
 
-const MOST_WITH_BARS = 60;
+const MOST_WITH_BARS = 60, MOST_GATHERED = 120;
 const LEAST_WITH_BARS = 0.6, READ_WITH_BARS = 0.8;
 
 export class App {
@@ -189,8 +189,17 @@ export class App {
   }
 
   focused() {
-    const { focus, net } = this.store.state;
-    this.drawing.set({ focus: focus && net && focus.node < net.names.length ? around(net, focus.node, focus.kind) : null });
+    const { focus, net } = this.store.state, { drawing } = this;
+    const kept = focus && net && focus.node < net.names.length ? around(net, focus.node, focus.kind) : null;
+    drawing.set({ focus: kept });
+    const gathers = Boolean(kept) && drawing.isLarge && kept.size <= MOST_GATHERED, before = this.gathers;
+    this.gathers = gathers;
+    if (!gathers && !before) return;
+    drawing.movable = !gathers;
+    drawing.show(gathers ? gathered(net, kept, drawing.room()) : net);
+    drawing.fit();
+    if (gathers) this.tell(`${counted(kept.size, "variable")} around ${net.names[focus.node]}, moved together; “all” brings the others back.`);
+    else this.describe();
   }
 
   /** Bars of the marginals in the boxes themselves, which grow to hold them. */
@@ -225,13 +234,16 @@ export class App {
   glide(net) {
     this.roomy = null;
     if (this.store.state.boxes) this.inBoxes();
-    if (!this.roomy) this.drawing.glide(net);
+    if (this.gathers) this.focused();
+    else if (!this.roomy) this.drawing.glide(net);
   }
 
   // ---- what a person does
 
   /** Pick something out; `look` brings it into sight, `stay` leaves the panel as it is. */
   choose(what, look = false, stay = false) {
+    const { focus: kept } = this.drawing.marks;
+    if (this.gathers && [what.node, ...(what.arc || what.pair || [])].some((i) => i !== undefined && !kept.has(i))) this.store.set({ focus: null });
     this.drawing.select(what);
     this.store.set({ selected: what });
     if (!stay && (what.arc || what.pair)) this.store.set({ tab: "details" });
@@ -257,7 +269,7 @@ export class App {
 
   focus(node, kind) {
     this.store.set({ focus: kind ? { node, kind } : null });
-    if (kind) this.drawing.reveal([...around(this.net, node, kind)], true);
+    if (kind && !this.gathers) this.drawing.reveal([...around(this.net, node, kind)], true);
   }
 
   /** Ask another question; it can be undone. */

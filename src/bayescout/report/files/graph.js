@@ -341,6 +341,11 @@ export class Drawing {
     return { scale, x: (this.map.width - (right + left) * scale) / 2, y: (this.map.height - (bottom + top) * scale) / 2 };
   }
 
+  /** Too large to be read as a whole. */
+  get isLarge() {
+    return this.painter instanceof CanvasPainter;
+  }
+
   get hasMap() {
     return this.net.names.length > MOST_WITHOUT_MAP || this.roomy;
   }

@@ -86,6 +86,44 @@ function apart(wanted, widths) {
   return blocks.flatMap(({ sum, count }) => Array(count).fill(sum / count)).map((x, k) => x + before[k]);
 }
 
+const BETWEEN = 16, ROOM_FOR_ROW = 42, BELOW = [8, 44];
+
+/** The same net with some variables moved together in rows that fill a room, parents above children; the others have no size. */
+export function gathered(net, kept, { width, height }) {
+  const own = (list) => list.filter((i) => kept.has(i)), depth = new Map();
+  const under = (i) => {
+    if (!depth.has(i)) depth.set(i, Math.max(0, ...own(net.parents[i]).map((p) => 1 + under(p))));
+    return depth.get(i);
+  };
+  for (const i of kept) under(i);
+  for (const i of kept) { // one without parents stands above its first child
+    if (!own(net.parents[i]).length && own(net.children[i]).length) depth.set(i, Math.min(...own(net.children[i]).map((c) => depth.get(c))) - 1);
+  }
+  const layers = [];
+  for (const layer of [...new Set(depth.values())].sort((a, b) => a - b)) {
+    const nodes = [...kept].filter((i) => depth.get(i) === layer).sort((a, b) => net.boxes[a][0] - net.boxes[b][0] || a - b), rows = [];
+    let x = Infinity;
+    for (const i of nodes) {
+      const [, , w] = net.boxes[i];
+      if (x + w > width) { rows.push([]); x = 0; }
+      rows.at(-1).push([i, x + w / 2]);
+      x += w + BETWEEN;
+    }
+    layers.push(rows);
+  }
+  const free = (height - ROOM_FOR_ROW * layers.flat().length) / layers.length, below = Math.min(BELOW[1], Math.max(BELOW[0], free)), boxes = [];
+  let y = 0;
+  for (const rows of layers) {
+    for (const row of rows) {
+      const [last, right] = row.at(-1), whole = right + net.boxes[last][2] / 2;
+      for (const [i, at] of row) boxes[i] = [at - whole / 2, y, net.boxes[i][2], net.boxes[i][3]];
+      y += ROOM_FOR_ROW;
+    }
+    y += below;
+  }
+  return { ...net, boxes: net.boxes.map((_, i) => boxes[i] || [0, 0, 0, 0]), routes: new Map() };
+}
+
 /** A box's size for a label that has none from the layout. */
 export function boxSize(label) {
   measure ||= document.createElement("canvas").getContext("2d");

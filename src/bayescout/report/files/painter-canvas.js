@@ -50,7 +50,8 @@ export class CanvasPainter {
   net(net) {
     this.whole = net;
     this.cells = new Map();
-    net.boxes.forEach(([x, y], i) => {
+    net.boxes.forEach(([x, y, w], i) => {
+      if (!w) return; // what has no size is not shown
       const key = `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`;
       if (!this.cells.has(key)) this.cells.set(key, []);
       this.cells.get(key).push(i);
@@ -59,12 +60,12 @@ export class CanvasPainter {
   }
 
   lines(net, lines) {
-    this.shapes = lines.map((line) => shapeOf(net, line));
+    this.shapes = drawable(net, lines).map((line) => shapeOf(net, line));
     this.frame();
   }
 
   knowledge(net, lines) {
-    this.known = lines.map((line) => shapeOf(net, line));
+    this.known = drawable(net, lines).map((line) => shapeOf(net, line));
     this.frame();
   }
 
@@ -175,7 +176,7 @@ export class CanvasPainter {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     this.whole.boxes.forEach(([x, y, w, h], i) => {
-      if (x + w < left || x - w > right || y + h < top || y - h > bottom) return;
+      if (!w || x + w < left || x - w > right || y + h < top || y - h > bottom) return;
       const kind = near?.kinds.get(i), chosen = marks.chosen.includes(i), evidence = marks.evidence.get(i);
       pen.globalAlpha = (marks.focus && !marks.focus.has(i)) || (near && !kind && scale > 0.2) ? 0.25 : 1;
       const wide = Math.max(w, least), high = Math.max(h, least);
@@ -234,6 +235,11 @@ export class CanvasPainter {
     }
     return null;
   }
+}
+
+/** The lines between variables that are shown. */
+function drawable({ boxes }, lines) {
+  return lines.filter(({ a, b }) => boxes[a][2] && boxes[b][2]);
 }
 
 /** A line as shapes that a canvas strokes and fills, with what they lie in. */

@@ -109,7 +109,8 @@ export class BeginPart {
     this.board.hidden = !open;
     this.look.textContent = open ? "Hide the columns" : "How the columns were read";
     if (!open) { this.board.replaceChildren(); return; }
-    const { columns, notes } = this.data, out = columns.filter(({ kind }) => kind === "left out"), filter = element("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column" });
+    const { notes } = this.data, out = this.data.columns.filter(({ kind }) => kind === "left out"), many = this.data.columns.length > MOST_COLUMNS;
+    const columns = many ? [...out, ...this.data.columns.filter(({ kind }) => kind !== "left out")] : this.data.columns, filter = element("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column" });
     const rows = element("div", { class: "column-cards" });
     const fill = () => {
       const wanted = columns.filter(({ name }) => name.toLowerCase().includes(filter.value.toLowerCase()));
@@ -121,7 +122,7 @@ export class BeginPart {
     const missing = element("label", { class: "missing" }, "Missing cells ", choice(MISSING, this.data.missing, (value) => this.change({ missing: value }), { id: "missing", "aria-label": "What to do with missing cells" }));
     this.board.replaceChildren(
       element("div", { class: "board-head" }, element("h2", {}, "How the columns were read"), filter, columns.some((c) => c.missing) ? missing : null, button("Close", () => this.columns(false), { id: "columns-close" })),
-      out.length ? element("p", { class: "note", id: "left-out" }, `${counted(out.length, "column")} left out, at the end: choose a kind to keep one.`) : "",
+      out.length ? element("p", { class: "note", id: "left-out" }, `${counted(out.length, "column")} left out, ${many ? "first" : "at the end"}: choose a kind to keep one.`) : "",
       ...(notes || []).map((words) => element("p", { class: "note" }, words)), rows,
     );
   }

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Bools, Family, Floats, Ints
-from bayescout.search.frame.overlooked import overlooked
+from bayescout.search.frame.overlooked import MOST_LOOKED_AT, overlooked
 from bayescout.search.frame.problem import MIN_GAIN, Edges, Pairs, ParentSets, Problem
 from bayescout.search.frame.wide_rules import entering, is_free
 from bayescout.statistics.screening import Neighbourhood
@@ -27,9 +27,6 @@ CLIQUES = 2
 
 LOG, LAST = 1 << 16, 1 << 12
 """Sizes of two that do not."""
-
-MOST_LOOKED_AT = 2000
-"""With more variables pairs that were screened out are not looked at again."""
 
 PIECE = 2000
 """Operators taken between two looks at the clock."""

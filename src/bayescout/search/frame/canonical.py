@@ -12,10 +12,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data import memory
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
+from bayescout.errors import TooLargeError
 from bayescout.scores.threads import check_workers, worked
 from bayescout.search.frame.stored_content import ROUNDS, stored_signatures
+from bayescout.wording import setting
 
 KEPT_CELLS = 1 << 20
 """Tables of at most this many cells keep their canonical form, for the next time they are learned from."""
@@ -24,6 +27,9 @@ _kept: WeakKeyDictionary[Table, Table] = WeakKeyDictionary()
 
 BLOCK_CELLS = 1 << 21
 """Cells that a thread goes through at a time."""
+
+NAME_BYTES = 400
+"""Bytes, about, for the name and the kind of each column, while they are put in order."""
 
 FINE = 2.0**-20
 """The unit in which fractional weights are counted."""
@@ -37,10 +43,25 @@ def canonical_table(table: Table, workers: int | None = 1) -> Table:
     """The table with its columns in canonical order; the same object each time for a small table."""
     found = _kept.get(table)
     if found is None:
+        _require_room(table)
         found = table.reordered(canonical_order(table, workers))
         if table.n_rows * table.n_columns <= KEPT_CELLS or isinstance(table, StoredTable):
             _kept[table] = found
     return found
+
+
+def _require_room(table: Table) -> None:
+    """Refuse a table of which memory holds no second copy; what is past memory is not copied."""
+    if isinstance(table, StoredTable) or table.n_rows * table.n_columns <= KEPT_CELLS:
+        return
+    needed = table.values.nbytes + table.codes.nbytes + NAME_BYTES * table.n_columns
+    free = memory.free()
+    if needed > free:
+        raise TooLargeError(
+            f"{table.n_columns:,} columns of {table.n_rows:,} rows: putting them in order takes a copy of "
+            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: leave out columns or rows, or "
+            f"give files and {setting('memory', '2 GB')}"
+        )
 
 
 def canonical_order(table: Table, workers: int | None = 1) -> list[int]:

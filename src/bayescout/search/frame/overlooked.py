@@ -8,6 +8,10 @@ from bayescout.arrays import Bools, Floats, Ints
 from bayescout.search.frame.problem import MIN_GAIN, ParentSets, Problem
 from bayescout.statistics.screening import Neighbourhood
 
+MOST_LOOKED_AT = 2000
+"""With more variables `ges` and `boss` do not look again at pairs that were screened out: it would take
+longer than they do."""
+
 
 def overlooked(
     problem: Problem, graph: ParentSets, before: ParentSets, scores: Floats, candidates: Neighbourhood

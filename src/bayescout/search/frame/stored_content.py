@@ -35,7 +35,9 @@ def _next(table: StoredTable, kinds: list[NDArray[np.intp]], colours: Words, blo
     if isinstance(table, DaskTable):
         places = [np.array(table.places(own.tolist())) for own in kinds]
         numbers = [table.states[own[0]] is None for own in kinds]
-        return mixed(table.total(_of_partition, places, numbers, kinds, colours, block_rows) ^ colours)
+        return mixed(
+            table.total("content", _of_partition, places, numbers, kinds, colours, block_rows) ^ colours
+        )
     totals = np.zeros(table.n_columns, dtype=np.uint64)
     with ExitStack() as stack:
         blocks = [stack.enter_context(closing(table.blocks(p.tolist(), block_rows))) for p in kinds]

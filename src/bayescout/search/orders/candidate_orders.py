@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Floats, Ints, Parents
 from bayescout.search.frame.candidates import arcs_of, coparents, moves_per_step, ordered, outside, widened
+from bayescout.search.frame.overlooked import MOST_LOOKED_AT, overlooked
 from bayescout.search.frame.problem import MIN_GAIN, Pairs, ParentSets, Problem
 from bayescout.search.orders.trees import Trees
 from bayescout.statistics.screening import Neighbourhood
@@ -52,9 +53,18 @@ class CandidateTrees(Trees):
         self.owners = owners
         self._allowed = np.asarray(self._rules.allowed[candidates.ends, owners], bool)
 
-    def widen(self, graph: ParentSets) -> bool:
-        """Make parents of a common child candidates of each other; return False if all are."""
+    def widen(self, graph: ParentSets, scores: Floats) -> bool:
+        """Add candidates that matter given the graph; return False if there are none.
+
+        First parents of a common child. When there are no more of these, and variables are not too many,
+        pairs that were screened out, but whose arc would gain as the graph now is.
+
+        scores  (n,) that of each family of the graph
+        """
+        n = self.problem.n
         found = outside(self.candidates, coparents(graph))
+        if not len(found) and n <= MOST_LOOKED_AT and self.candidates.n_pairs < n * (n - 1) // 2:
+            found = overlooked(self.problem, graph, (), scores, self.candidates)
         if not len(found):
             return False
         self.joined = (*self.joined, *ordered(found))
@@ -170,7 +180,7 @@ class CandidateStanding:
 
     def wider(self) -> CandidateStanding | None:
         """The same order with further candidates that matter given its graph; None if there are none."""
-        if not self.trees.widen(tuple(self.graph)):
+        if not self.trees.widen(tuple(self.graph), self.local):
             return None
         return CandidateStanding(self.problem, self.trees, self.order)
 
