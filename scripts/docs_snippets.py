@@ -177,7 +177,13 @@ def matches(shown: str, output: str) -> bool:
 def _pattern(line: str) -> str:
     if line.strip() == "...":
         return r"(?:[^\n]*\n)*?"
-    return "[^\n]*".join(map(re.escape, line.split("..."))) + "\n"
+    *before, last = line.split("...")
+    return "".join(f"{_aligned(part)}[^\n]*" for part in before) + re.escape(last) + "\n"
+
+
+def _aligned(part: str) -> str:
+    """What stands before `...`: several blanks put it at the right of a column, and may be fewer."""
+    return re.escape(part.rstrip()) + " +" if part.endswith("  ") else re.escape(part)
 
 
 def as_written(output: str) -> str:

@@ -123,6 +123,9 @@ def test_wildcards():
     assert not matches("a.b\n", "axb\n")
     assert not matches("a\n", "a\nb\n")
     assert not matches("", "a\n")
+    assert matches(" seconds    ...\n", " seconds  10.25\n")
+    assert matches(" seconds    ...\n", " seconds     2.5\n")
+    assert not matches(" seconds    ...\n", " seconds2.5\n")
 
 
 def test_times_are_left_out():
