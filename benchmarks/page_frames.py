@@ -1,8 +1,8 @@
 """How fast is a large network drawn in the browser, and how many frames a second does moving it keep?
 
 Learns munin (1,041 variables) by greedy climbing, draws it anew, and moves it for three seconds at several
-zooms. Frames are counted as the browser shows them (requestAnimationFrame); painting is the time of the page's
-own work in a frame, which a busy machine leaves as it is. Needs Chromium, as the tests of the page do.
+zooms. Frames are counted as the browser shows them (requestAnimationFrame); painting is the time of the
+page's own work in a frame, which a busy machine leaves as it is. Needs Chromium, as the tests of the page do.
 
     python benchmarks/page_frames.py [--example munin] [--rows 1000] [--width 1440] [--height 900]
 """
