@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import bayescout as bs
 from bayescout.cli.serving import Address, serve
 from bayescout.cli.serving import Served as Given
 from bayescout.errors import MissingExtraError
+from bayescout.serve.server import listening
 from tests.serve.served import PATIENCE, Events, Served
 
 TABU = {"search": "tabu", "score": "bdeu"}
@@ -297,6 +299,16 @@ def test_a_missing_extra_says_the_pip_line(package, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'bayescout\[serve\]'"):
         serve(served=Given(), address=Address())
+
+
+def test_parts_of_an_answer_are_sent_at_once():
+    """asyncio switches the delay of small packets off for connections that say that they are TCP."""
+    with (
+        listening("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.proto == socket.IPPROTO_TCP
 
 
 def test_mistakes_are_told_in_one_line(tmp_path):

@@ -43,6 +43,7 @@ def detail(values: dict[str, Any], _: Any) -> dict[str, Any]:
 def warm(_: dict[str, Any], __: Any) -> None:
     """Load what reading, scoring and laying out need, so that the first drawing does not wait for it."""
     table = as_table({"a": ["x", "y"], "b": ["x", "y"], "c": ["x", "y"]})
+    table.to_polars()
     bind("bic", table).many([(2, (0, 1))])
     placed(Dag.from_arcs([("a", "c"), ("b", "c")], nodes="abc"), ("a", "b", "c"))
 

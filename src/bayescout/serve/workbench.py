@@ -48,7 +48,7 @@ class Workbench:
 
     async def _warm(self) -> None:
         with suppress(BayescoutError):  # of a server that ends at once
-            await self.drawing.call("warm")
+            await asyncio.gather(self.drawing.call("warm"), self.quick.call("warm"))
 
     async def close(self) -> None:
         self.hub.close()
