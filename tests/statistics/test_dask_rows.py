@@ -694,6 +694,8 @@ def test_what_a_cluster_cannot_do_is_said(client):
     for name in ("discretise", "interventions", "memory"):
         with pytest.raises(SettingError, match=f"cannot have {name}"):
             bs.learn(parts, engine=bs.DaskEngine(client), **{name: 3})
+    with pytest.raises(FormatError, match=r"rows\.csv: workers read files of these kinds"):
+        bs.learn("rows.csv", engine=bs.DaskEngine(client))
     with pytest.raises(BayescoutError, match="give a Dask dataframe or Parquet files"):
         bs.learn(frame, "hill-climb", "bic", missing="state", engine=bs.DaskEngine(client))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from bayescout.data.past.dask_rows import is_dask, read_dask
 from bayescout.data.past.dask_table import DaskTable
-from bayescout.data.past.sources import one_file, paths_of
+from bayescout.data.past.sources import paths_of
 from bayescout.data.table import Table
 from bayescout.errors import DataError
 from bayescout.statistics.engine import Kind, Statistics
@@ -30,7 +31,7 @@ class DaskEngine:
 
     def takes(self, data: Any) -> bool:
         """Return True for data that this engine reads itself."""
-        return is_dask(data) or paths_of(data) is not None or one_file(data) is not None
+        return is_dask(data) or isinstance(data, str | os.PathLike) or paths_of(data) is not None
 
     def __call__(self, table: Table, kind: Kind, prior: float | None = None) -> Statistics:
         if not isinstance(table, DaskTable):

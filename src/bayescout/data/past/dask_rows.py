@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,11 @@ from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
 from bayescout.data.past.dask_table import DaskTable, submitted, task_keys
 from bayescout.data.past.files import check_same
-from bayescout.data.past.sources import one_file, partly_floats, paths_of, tell_of_folders
+from bayescout.data.past.sources import COLUMNAR, one_file, partly_floats, paths_of, tell_of_folders
 from bayescout.data.past.stored import StoredColumn
 from bayescout.data.pieces import settle_times
 from bayescout.data.table import Label, MissingPolicy
-from bayescout.errors import DataError, MissingExtraError, MissingValueError, SettingError
+from bayescout.errors import DataError, FormatError, MissingExtraError, MissingValueError, SettingError
 from bayescout.graph.labels import quoted
 from bayescout.wording import setting
 
@@ -87,6 +88,12 @@ def _sources(data: Any, client: Any) -> tuple[list[Any], list[Any], list[Path]]:
         return list(client.compute(data.to_delayed())), dask_names(data), []
     paths = paths_of(data) or one_file(data)
     if paths is None:
+        if isinstance(data, str | os.PathLike):
+            raise FormatError(
+                f"workers read files of these kinds: {', '.join(COLUMNAR)}; this is none, or is not there: "
+                f"write text as Parquet with bayescout.write_table",
+                path=data,
+            )
         raise DataError(f"a {type(data).__name__} has no partitions: give a Dask dataframe, or Parquet files")
     tell_of_folders(data, paths)
     types = submitted(client, "types", _types_of, paths[0]).result()
