@@ -276,7 +276,10 @@ class Workbench:
         of = self.data if run.data and self.project.about["source"] else None
         title = f"Network learned from {of['source']}" if of else None
         values |= {"bound": run.bound, "seen": seen, "title": title}
-        await self.slow.call("export", **self.subject(run), **values)
+        try:
+            await self.slow.call("export", **self.subject(run), **values)
+        except Refused as error:
+            raise _named(error, path) from None
         return path
 
     # ---- the lines that repeat a run
@@ -399,7 +402,7 @@ class Workbench:
         return await self.detail(run)
 
 
-def _named(error: Refused, incoming: Path) -> Refused:
-    """What was said against an uploaded file, with its name as the person knows it and not where it lay."""
-    told = str(error).replace(f"{incoming.parent}{os.sep}", "")
+def _named(error: Refused, path: Path) -> Refused:
+    """What was said against a file, with its name as the person knows it and not where it lies."""
+    told = str(error).replace(f"{path.parent}{os.sep}", "")
     return Refused(told, error.more, error.known)
