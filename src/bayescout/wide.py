@@ -31,6 +31,7 @@ from bayescout.search.frame.problem import ParentSets
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance, warn_collinear
+from bayescout.statistics.engines import GPU
 from bayescout.statistics.gpu import sieve_on_gpu
 from bayescout.statistics.screening import ColumnPairs, MatrixPairs, Pairs, Screening
 from bayescout.statistics.sieve import CpuSieve, Sieve
@@ -53,9 +54,6 @@ COLUMN_BYTES = 600
 
 MOST_SHOWN = 6
 """Copies that are named."""
-
-GPU = "gpu"
-"""The engine that screens pairs on a GPU."""
 
 GPU_COLUMNS = 10_000
 """With so many columns a GPU is used where there is one: starting it takes a second or two."""

@@ -849,3 +849,14 @@ def test_learn_tells_the_columns_the_network_and_the_worth_of_its_arcs(asia):
     parent, child = min(result.arcs, key=lambda arc: result.explain(*arc).remove)
     assert f"{parent} -> {child}" in said
     assert f"{-result.explain(parent, child).remove:,.2f}" in said
+
+
+def test_the_engine_is_that_of_learn(asia):
+    with pytest.raises(BayescoutError, match="unknown engine 'cluster'; known: memory, gpu"):
+        run("learn", asia, "--engine", "cluster", "--search", "hill-climb")
+    with pytest.raises(SettingError, match="--engine gpu screens pairs, and --screen none looks at all"):
+        run("learn", asia, "--engine", "gpu", "--screen", "none", "--search", "hill-climb")
+    found = [
+        run_json("learn", asia, "--search", "hill-climb", *more) for more in ((), ("--engine", "memory"))
+    ]
+    assert found[0]["arcs"] == found[1]["arcs"]

@@ -55,6 +55,7 @@ WRITES = {
 OTHERS = {
     "search", "score", "scores", "prior", "question", "separator", "name", "out", "discretise", "method",
     "target", "structure_prior", "given", "x", "y", "test", "interventions", "memory", "screen",
+    "engine",
 }  # fmt: skip
 """Parameters that are text and name no file; the folder of a study has tests of its own."""
 

@@ -122,6 +122,10 @@ def test_engines_by_name_and_what_is_refused():
     )
     with pytest.raises(UnknownNameError, match="memory"):
         bs.learn(table, engine="memroy", search="hill-climb", score="bic")
+    with pytest.raises(UnknownNameError, match="known: memory, gpu"):
+        bs.learn(table, engine="cluster", search="hill-climb", score="bic")
+    with pytest.raises(SettingError, match="engine='gpu' sorts out pairs for searches on screened pairs"):
+        engine_of("gpu")
     with pytest.raises(SettingError, match="an engine is a name"):
         bs.learn(table, engine=3, search="hill-climb", score="bic")
     with pytest.raises(bs.BayescoutError, match="continuous"):

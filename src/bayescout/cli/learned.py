@@ -34,7 +34,8 @@ OF_CELLS = ("--na", "--separator")
 """Options of `learn` that say how the cells of a text are read."""
 
 OF_LEARN_ALONE = (
-    "-o", "--output", "--report", "--log-base", "--start", "--top", "--checkpoint", "--screen", "--gap",
+    "-o", "--output", "--report", "--log-base", "--start", "--top", "--checkpoint", "--screen", "--engine",
+    "--gap",
 )  # fmt: skip
 """Options of `learn`, each with a value, that a resampling has no use for."""
 

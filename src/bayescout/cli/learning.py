@@ -49,6 +49,11 @@ class LearnRun:
         "less by itself than it is charged), or the nats that it must gain.",
         "RULE",
     )
+    engine: str | None = flag(
+        "What counts: memory, or gpu, which sorts out the pairs of a wide table; by default a GPU is used "
+        "from 10,000 columns on, if there is one.",
+        "NAME",
+    )
     prior: Prior = LEARNED_PRIOR
     gap: float | None = flag("Find, in so long at most, how far from optimal the network can be.", "SECONDS")
 
@@ -110,6 +115,7 @@ def learn(search: SearchOptions, run: LearnRun, data: LearnData, out: LearnOutpu
         progress=out.progress,
         checkpoint=run.checkpoint,
         screen=run.screen,
+        engine=run.engine,
         missing="em" if data.missing is Missing.keep else data.missing.value,
     )
     if result.completed is not None and not out.json:

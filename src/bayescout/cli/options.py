@@ -529,6 +529,7 @@ FLAGS = {
     "method": "--method",
     "memory": "--memory",
     "screen": "--screen",
+    "engine": "--engine",
     "draws": "--draws",
 }
 """The settings that have options of their own; those of a search are given with --option."""

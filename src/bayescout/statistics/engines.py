@@ -17,6 +17,7 @@ from bayescout.statistics.engine import Engine, Kind, Statistics
 from bayescout.statistics.mixed import ConditionalGaussian
 from bayescout.statistics.requirements import require_kind
 from bayescout.statistics.stored import of_stored
+from bayescout.wording import setting
 
 KEPT_CELLS = 1 << 20
 """The counts of tables of at most this many cells are kept, as long as the table is."""
@@ -58,14 +59,22 @@ def _counts(table: Table) -> Counts:
 ENGINES: dict[str, Engine] = {"memory": in_memory}
 """Every engine by name; to add one, write a class and add a line here."""
 
+GPU = "gpu"
+"""The engine that sorts out the pairs of a wide table on a GPU; what is left is counted in memory."""
+
 
 def engine_of(engine: str | Engine | None) -> Engine:
     """The engine of this name, or the given one; None is the one in memory."""
     if engine is None:
         return in_memory
     if isinstance(engine, str):
+        if engine == GPU:
+            raise SettingError(
+                f"{setting('engine', GPU)} sorts out pairs for searches on screened pairs, and counts "
+                f"nothing itself; leave out the engine"
+            )
         if engine not in ENGINES:
-            raise UnknownNameError("engine", engine, ENGINES)
+            raise UnknownNameError("engine", engine, (*ENGINES, GPU))
         return ENGINES[engine]
     if not callable(engine):
         raise SettingError(
