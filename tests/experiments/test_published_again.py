@@ -16,7 +16,8 @@ import pytest
 from bayescout.experiments import Records, study_named
 from bayescout.experiments.attempt import attempt
 from bayescout.experiments.blanco import tables as blanco_tables
-from bayescout.experiments.blanco.names import FITTED
+from bayescout.experiments.blanco.genetic import first_generation, last_generation
+from bayescout.experiments.blanco.names import FITTED, HALF, SPARSE
 from bayescout.experiments.blanco.view import View as BlancoView
 from bayescout.experiments.parts import plus_minus
 from bayescout.experiments.records import mean
@@ -66,6 +67,19 @@ def test_no_limit_on_parents_again():
         nodes = record.run["nodes"]
         most = nodes * (nodes - 1) // 2
         assert f"{record.run['data']['network']} {record.measures['arcs']} of {most}" in page
+
+
+def test_the_other_first_generations_of_asia_again():
+    """Sparse and half-full ones: their best, and where the GA with the order ends."""
+    page = (FOLDER / "blanco" / "README.md").read_text(encoding="utf-8")
+    settings = (SPARSE, HALF)
+    study, records = again(
+        "blanco", lambda run: run["data"]["network"] == "asia" and run["settings"] in settings
+    )
+    view = BlancoView(study, records)
+    for own in settings:
+        first, last = first_generation(view, "asia", "k2", own), last_generation(view, "asia", own)
+        assert f"asia {first:+,.0f} and {last:+,.0f};" in page
 
 
 def gains(records, score, searches, measure, sign=1):

@@ -369,6 +369,15 @@ def check_reasons_of_blanco(page):
         page.same(said, [printed])
         lower += number(said) < number(first)
     assert f"The printed mean is lower in {lower} of {len(COLUMNS)} columns" in one["why"]
+    others = one["why"].partition("so that two more densities were run")[2]
+    ends = [
+        (network, number(last))
+        for network in NETWORKS
+        for last in re.findall(rf"{network} [-+][\d,]+ and ([-+][\d,]+)", others)
+    ]
+    least = {name: result(name, "K2", "order", "GA", "less generating, document")[0] for name in NETWORKS}
+    below = sum(least[network] < last for network, last in ends)
+    assert f"below the end in {below} of {2 * len(NETWORKS)} of these cases" in others
 
 
 def check_other_reasons_of_blanco(page):

@@ -11,9 +11,12 @@ ORDERS = ("given", "none")
 ALGORITHMS = {"GA": "elitist-ga", "UMDA": "umda", "PBIL": "pbil"}
 K2 = "K2"
 DOCUMENT, CORRECTED, APART, UNBOUNDED = "document", "corrected", "apart", "unbounded"
-HALF = "half"
+SPARSE, HALF = "sparse", "half"
 """Settings of runs: as the document describes, UMDA corrected, single settings changed, no limit;
-and a first generation in which every arc is as likely as not."""
+and first generations with few arcs, and with every arc as likely as not."""
+
+SPARSE_PARENTS = 0.1
+"""Parents of a node in a sparse first generation, on average; the document does not say how dense its is."""
 
 COUNTED = ("bic-printed", "k2")
 """Scores whose columns count; the limit on parents under entropy is ours, so its columns stand apart."""

@@ -26,6 +26,8 @@ from bayescout.experiments.blanco.names import (
     LN10,
     ORDERS,
     SCORES,
+    SPARSE,
+    SPARSE_PARENTS,
     UNBOUNDED,
     VARIANTS,
 )
@@ -90,7 +92,7 @@ class Blanco(Study):
         yield from self._as_described(network)
         yield from self._corrected(network)
         yield from self._apart(network)
-        yield from self._half(network)
+        yield from self._other_densities(network)
         yield {
             **self._common(network, UNBOUNDED, "entropy", "given"),
             "score": "entropy", "max_parents": None, "algorithm": K2, "search": "k2", "seed": 0,
@@ -139,12 +141,13 @@ class Blanco(Study):
                     common = {**self._common(network, APART, "k2", order), "variant": variant}
                     yield from self._searches(common, algorithm, min(APART_RUNS, self.repeats), **own)
 
-    def _half(self, network: str) -> Iterator[Declared]:
-        """First generations of the GA with the order when every arc is drawn with probability one half."""
-        common = self._common(network, HALF, "k2", "given")
-        half = (common["nodes"] - 1) / 4
+    def _other_densities(self, network: str) -> Iterator[Declared]:
+        """The GA with the order from a sparse and from a half-full first generation."""
         runs = min(GRID_RUNS, self.repeats)
-        yield from self._searches(common, "GA", runs, mean_parents=half, max_generations=1)
+        half = (shape_of(network)[0] - 1) / 4
+        for settings, parents in ((SPARSE, SPARSE_PARENTS), (HALF, half)):
+            common = self._common(network, settings, "k2", "given")
+            yield from self._searches(common, "GA", runs, mean_parents=parents)
 
     def _k2(self, order: str, nodes: int) -> str | dict[str, Any]:
         return "k2" if order == "given" else {"name": "k2-random", "orders": self.individuals * nodes}

@@ -70,6 +70,11 @@ def results(view: View, network: str) -> SummaryTable:
             rows += _rows(view, network, by, order)
     places = list(printed.REFERENCES)
     number = f"Table {places.index(network) + 1}: " if network in places else ""
+    lost = (
+        " The document prints the entropy of the GA with the order without its sign."
+        if network == "asia"
+        else ""
+    )
     return SummaryTable(
         f"results-{network}",
         f"{number}{network}, final scores and generations",
@@ -81,7 +86,7 @@ def results(view: View, network: str) -> SummaryTable:
         f"Mean ± standard deviation of {view.study.repeats} runs; of K2 without an order, of "
         f"{view.study.individuals} random orders per variable. UMDA, corrected: correction={FITTED:g}, not "
         f"described in the document. † differs from the best of GA, UMDA and PBIL (Mann-Whitney, 5%). Less "
-        f"generating: the mean less the generating network's own score.",
+        f"generating: the mean less the generating network's own score.{lost}",
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from bayescout.experiments.lau.names import BEST_OF_16, CLIMB, EQUAL_WORK, FULL,
 from bayescout.experiments.lau.view import (
     BD,
     BD_ITERATIONS,
+    BIC_ITERATIONS,
     CORRECTED,
     ITERATIONS,
     NAMES,
@@ -124,7 +125,7 @@ def complexity(view: View) -> SummaryTable:
         for start in STARTS:
             for place, score in enumerate((CORRECTED, BD)):
                 climbs = view.climbs(name, score, start)
-                printed = ITERATIONS[name, start] if place == 0 else BD_ITERATIONS[name, start]
+                printed = (BIC_ITERATIONS, BD_ITERATIONS)[place][name, start]
                 rows.append(
                     (
                         name, START_TITLES[start], SCORE_TITLES[score], printed,
@@ -141,6 +142,8 @@ def complexity(view: View) -> SummaryTable:
             "parameters, document", "median parameters", "log-likelihood (bits)",
         ),
         tuple(rows),
+        "Iterations, document: those that it compares the scores with. From random starts it puts BIC at 5 "
+        "and 24 there, and at 6.00 and 25.94 where it compares the starts.",
     )  # fmt: skip
 
 
