@@ -59,10 +59,11 @@ def test_the_numbers_of_suhas(tiny_studies):
     names = ("none", "variable size", "time to live", "epidemics", "all three")
     expected = [100 * mean(map(way, fitness(most, "mi-bic", extension=name))) for name in names]
     check(told(findings, "Variable population"), [most, *expected])
+    claims = iter([one for one in findings if one.claim.startswith("Increasing α")])
     for form in forms:
-        claim = [one for one in findings if one.claim.startswith("Increasing α")][list(forms).index(form)]
-        alphas, expected = study.chosen_alphas(form), []
+        alphas = study.chosen_alphas(form)
         for order in ("known", "unknown"):
+            expected = []
             for prefix in ("population_", ""):
                 points = []
                 for alpha in alphas:
@@ -78,5 +79,7 @@ def test_the_numbers_of_suhas(tiny_studies):
                 top = max(points, key=lambda point: point[2])
                 (a, r0, p0), (b, r1, p1) = points[0], points[-1]
                 expected += [a, b, r0, r1, p0, p1, top[2], top[0]]
-        check(claim, expected)
+            claim = next(claims)
+            assert claim.claim.endswith(f"order {order}).")
+            check(claim, expected)
     assert_all_checked(findings)

@@ -15,7 +15,8 @@ from bayescout.errors import SettingError
 from bayescout.experiments.suhas import Suhas, findings
 from bayescout.experiments.suhas.names import ALPHAS, BY_ALPHA, EXTENSIONS, FITNESS
 from bayescout.experiments.suhas.population import Watched, arc_rates, rates
-from bayescout.experiments.suhas.view import View, beats, reached
+from bayescout.experiments.suhas.view import ORDERS, View, beats, reached
+from bayescout.experiments.summary import NOT
 from bayescout.experiments.tools import data_of, network_of, score_of
 from bayescout.search.population.generation import living_of
 from tests.experiments.changed_records import changed
@@ -129,10 +130,11 @@ def test_the_effect_of_alpha_is_what_the_records_say(records):
 
         return changed(records, change, part=BY_ALPHA)
 
-    assert finding("alpha_trades", by_alpha(True), "mi-bic").holds
-    opposite = finding("alpha_trades", by_alpha(False), "mi-bic")
-    assert not opposite.holds
-    assert "precision from 0.90 to 0.10" in opposite.ours
+    for order in ORDERS:
+        assert finding("alpha_trades", by_alpha(True), "mi-bic", order).holds
+        opposite = finding("alpha_trades", by_alpha(False), "mi-bic", order)
+        assert opposite.verdict == NOT
+        assert "precision from 0.90 to 0.10" in opposite.ours
 
 
 def test_a_falling_maximum_is_found(records):

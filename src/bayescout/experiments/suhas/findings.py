@@ -6,7 +6,8 @@ only find arcs up to the direction that the data do not tell.
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from collections.abc import Iterable
+from itertools import pairwise
 from statistics import mean
 
 from bayescout.experiments.comparisons import LEVEL, mann_whitney
@@ -37,7 +38,7 @@ def findings(view: View) -> tuple[Finding, ...]:
         maximum_never_falls(view),
         approaches_reference(view),
         sometimes_better(view),
-        *(alpha_trades(view, form) for form in FORMS),
+        *(alpha_trades(view, form, order) for form in FORMS for order in ORDERS),
         precision_is_good(view),
         fills_with_rows(view),
         extensions_help(view),
@@ -121,12 +122,12 @@ def sometimes_better(view: View) -> Finding:
     )
 
 
-def alpha_trades(view: View, form: str) -> Finding:
+def alpha_trades(view: View, form: str, order: str) -> Finding:
     """Figure 6."""
     alphas = view.study.chosen_alphas(form)
+    groups = [view.alpha(_smallest(view), form, alpha, order) for alpha in alphas]
     cells, parts = {}, []
-    for order, (whose, prefix) in product(ORDERS, RATES.items()):
-        groups = [view.alpha(_smallest(view), form, alpha, order) for alpha in alphas]
+    for whose, prefix in RATES.items():
         rates = [
             (a, g.mean(f"{prefix}precision"), g.mean(f"{prefix}recall"))
             for a, g in zip(alphas, groups, strict=True)
@@ -134,49 +135,51 @@ def alpha_trades(view: View, form: str) -> Finding:
         points = [(a, p, r) for a, p, r in rates if p is not None and r is not None]
         top = max(points, key=lambda point: point[1])
         (low, p_low, r_low), (high, p_high, r_high) = points[0], points[-1]
-        cells[f"recall of the {whose}, order {order}"] = r_high < r_low
-        cells[f"precision of the {whose}, order {order}"] = p_high > p_low
+        cells[f"recall of the {whose}"] = r_high < r_low
+        cells[f"precision of the {whose}"] = p_high > p_low
         parts.append(
-            f"{whose}, order {order}: from α = {low:g} to {high:g} recall goes from {r_low:.2f} to "
-            f"{r_high:.2f} and precision from {p_low:.2f} to {p_high:.2f}, with the highest, "
-            f"{top[1]:.2f}, at {top[0]:g}"
+            f"{whose}: from α = {low:g} to {high:g} recall goes from {r_low:.2f} to {r_high:.2f} and "
+            f"precision from {p_low:.2f} to {p_high:.2f}, with the highest, {top[1]:.2f}, at {top[0]:g}"
         )
+    reasons = _mutants_or_perfect(groups, cells) if order == "known" else _without_direction(groups)
     return judged(
-        f"Increasing α lowers recall and raises precision ({FORM_TITLES[form]}).",
+        f"Increasing α lowers recall and raises precision ({FORM_TITLES[form]}, order {order}).",
         f"{'; '.join(parts)}.",
         cells,
         unit="parts",
-        why=_not_raised(view, form, cells),
+        rule="the highest α against the lowest.",
+        why=reasons,
     )
 
 
-def _not_raised(view: View, form: str, cells: dict[str, bool]) -> tuple[Reason, ...]:
-    """Why precision may not rise: mutants, a precision that is perfect at first, arcs without a direction."""
+def _rates(groups: Iterable[Records], measure: str) -> list[float]:
+    return [rate for rate in (some.mean(measure) for some in groups) if rate is not None]
 
-    def rates(measure: str, order: str) -> list[float]:
-        alphas = view.study.chosen_alphas(form)
-        found = [view.alpha(_smallest(view), form, alpha, order).mean(measure) for alpha in alphas]
-        return [rate for rate in found if rate is not None]
 
+def _mutants_or_perfect(groups: Iterable[Records], cells: dict[str, bool]) -> tuple[Reason, ...]:
+    """Why precision may not rise with the order known: mutants, or a precision that is perfect at first."""
     found = []
-    best, adjacent = rates("precision", "known"), rates("adjacency_precision", "unknown")
-    perfect = min(best) == 1
-    if not cells["precision of the last generation, order known"]:
+    best = _rates(groups, "precision")
+    if not cells["precision of the last generation"]:
         text = (
             f"The last generation holds children just mutated, whose wrong arcs are the larger a share the "
-            f"fewer arcs there are; with the order known, the precision of the best network {_course(best)}."
+            f"fewer arcs there are; the precision of the best network {_course(best)}."
         )
         found.append(Reason(text, "the best networks with the order known"))
-    if perfect and not cells["precision of the best network, order known"]:
+    if min(best) == 1 and not cells["precision of the best network"]:
         text = "With the order known the best networks have no wrong arc at any α: precision cannot rise."
         found.append(Reason(text, "the best networks with the order known"))
-    if not all(passed for name, passed in cells.items() if name.endswith("order unknown")):
-        text = (
-            f"Without an order the data do not tell the direction of most arcs, and precision counts a "
-            f"reversed arc as wrong; counted without direction, that of the best network {_course(adjacent)}."
-        )
-        found.append(Reason(text, "the same runs, counted without direction"))
     return tuple(found)
+
+
+def _without_direction(groups: Iterable[Records]) -> tuple[Reason, ...]:
+    """Why precision may not rise without an order."""
+    text = (
+        f"Without an order the data do not tell the direction of most arcs, and precision counts a reversed "
+        f"arc as wrong; counted without direction, that of the best network "
+        f"{_course(_rates(groups, 'adjacency_precision'))}."
+    )
+    return (Reason(text, "the same runs, counted without direction"),)
 
 
 def _course(rates: list[float]) -> str:
