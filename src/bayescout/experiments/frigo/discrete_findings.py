@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.printed import KLD_OF_GES
 from bayescout.experiments.frigo.runs import COLLIDER_SCORES
 from bayescout.experiments.frigo.scores import BDEU, BIC, CHICKERING, DOUBLE, TITLES
-from bayescout.experiments.frigo.view import View, collider_gains, gain, numbers, of, overall, spread
+from bayescout.experiments.frigo.view import (
+    Measure,
+    View,
+    collider_gains,
+    gain,
+    numbers,
+    of,
+    overall,
+    spread,
+)
 from bayescout.experiments.records import Record, deviation, mean
 from bayescout.experiments.summary import Finding, Reason
 from bayescout.experiments.verdicts import judged, tally, true_in
@@ -35,6 +44,9 @@ NEARER = gain("imap", "kld", smaller=True)
 EXCEPTED = ("alarm", 5000)
 """The case that the document itself excepts (caption of its figure 4.12)."""
 
+
+KNOWN_SCORES = (CHICKERING, BDEU)
+"""The scores on known networks: the one that is judged, and the one beside it."""
 
 COLLIDER_RUN = "the collider, table of shares"
 KNOWN_RUN = "known networks, table of means"
@@ -352,17 +364,37 @@ def _no_trend(view: View) -> Reason:
 # ---- known networks
 
 
+def _on_known(
+    study: FrigoDiscrete, view: View, measure: Measure, networks: Iterable[str]
+) -> dict[str, dict[tuple[str, int], float]]:
+    """The mean of a measure on each known network at each number of rows, by score."""
+    return {
+        score: {
+            (network, rows): value
+            for network, rows in product(networks, study.network_rows)
+            if (value := mean(numbers(view.known(network, rows, score), measure))) is not None
+        }
+        for score in KNOWN_SCORES
+    }
+
+
 def nearly_the_same(study: FrigoDiscrete, view: View) -> Finding:
     """Figures 4.12 and 4.14."""
-    apart = {
-        (network, rows): mean(numbers(view.known(network, rows), gain("imap", "f"))) or 0.0
-        for network, rows in product(study.networks, study.network_rows)
+    apart = _on_known(study, view, gain("imap", "f"), study.networks)
+    cells = {
+        score: {
+            f"{n} {rows:,}": abs(value) < CLOSE for (n, rows), value in own.items() if (n, rows) != EXCEPTED
+        }
+        for score, own in apart.items()
     }
-    listed = "; ".join(f"{network} {rows:,}: {value:+.3f}" for (network, rows), value in apart.items())
+    listed = "; ".join(
+        f"{TITLES[score]}: " + ", ".join(f"{n} {rows:,} {value:+.3f}" for (n, rows), value in own.items())
+        for score, own in apart.items()
+    )
     return judged(
         "On alarm and insurance the two have nearly the same F (but for alarm with 5,000 rows, figure 4.12).",
-        f"Mean difference of adjacency F, positive for I-map: {listed}.",
-        {f"{n} {rows:,}": abs(value) < CLOSE for (n, rows), value in apart.items() if (n, rows) != EXCEPTED},
+        f"Mean difference of adjacency F, positive for I-map: {listed}.{_beside(BDEU, cells[BDEU])}",
+        cells[CHICKERING],
         unit="samples",
         rule=f"the mean F differs by less than {CLOSE:g}.",
     )
@@ -375,15 +407,31 @@ def nearer_on_known(study: FrigoDiscrete, view: View) -> tuple[Finding, ...]:
         ("alarm", "On alarm I-map has a slightly lower divergence with 500 rows (figure 4.11).", (500,)),
         ("insurance", "On insurance I-map has the lower divergence in all settings (figure 4.13).", None),
     ):
-        gains = {rows: mean(numbers(view.known(network, rows), NEARER)) for rows in study.network_rows}
-        known = {rows: value for rows, value in gains.items() if value is not None}
-        cells = {f"{rows:,} rows": value > 0 for rows, value in known.items() if rows in (sizes or known)}
-        if network in study.networks and cells:
-            listed = "; ".join(f"{rows:,} rows: {value:+.4f}" for rows, value in known.items())
-            said = f"Mean divergence of GES less that of I-map, in nats: {listed}."
-            named = {rows: value for rows, value in known.items() if rows in (sizes or known)}
-            why = (_beside_the_spread(view, network, named),)
-            found.append(judged(claim, said, cells, unit="sample sizes", why=why))
+        gains = {
+            score: {rows: value for (_, rows), value in own.items()}
+            for score, own in _on_known(study, view, NEARER, [network]).items()
+        }
+        cells = {
+            score: {f"{rows:,} rows": value > 0 for rows, value in own.items() if rows in (sizes or own)}
+            for score, own in gains.items()
+        }
+        if network not in study.networks or not cells[CHICKERING]:
+            continue
+        listed = "; ".join(
+            f"{TITLES[score]}: " + ", ".join(f"{value:+.4f} at {rows:,} rows" for rows, value in own.items())
+            for score, own in gains.items()
+        )
+        own = gains[CHICKERING]
+        named = {rows: value for rows, value in own.items() if rows in (sizes or own)}
+        found.append(
+            judged(
+                claim,
+                f"Mean divergence of GES less that of I-map, in nats: {listed}.{_beside(BDEU, cells[BDEU])}",
+                cells[CHICKERING],
+                unit="sample sizes",
+                why=(_beside_the_spread(view, network, named),),
+            )
+        )
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from bayescout.experiments.frigo.discrete_findings import (
+    KNOWN_SCORES,
     SMALL,
     findings,
     fits_together,
@@ -44,10 +45,11 @@ for networks fitted with Laplace's correction.
 
 The document gives no parameters of its scores. For BDeu it says "following [7]", which is Chickering: an \
 equivalent sample size of 10 and a structure prior of 0.001 per free parameter. Findings on random and known \
-networks are judged with these, and plain BDeu (equivalent sample size 1, no structure prior) stands beside \
-them. The collider is judged with plain BDeu, which fits it better, and BDeu after Chickering stands beside \
-it. BIC is run with its charge of ½ log N per parameter and, as some programs have it, with log N. Findings \
-are judged with the latter, which fits the printed gains better, and plain BIC stands beside it."""
+networks are judged with these; plain BDeu (equivalent sample size 1, no structure prior) stands beside them \
+where the two searches are compared. The collider is judged with plain BDeu, which fits it better, and BDeu \
+after Chickering stands beside it. BIC is run with its charge of ½ log N per parameter and, as some programs \
+have it, with log N. Findings are judged with the latter, which fits the printed gains better, and plain BIC \
+stands beside it."""
 
 
 def outcome(study: FrigoDiscrete, records: Records) -> Outcome:
@@ -242,27 +244,28 @@ def _known(study: FrigoDiscrete, view: View) -> Section:
                     {"GES": of("ges", kind), "I-map": of("imap", kind)},
                 )
             )
-    text = f"Samples of known networks, learned with {TITLES[view.score]}."
+    scores = " and with ".join(TITLES[score] for score in KNOWN_SCORES)
+    text = f"Samples of known networks, learned with {scores}. Figures: {TITLES[view.score]}."
     return Section("Known networks", text, (_known_means(study, view),), tuple(figures))
 
 
 def _known_means(study: FrigoDiscrete, view: View) -> SummaryTable:
     """Means behind the boxes, and the mean difference between the searches."""
     rows: list[tuple[Cell, ...]] = []
-    for network, size in product(study.networks, study.network_rows):
-        some = view.known(network, size)
+    for network, size, score in product(study.networks, study.network_rows, KNOWN_SCORES):
+        some = view.known(network, size, score)
         cells: list[Cell] = []
         for kind, digits in (("f", 3), ("kld", 4)):
             means = [numbers(some, of(search, kind)) for search in DISCRETE_SEARCHES]
             apart = mean(numbers(some, gain("imap", kind, smaller=kind == "kld")))
             cells += [plus_minus(own, digits) for own in means]
             cells.append(None if apart is None else f"{apart:+.{digits}f}")
-        rows.append((network, f"{size:,}", *cells))
+        rows.append((network, f"{size:,}", TITLES[score], *cells))
     return SummaryTable(
         "known",
-        f"Adjacency F and divergence on known networks, {TITLES[view.score]}",
+        "Adjacency F and divergence on known networks",
         (
-            "network", "rows", "F of GES", "F of I-map", "gain in F", "divergence of GES",
+            "network", "rows", "score", "F of GES", "F of I-map", "gain in F", "divergence of GES",
             "divergence of I-map", "gain in divergence",
         ),
         tuple(rows),
