@@ -119,6 +119,10 @@ def test_a_size_of_the_collider_again():
     for search, column in (("ges", "GES"), ("imap", "I-map")):
         right = sum(record.measures["right"][search] for record in records) / study.sets
         assert f"{right:.3f}" == cell("frigo-discrete", "collider", column, score="BDeu", rows="100")
+    _, records = again("frigo-discrete", lambda run: run["part"] == "believed")
+    right = sum(record.measures["right"]["imap"] for record in records)
+    page = (FOLDER / "frigo-discrete" / "README.md").read_text(encoding="utf-8")
+    assert f"With G², believed whatever the counts, it is right on {right}." in page
 
 
 def test_first_ascents_on_b_again():

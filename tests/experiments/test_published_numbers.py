@@ -598,6 +598,10 @@ def check_reasons_of_frigo(page, gains, known):
     ]  # fmt: skip
     said = page.reason("From 100 to 500 rows", "Points outside")
     page.same(said, exact(*(x for pair in outside for x in pair)))
+    few = number(where(table("frigo-discrete", "collider"), score="BDeu", rows="100")["I-map"])
+    said = page.reason("From 100 to 500 rows", "at 100 rows it is right on")
+    assert numbers_in(said)[1:3] == [(round(1000 * few), 0), (1000, 0)]
+    assert numbers_in(said)[3][0] > 5 * 1000 * few  # with G², which no table shows
     for claim, sizes in (
         ("On alarm I-map has", ("500",)),
         ("On insurance I-map has", ("500", "1,000", "5,000")),

@@ -90,6 +90,13 @@ def test_the_numbers_of_frigo_discrete(tiny_studies):
     own = ratios[best]
     expected = [off[best], max(off.values()), mean(own), min(own), max(own)]
     check(told(findings, "GES with BIC has the divergences"), expected)
+    right = [
+        sum(one["right"]["imap"] for one in runs(records, part=part, rows=early[0], score="bdeu"))
+        for part in ("collider", "believed")
+    ]
+    (why,) = [one.text for one in told(findings, "From 100 to 500 rows").why if "G²" in one.text]
+    assert f"right on {right[0]} of {study.sets} data sets" in why
+    assert why.endswith(f"right on {right[1]}.")
     check_differences_by_size(study, records, findings)
     assert_all_checked(findings)
 

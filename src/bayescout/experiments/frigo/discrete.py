@@ -8,6 +8,8 @@ from itertools import chain, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayescout.experiments.frigo.runs import (
+    BELIEVED,
+    BELIEVING,
     COLLIDER,
     COLLIDER_SCORES,
     DISCRETE_SEARCHES,
@@ -21,7 +23,7 @@ from bayescout.experiments.frigo.runs import (
     rates_of,
     require_sizes,
 )
-from bayescout.experiments.frigo.scores import DISCRETE_SCORES, FORMULAS, formula_of
+from bayescout.experiments.frigo.scores import BDEU, DISCRETE_SCORES, FORMULAS, formula_of
 from bayescout.experiments.study import Declared, Measures, Settings, Study
 from bayescout.experiments.tools import data_of, network_of, search_of
 from bayescout.graph.dag import Dag
@@ -82,11 +84,12 @@ class FrigoDiscrete(Study):
         return chain(self._collider(), self._random(), self._known())
 
     def _collider(self) -> Iterator[Declared]:
-        for rows in self.collider_rows:
-            for first in range(0, self.sets, BLOCK):
-                seeds = [first, min(first + BLOCK, self.sets)]
-                for score in COLLIDER_SCORES:
-                    yield {"part": COLLIDER, "rows": rows, **_learning(score), "seeds": seeds}
+        blocks = [[first, min(first + BLOCK, self.sets)] for first in range(0, self.sets, BLOCK)]
+        for rows, seeds, score in product(self.collider_rows, blocks, COLLIDER_SCORES):
+            yield {"part": COLLIDER, "rows": rows, **_learning(score), "seeds": seeds}
+        for seeds in blocks:
+            own = {**_learning(BDEU), "searches": BELIEVING}
+            yield {"part": BELIEVED, "rows": min(self.collider_rows), **own, "seeds": seeds}
 
     def _random(self) -> Iterator[Declared]:
         for nodes in self.nodes:
@@ -105,7 +108,7 @@ class FrigoDiscrete(Study):
                     }  # fmt: skip
 
     def measure(self, run: Declared) -> Measures:
-        if run["part"] == COLLIDER:
+        if run["part"] in (COLLIDER, BELIEVED):
             return _colliders(run)
         truth, table = network_of(run["data"]), data_of(run["data"])
         found, results = compared(truth, table, run["searches"], run["formula"])
@@ -117,7 +120,7 @@ class FrigoDiscrete(Study):
         return {**found, **rates_of(results["imap"], truth)}
 
     def cost(self, run: Declared) -> float:
-        if run["part"] == COLLIDER:
+        if run["part"] in (COLLIDER, BELIEVED):
             return 0.005 * float(run["seeds"][1] - run["seeds"][0])
         if run["part"] == RANDOM:
             return 0.01 + 0.0006 * float(run["nodes"]) ** 2

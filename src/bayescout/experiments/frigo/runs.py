@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 ROWS = (100, 200, 400, 800, 1000, 2000, 4000, 8000)
 NETWORKS = ("alarm", "insurance")
 NETWORK_ROWS = (500, 1000, 5000)
-COLLIDER, RANDOM, KNOWN = "collider", "random", "known"
+COLLIDER, BELIEVED, RANDOM, KNOWN = "collider", "believed", "random", "known"
+"""Parts of the studies; in `BELIEVED`, the collider is learned with tests that are believed with few rows."""
+
 GES: dict[str, Any] = {"name": "ges", "turning": False, "repeat": False}
 """The document's GES: one growth and one shrink phase, without turning arcs."""
 
 DISCRETE_SEARCHES: dict[str, Any] = {"ges": GES, "imap": "imap"}
 GAUSSIAN_SEARCHES: dict[str, Any] = {**DISCRETE_SEARCHES, "imap-pruned": "imap-pruned"}
 """Searches by the names of their measures."""
+
+BELIEVING: dict[str, Any] = {**DISCRETE_SEARCHES, "imap": {"name": "imap", "test": "g2"}}
+"""The same, I-map with G², which is believed whatever the counts, as chi-squared is not."""
 
 SEARCH_TITLES = {"ges": "GES", "imap": "I-map", "imap-pruned": "I-map pruned"}
 COLLIDER_SCORES = (BDEU, CHICKERING)
