@@ -16,8 +16,9 @@ import pytest
 from bayescout.experiments import Records, study_named
 from bayescout.experiments.attempt import attempt
 from bayescout.experiments.blanco import tables as blanco_tables
+from bayescout.experiments.blanco.findings import _weak_arc
 from bayescout.experiments.blanco.genetic import first_generation, last_generation
-from bayescout.experiments.blanco.names import FITTED, HALF, SPARSE
+from bayescout.experiments.blanco.names import FITTED, HALF, SAMPLES, SPARSE
 from bayescout.experiments.blanco.view import View as BlancoView
 from bayescout.experiments.parts import plus_minus
 from bayescout.experiments.records import mean
@@ -80,6 +81,13 @@ def test_the_other_first_generations_of_asia_again():
     for own in settings:
         first, last = first_generation(view, "asia", "k2", own), last_generation(view, "asia", own)
         assert f"asia {first:+,.0f} and {last:+,.0f};" in page
+
+
+def test_other_samples_of_asia_again():
+    """The reason on its weak arc."""
+    page = (FOLDER / "blanco" / "README.md").read_text(encoding="utf-8")
+    study, records = again("blanco", lambda run: run["settings"] == SAMPLES)
+    assert str(_weak_arc(BlancoView(study, records))) in page
 
 
 def gains(records, score, searches, measure, sign=1):

@@ -82,6 +82,20 @@ def test_the_numbers_of_blanco(tiny_studies):
         assert f"asia {first:+,.0f} and {last:+,.0f}" in others
         below.append(printed.gap("asia", "given", "GA", "k2") < last)
     assert f"below the end in {sum(below)} of 2 of these cases" in others
+    others = [
+        [
+            ("asia", "tub") in record.dag.arcs()
+            for record in records
+            if record.run["settings"] == "samples" and record.run["by"] == by
+        ]
+        for by in ("k2", "bic-printed")
+    ]
+    weak = " and in ".join(
+        f"{sum(own)} of {len(own)} with {by}"
+        for own, by in zip(others, ("K2", "BIC as printed"), strict=True)
+    )
+    assert len(others[0]) == 2 * study.repeats
+    assert told(findings, "With the order the asia network").why[0].text.endswith(f"finds it in {weak}.")
     check_columns_of_blanco(study, records, findings)
     check_best_of_blanco(study, records, findings)
     assert_all_checked(findings)

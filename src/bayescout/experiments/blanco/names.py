@@ -15,6 +15,9 @@ SPARSE, HALF = "sparse", "half"
 """Settings of runs: as the document describes, UMDA corrected, single settings changed, no limit;
 and first generations with few arcs, and with every arc as likely as not."""
 
+SAMPLES, WEAK = "samples", ("asia", ("asia", "tub"))
+"""Runs on other samples of a network, and the network with its weak arc that they are about."""
+
 SPARSE_PARENTS = 0.1
 """Parents of a node in a sparse first generation, on average; the document does not say how dense its is."""
 

@@ -25,11 +25,13 @@ from bayescout.experiments.blanco.names import (
     K2,
     LN10,
     ORDERS,
+    SAMPLES,
     SCORES,
     SPARSE,
     SPARSE_PARENTS,
     UNBOUNDED,
     VARIANTS,
+    WEAK,
 )
 from bayescout.experiments.blanco.printed import SCORES as PRINTED
 from bayescout.experiments.study import Declared, Measures, Settings, Study, grid
@@ -93,6 +95,7 @@ class Blanco(Study):
         yield from self._corrected(network)
         yield from self._apart(network)
         yield from self._other_densities(network)
+        yield from self._other_samples(network)
         yield {
             **self._common(network, UNBOUNDED, "entropy", "given"),
             "score": "entropy", "max_parents": None, "algorithm": K2, "search": "k2", "seed": 0,
@@ -148,6 +151,18 @@ class Blanco(Study):
         for settings, parents in ((SPARSE, SPARSE_PARENTS), (HALF, half)):
             common = self._common(network, settings, "k2", "given")
             yield from self._searches(common, "GA", runs, mean_parents=parents)
+
+    def _other_samples(self, network: str) -> Iterator[Declared]:
+        """The K2 algorithm with the order on other rows of the network that has the weak arc."""
+        for by, seed in product(COUNTED, range(1, 2 * self.repeats + 1) if network == WEAK[0] else ()):
+            common = self._common(network, SAMPLES, by, "given")
+            yield {
+                **common,
+                "data": {**common["data"], "seed": seed},
+                "algorithm": K2,
+                "search": "k2",
+                "seed": 0,
+            }
 
     def _k2(self, order: str, nodes: int) -> str | dict[str, Any]:
         return "k2" if order == "given" else {"name": "k2-random", "orders": self.individuals * nodes}
