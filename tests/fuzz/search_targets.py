@@ -198,7 +198,7 @@ def _check_knowledge(given: dict[str, Any], folder: Path) -> None:
         tiers=files.get("tiers"),
         order=files.get("order"),
         max_parents=given["max_parents"],
-    ).knowledge(LABELS)
+    ).known(LABELS)
     labels = {label for arc in (*known.required, *known.forbidden) for label in arc}
     hold("labels are those of the table", labels <= set(LABELS), labels)
     rules = known.compile(LABELS)

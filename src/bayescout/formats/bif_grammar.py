@@ -50,7 +50,7 @@ _LONG = 2**16
 """Characters of a list from which its items are taken one by one, so that not all are held as text."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Variable:
     """A variable block; `at` is its position in the text."""
 
@@ -60,7 +60,7 @@ class Variable:
     properties: list[tuple[str, int]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """Probabilities, for one parent configuration or (table, default) for all."""
 
@@ -69,7 +69,7 @@ class Entry:
     at: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """Names without a comma between them, and the text from the first to the last of them."""
 
@@ -77,7 +77,7 @@ class Group:
     joined: str
 
 
-@dataclass
+@dataclass(slots=True)
 class Block:
     """A probability block: P(child | parents), parents in the order of its header.
 
@@ -186,6 +186,7 @@ class _Parser:
     def document(self) -> Document:
         document = Document(self.row)
         declared: set[str] = set()
+        given: set[str] = set()
         headers: list[tuple[Block, list[Group], bool]] = []
         self.network(document)
         while self.kind != "end":
@@ -197,16 +198,26 @@ class _Parser:
                 document.variables.append(variable)
                 check_number_of_nodes(len(declared), self.source.path)
             elif self.is_word("probability"):
-                headers.append(self.probability())
+                block, names, divided = self.probability()
+                if len(names[0].words) == 1:  # of several words it is known at the end, in `resolve`
+                    self.give(block, given)
+                headers.append((block, names, divided))
             else:
                 self.fail("'variable' or 'probability'")
-        self.resolve(headers, declared)
+        self.resolve(headers, declared, given)
         document.blocks = [block for block, _, _ in headers]
         return document
 
-    def resolve(self, headers: list[tuple[Block, list[Group], bool]], declared: set[str]) -> None:
-        """Give each block its child and parents, once all variables are known."""
-        given: set[str] = set()
+    def give(self, block: Block, given: set[str]) -> None:
+        """Refuse a second block for one child, among those that are given."""
+        if block.child in given:
+            raise self.source.error(f"a second probability block for {block.child!r}", block.at)
+        given.add(block.child)
+
+    def resolve(
+        self, headers: list[tuple[Block, list[Group], bool]], declared: set[str], given: set[str]
+    ) -> None:
+        """Name the child and the parents of each block, once all variables are known."""
         for block, (first, *rest), divided in headers:
             alone = divided or first.joined in declared
             names = [first.joined] if alone else list(first.words)
@@ -214,9 +225,8 @@ class _Parser:
                 separate = len(group.words) > 1 and group.joined not in declared
                 names += group.words if separate else [group.joined]
             block.child, block.parents = names[0], names[1:]
-            if block.child in given:
-                raise self.source.error(f"a second probability block for {block.child!r}", block.at)
-            given.add(block.child)
+            if len(first.words) > 1:
+                self.give(block, given)
 
     def network(self, document: Document) -> None:
         """Read the header. The bare word `unknown` is the customary way to have no name."""
