@@ -130,6 +130,23 @@ def test_times_that_python_holds_stay_python_s(tmp_path):
 # ---- files of others
 
 
+def test_texts_are_not_kept_once_they_are_more_than_a_column_can_have(monkeypatch):
+    """The reader would otherwise grow with every row of a column of names, and slow down as it grows."""
+    monkeypatch.setattr(columnar, "MAX_STATES", 5)
+    known, asked = columnar._with_texts, []
+
+    def noted(texts, values):
+        asked.append(len(texts))
+        return known(texts, values)
+
+    monkeypatch.setattr(columnar, "_with_texts", noted)
+    texts = [f"t{i % 8 if i < 40 else i}" for i in range(80)]
+    frame = pl.LazyFrame({"x": texts, "y": ["a", "b"] * 40})
+    found = [pieces for _, pieces in columnar.batches_of(frame, [0, 1], [False, False], 4)]
+    assert [piece.values[code] for piece, _ in found for code in piece.codes] == texts
+    assert max(asked) <= 5
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_reader_that_dies_is_an_error_and_not_the_end(tmp_path, monkeypatch, ending):
     path = tmp_path / f"d.{ending}"

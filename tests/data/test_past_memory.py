@@ -26,6 +26,7 @@ import bayescout as bs
 from bayescout.cli.app import app
 from bayescout.data import as_table, read_table, write_table
 from bayescout.data.past import budget, cache, scan, sources, stored
+from bayescout.data.past.files import FileReader
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.errors import DataError, FormatError, MissingValueError, SettingError, TooLargeError
@@ -142,6 +143,19 @@ def test_frames_queries_and_datasets_are_the_same(tmp_path, monkeypatch):
     same(as_table(pa.dataset.dataset(folder)), as_table(pa.dataset.dataset(folder).to_table()))
 
 
+def test_two_columns_of_one_name_are_refused():
+    arrow = pa.table([pa.array(["x", "y"]), pa.array(["u", "v"])], names=["a", "a"])
+    for data in (pa.dataset.dataset(arrow), duckdb.sql("select 'x' as a, 'u' as a")):
+        with pytest.raises(DataError, match="'a' occurs more than once"):
+            as_table(data)
+
+
+@pytest.mark.parametrize("cells", [[-0.0, 0.0, 0.5], [0.0, -0.0, 0.5]])
+def test_zero_is_one_state_under_one_name(cells):
+    for data in ({"x": cells}, pl.LazyFrame({"x": cells})):
+        assert repr(as_table(data, kinds="discrete").states) == "((0.0, 0.5),)"
+
+
 @pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
 def test_dictionaries_that_differ_between_batches_are_one(tmp_path):
     parts = [
@@ -150,6 +164,29 @@ def test_dictionaries_that_differ_between_batches_are_one(tmp_path):
     arrow = pa.table({"x": pa.chunked_array(parts), "y": [1, 2, 1, 2, 1, 2, 1, 2, 1]})
     same(as_table(pa.dataset.dataset(arrow), missing="drop"), as_table(arrow, missing="drop"))
     assert as_table(pa.dataset.dataset(arrow), missing="drop").states[0] == ("b", "a", "c", "d")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
+def test_a_column_with_too_many_values_is_not_read_on_and_left_out_as_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayescout.data.columns.MAX_STATES", 60)
+    batches, asked = FileReader.batches, []
+
+    def noted(self, path, names, *given):
+        asked.append(names)
+        return batches(self, path, names, *given)
+
+    monkeypatch.setattr(FileReader, "batches", noted)
+    frame = pl.DataFrame({"name": [f"n{i}" for i in range(300)], "x": ["a", "b", "b"] * 100})
+    folder = written(tmp_path / "rows", frame, (100, 100, 200))
+    same(as_table(folder), as_table(frame))
+    assert asked == [["name", "x"], ["x"], ["x"]]
+    for path in folder.iterdir():
+        pl.read_parquet(path).select(pl.col("name"), other="name").write_parquet(path)
+    with pytest.raises(DataError, match="no column is left to use"):
+        as_table(folder)
+    with pytest.raises(DataError, match="'name' has more than 60 distinct values"):
+        as_table(folder, columns=["name"])
 
 
 @pytest.mark.slow
@@ -658,6 +695,27 @@ def test_what_needs_all_rows_in_memory_says_so(tmp_path, monkeypatch):
     ):
         with pytest.raises(TooLargeError, match="needs all 500 rows by 3 columns in memory"):
             call()
+
+
+@pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
+def test_work_on_all_rows_is_refused_by_what_it_takes_beside_them(tmp_path, monkeypatch):
+    table = both_kinds(5000, unit=1.0)
+    disk = stored_copy(table)
+    network = bs.fit(bs.Dag.empty(table.names), table)
+    monkeypatch.setattr(
+        disk, "budget", budget.Budget(400_000, 0), raising=False
+    )  # 4 times the cells, and more
+    assert disk.codes.shape == table.codes.shape
+    for call in (
+        disk.to_polars,
+        disk.to_pandas,
+        disk.to_dict,
+        lambda: disk.take(np.arange(5000)),
+        lambda: network.log_likelihood(disk),
+    ):
+        with pytest.raises(TooLargeError, match=r"5,000 rows by . columns in memory"):
+            call()
+    assert disk.take(np.arange(10)).n_rows == 10
 
 
 def test_resamples_and_folds_keep_the_limit(tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ from bayescout.data import memory
 from bayescout.data.matrix import MANY_COLUMNS
 from bayescout.data.pieces import Floats, Piece, polars_piece
 from bayescout.data.seal import Seal, read_seal
+from bayescout.data.table import MAX_STATES
 from bayescout.errors import BayescoutError, FormatError, TooLargeError
 
 if TYPE_CHECKING:
@@ -171,7 +172,9 @@ def batches_of(
 
 
 def _with_texts(known: list[str], values: Sequence[Any]) -> list[str]:
-    return list(dict.fromkeys([*known, *(value for value in values if isinstance(value, str))]))
+    """The texts known so far and those of one more batch; none once they are more than a column can have."""
+    found = dict.fromkeys([*known, *(value for value in values if isinstance(value, str))])
+    return list(found) if len(found) <= MAX_STATES else []
 
 
 @contextmanager

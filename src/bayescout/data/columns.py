@@ -143,6 +143,10 @@ class Column:
         self.abandoned = True
         self.values, self.chunks, self._index = self.values[:100], self.keep(), {}
 
+    def pass_over(self, rows: int) -> None:
+        """Count rows of an abandoned column that need not be read."""
+        self._rows_abandoned += rows
+
     def add_floats(self, array: NDArray[np.float64]) -> None:
         """Append numbers, NaN where missing; they become states if the column is declared discrete."""
         array = self.marks.clear(array)
@@ -154,6 +158,7 @@ class Column:
             return
         if self.wanted == "discrete" or self.states is not None:
             distinct, codes = np.unique(array, return_inverse=True, equal_nan=True)
+            distinct += 0.0  # so that -0.0 and 0.0 are one state, under one name
             self.add_coded([MISSING if v != v else v for v in distinct.tolist()], codes.ravel())
             return
         if self.floats is None:

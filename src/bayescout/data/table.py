@@ -223,8 +223,8 @@ class Table:
     def __len__(self) -> int:
         return self.n_rows
 
-    def require_room(self) -> None:
-        """Refuse to copy the cells of a table that is past memory; these are in it already."""
+    def require_room(self, beside: int = 0) -> None:
+        """Refuse work that takes so many bytes per row, if rows are past memory; these are in it."""
 
     @property
     def total_weight(self) -> float:

@@ -13,6 +13,7 @@ from bayescout.data.acting import refuse_interventions
 from bayescout.data.declared import OPEN_NUMBERS, RawStates
 from bayescout.data.encode import as_table, column_names, same_states
 from bayescout.data.intervals import cut, interval_of
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.states import StateFinder
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States, Table, narrowest
 from bayescout.errors import NetworkError, about, warn
@@ -23,6 +24,9 @@ from bayescout.wording import setting
 
 if TYPE_CHECKING:
     from bayescout.network.network import Network
+
+BYTES_OF_ROW = 96
+"""Memory that a likelihood or a prediction takes per row beside the cells, about."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +203,8 @@ def warn_unknown(
 
 def _table_of(data: Any, known: Mapping[Label, States | None]) -> Table:
     """A table as it is; other data with the kinds and states known to the network declared."""
+    if isinstance(data, StoredTable):
+        data.select(list(known)).require_room(BYTES_OF_ROW)
     return data if isinstance(data, Table) else as_table(data, **declarations(known))
 
 

@@ -370,12 +370,16 @@ def _regression(table: Table, names: Sequence[Label]) -> tuple[float, NDArray[np
     return regression.over_rows(values, np.arange(table.n_rows), weights)
 
 
+HELD_AT_ONCE = 8
+"""Arrays of the size of its columns, as floats, that a regression over rows in memory has at once at most."""
+
+
 def _is_past(table: Table) -> TypeGuard[StoredTable]:
     """Return True if the rows are elsewhere and cannot all be here."""
     if not isinstance(table, StoredTable):
         return False
     try:
-        table.require_room()
+        table.require_room(8 * HELD_AT_ONCE * (table.n_columns + 1))
     except TooLargeError:
         return True
     return False

@@ -94,20 +94,20 @@ class DaskTable(StoredTable):
 
     def array(self, name: Label) -> NDArray[Any]:
         place = self.index(name)
-        self.require_room([place])
+        self.require_room(columns=[place])
         return np.concatenate([block[0] for block in self.blocks([place])])
 
     def _loaded(self, kind: str) -> NDArray[Any]:
         places = [i for i, own in enumerate(self.kinds) if own == kind]
-        self.require_room(places)
+        self.require_room(columns=places)
         if not places:
             dtype = self.code_type if kind == "discrete" else np.float64
             return np.empty((0, self.n_rows), dtype=dtype)
         return np.concatenate(list(self.blocks(places)), axis=1)
 
-    def require_room(self, columns: Sequence[int] | None = None) -> None:
+    def require_room(self, beside: int = 0, columns: Sequence[int] | None = None) -> None:
         used = self.stored if columns is None else [self.stored[place] for place in columns]
-        size = sum(self.n_rows * np.dtype(one.type).itemsize for one in used)
+        size = self.n_rows * (beside + sum(np.dtype(one.type).itemsize for one in used))
         most = min(MOST_FETCHED, self.budget.spare // 4)
         if size > most:
             raise TooLargeError(

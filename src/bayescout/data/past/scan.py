@@ -32,7 +32,7 @@ from bayescout.data.past.sources import (
     tell_of_folders,
 )
 from bayescout.data.past.spill import NotPlain, SpilledColumn
-from bayescout.data.past.stored import StoredTable
+from bayescout.data.past.stored import CELL, FLOAT, StoredTable
 from bayescout.data.pieces import settle_times
 from bayescout.data.table import MissingPolicy, Table
 from bayescout.errors import DataError, SettingError
@@ -42,9 +42,6 @@ FORM = 1
 
 NOTED_EVERY = 2.0
 """Seconds between two entries in the journal."""
-
-CELL, FLOAT = 6, 40
-"""Bytes in memory of a code and of a float while a table is read, ordered and counted."""
 
 ON_DISK, FLOAT_ON_DISK = 3, 17
 """Bytes on disk of a code and of a float: as read, in its final form, and in bitmaps."""

@@ -11,12 +11,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from bayescout.checks import first_repeated
 from bayescout.data.cells import add_source
 from bayescout.data.columns import Column
 from bayescout.data.past.files import check_same, reading_files
 from bayescout.data.pieces import is_exact, polars_piece
 from bayescout.data.seal import Seal, read_seal
-from bayescout.errors import FormatError, MissingExtraError, warn
+from bayescout.errors import DataError, FormatError, MissingExtraError, warn
 from bayescout.graph.labels import quoted
 
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
@@ -82,7 +83,10 @@ def paths_of(data: Any) -> list[Path] | None:
         return None
     found = [Path(one) for one in sorted(glob.glob(text, recursive=True)) if os.path.isfile(one)]
     if not found:
-        raise FormatError("no file has a name of this pattern; check the folder and the ending", path=text)
+        brackets = "; [ stands for itself as [[]" if "[" in text else ""
+        raise FormatError(
+            f"no file has a name of this pattern; check the folder and the ending{brackets}", path=text
+        )
     return found
 
 
@@ -198,14 +202,18 @@ class Files:
         if not self.heights[unit.part]:
             return
         path = self.paths[unit.part]
-        names = [str(column.name) for column in columns]
+        used = [column for column in columns if not column.abandoned]
+        for column in columns:
+            if column.abandoned:
+                column.pass_over(self.heights[unit.part])
+        names = [str(column.name) for column in used]
         floats = [name for name in names if name in self.floats]
-        exact = [is_exact(column) for column in columns]
-        for pieces in self._reader.batches(path, names, exact, floats):
-            rows = columns[0].n_rows
-            for column, piece in zip(columns, pieces, strict=True):
+        exact = [is_exact(column) for column in used]
+        for pieces in self._reader.batches(path, names, exact, floats) if used else ():
+            rows = used[0].n_rows
+            for column, piece in zip(used, pieces, strict=True):
                 piece.add_to(column)
-            yield columns[0].n_rows - rows
+            yield used[0].n_rows - rows
         if _marks_of(path) != self._marks[unit.part]:
             raise FormatError(
                 "was changed while it was read, and columns of two states of a file are no table: read it "
@@ -240,7 +248,13 @@ class Batches:
 
     def __init__(self, data: Any) -> None:
         self.data = data
-        self.types: dict[Any, str] = dict(self._schema())
+        schema = list(self._schema())
+        twice = first_repeated([name for name, _ in schema])
+        if twice is not None:
+            raise DataError(
+                f"column name {schema[twice][0]!r} occurs more than once; rename one of the columns"
+            )
+        self.types: dict[Any, str] = dict(schema)
         self.rows = self._count()
 
     @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,14 @@ from bayescout.errors import MissingValueError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.wording import setting
 
+if TYPE_CHECKING:
+    import polars as pl
+
 BLOCK_ROWS = 1 << 20
 """The most rows of a block; a power of two, so that blocks begin at a whole word of a bitmap."""
+
+CELL, FLOAT = 6, 40
+"""Bytes in memory of a code and of a float while a table is read, ordered and counted."""
 
 
 class StoredColumn(NamedTuple):
@@ -117,9 +123,11 @@ class StoredTable(Table):
         found.flags.writeable = False
         return found
 
-    def require_room(self) -> None:
-        size = sum(self.n_rows * np.dtype(one.type).itemsize for one in self.stored)
-        if size > self.budget.spare // 4:
+    def require_room(self, beside: int = 0) -> None:
+        """Refuse work that needs all rows here and takes so many bytes per row beside the cells."""
+        cells = sum(np.dtype(one.type).itemsize for one in self.stored)
+        size = self.n_rows * (cells + beside)
+        if self.n_rows * cells > self.budget.spare // 4 or size > self.budget.spare // 2:
             raise TooLargeError(
                 f"this needs all {self.n_rows:,} rows by {self.n_columns:,} columns in memory, "
                 f"{in_units(size)}, and they are on disk since memory is limited to "
@@ -130,6 +138,18 @@ class StoredTable(Table):
     def code_type(self) -> np.dtype[Any]:
         found = [np.dtype(one.type) for one in self.stored if one.counts is not None]
         return found[0] if found else np.dtype(np.uint8)
+
+    def to_polars(self) -> pl.DataFrame:
+        self.require_room(8 * self.n_columns)
+        return super().to_polars()
+
+    def to_pandas(self) -> Any:
+        self.require_room(8 * self.n_columns)
+        return super().to_pandas()
+
+    def to_dict(self) -> dict[Label, list[Any]]:
+        self.require_room(8 * self.n_columns)
+        return super().to_dict()
 
     def array(self, name: Label) -> NDArray[Any]:
         """The codes or the floats of one column, mapped from its file."""
@@ -180,6 +200,13 @@ class StoredTable(Table):
         return ((one.low, one.high) for one in self.stored if one.counts is None)
 
     # ---- tables taken from it
+
+    def take(self, rows: NDArray[Any]) -> Table:
+        taken = int(np.count_nonzero(rows)) if np.asarray(rows).dtype == bool else len(rows)
+        continuous = self.states.count(None)
+        held = CELL * (self.n_columns - continuous) + FLOAT * continuous
+        self.require_room(held * taken // self.n_rows)
+        return super().take(rows)
 
     def all_columns(self) -> Self:
         """Another table over the same cells."""
