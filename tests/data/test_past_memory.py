@@ -703,7 +703,7 @@ def test_work_on_all_rows_is_refused_by_what_it_takes_beside_them(tmp_path, monk
     disk = stored_copy(table)
     network = bs.fit(bs.Dag.empty(table.names), table)
     monkeypatch.setattr(
-        disk, "budget", budget.Budget(400_000, 0), raising=False
+        disk, "budget", budget.Budget(550_000, 0), raising=False
     )  # 4 times the cells, and more
     assert disk.codes.shape == table.codes.shape
     for call in (
