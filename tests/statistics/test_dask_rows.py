@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ import bayescout as bs
 from bayescout.data import as_table
 from bayescout.data.past.budget import Budget
 from bayescout.data.past.dask_partition import Block, some_rows
-from bayescout.data.past.dask_table import LASTING, DaskTable, task_keys
+from bayescout.data.past.dask_table import LASTING, DaskTable, on_cluster, task_keys
 from bayescout.data.past.stored import StoredColumn
 from bayescout.errors import (
     BayescoutError,
@@ -105,6 +106,41 @@ def test_leaves_of_partitions_are_those_of_all_rows(heights, seed):
                 lambda a, b, squared=squared: leaf_sum(values[:, a:b], shift, squared), 0, ends[-1]
             )
             assert (leaves.total(leaves.joined(parts)) == leaves.total(known)).all()
+
+
+def test_what_a_cluster_says_of_work_that_is_not_done_is_one_error_with_the_way_out():
+    for error, said in (
+        (distributed.client.FutureCancelledError("key", "client-closed"), "connect a distributed.Client"),
+        (distributed.client.ClosedClientError("Client is closed"), "connect a distributed.Client"),
+        (
+            distributed.KilledWorker("key", SimpleNamespace(address="tcp://there"), 3),
+            "smaller partitions, or workers with more memory",
+        ),
+    ):
+        with pytest.raises(DataError, match=said), on_cluster():
+            raise error
+    for error in (TooLargeError("a family"), ZeroDivisionError()):
+        with pytest.raises(type(error)), on_cluster():
+            raise error
+
+
+@slow
+@quiet
+def test_a_client_that_is_closed_is_one_error(tmp_path):
+    bs.load_network("asia").sample(300, seed=1).save(tmp_path / "a.parquet")
+    with distributed.Client(
+        n_workers=1, processes=False, dashboard_address=None, set_as_default=False
+    ) as own:
+        engine = bs.DaskEngine(own)
+        table = engine.table_of(str(tmp_path / "a.parquet"), "error")
+    for call in (
+        lambda: bs.learn(table, "hill-climb", "bic"),
+        lambda: bs.learn(str(tmp_path / "a.parquet"), "hill-climb", "bic", engine=engine),
+        lambda: bs.bootstrap(table, 2, "hill-climb", "bic"),
+        lambda: table.codes,
+    ):
+        with pytest.raises(DataError, match="cannot be reached"):
+            call()
 
 
 def test_no_two_tasks_have_one_name():

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bayescout.data.past.dask_partition import Block
-from bayescout.data.past.dask_table import DaskTable, task_keys
+from bayescout.data.past.dask_table import DaskTable, on_cluster, task_keys
 from bayescout.data.table import Table
 from bayescout.errors import BayescoutWarning, warn
 
@@ -38,6 +38,7 @@ def fits_on_workers(table: DaskTable) -> bool:
     return True
 
 
+@on_cluster()
 def _workers(table: DaskTable) -> list[dict[str, Any]]:
     """What the scheduler knows of its workers."""
     return list(table.client.scheduler_info(n_workers=-1)["workers"].values())
@@ -59,11 +60,16 @@ def runs_on_workers(
         for number, key in zip(numbers, task_keys("run", len(numbers)), strict=True):
             begun.append(client.submit(_run, given, whole, number, key=key))
             if len(begun) > most:
-                yield _told(begun.popleft().result(), told)
+                yield _told(_result(begun.popleft()), told)
         while begun:
-            yield _told(begun.popleft().result(), told)
+            yield _told(_result(begun.popleft()), told)
     finally:
         client.cancel(list(begun))
+
+
+@on_cluster()
+def _result(begun: Any) -> Any:
+    return begun.result()
 
 
 def _told(found: tuple[Made, list[str]], told: set[str]) -> Made:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Parents
 from bayescout.data.past.dask_partition import Block
-from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable, task_keys
+from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable, on_cluster, task_keys
 from bayescout.data.table import Table
 from bayescout.errors import TooLargeError
 from bayescout.statistics.counts import FOLD_AT, Counts
@@ -23,6 +23,7 @@ from bayescout.statistics.occurring import Occurring, merged, occurring_in
 from bayescout.statistics.requirements import require_kind
 
 
+@on_cluster()
 def dask_counts(table: DaskTable) -> DaskCounts:
     """The counts of a discrete table on a cluster, made once."""
     require_kind(table, "discrete")
@@ -104,6 +105,7 @@ class DaskCounts(DiscreteStatistics):
         configurations = np.array([self.configurations(parents) for _, parents in families])
         return self.batch(tables, states, configurations)
 
+    @on_cluster()
     def _tables(self, families: Sequence[Family]) -> list[NDArray[Any]]:
         """The tables of families, in one round trip."""
         self.round_trips += 1

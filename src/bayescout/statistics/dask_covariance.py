@@ -14,7 +14,7 @@ import numpy as np
 
 from bayescout.arrays import Floats, Ints
 from bayescout.data.past.dask_partition import Block, some_rows
-from bayescout.data.past.dask_table import DaskTable, submitted
+from bayescout.data.past.dask_table import DaskTable, on_cluster, submitted
 from bayescout.statistics import leaves
 from bayescout.statistics.leaves import Sums, joined, sums_of, total
 from bayescout.statistics.stored_covariance import Shift, leaf_sum, scatter_of
@@ -26,6 +26,7 @@ def dask_scatter(table: DaskTable) -> tuple[Floats, Ints]:
     return scatter, shift.exponents
 
 
+@on_cluster()
 def dask_centred(table: DaskTable) -> tuple[Floats, Shift]:
     """The scatter matrix of continuous columns on a cluster, and the shift that centres them."""
     places = table.places(range(table.n_columns))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayescout.arrays import Floats, Ints, Parents
 from bayescout.data.past.dask_partition import Block
-from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable, task_keys
+from bayescout.data.past.dask_table import SUMMED_AT_ONCE, DaskTable, on_cluster, task_keys
 from bayescout.statistics.discrete import DiscreteStatistics
 from bayescout.statistics.occurring import Occurring, merged, occurring_in, unpacked
 from bayescout.statistics.stored_covariance import Shift
@@ -93,6 +93,7 @@ class PreparedParts:
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         self._groups = GROUPS_PER_THREAD * max(1, sum(worker["nthreads"] for worker in workers))
 
+    @on_cluster()
     def begun(self, jobs: Sequence[Job], products: bool) -> list[tuple[list[Job], list[Any]]]:
         """The work of all jobs, in groups, and the futures of what each comes to.
 
@@ -145,6 +146,7 @@ class PreparedParts:
         (key,) = task_keys("sum", 1)
         return self.client.submit(_same, found, key=key)
 
+    @on_cluster()
     def sums_by_state(self) -> list[Floats]:
         """By discrete column, (states, columns): the sums of the continuous columns over the rows of each."""
         jobs = [Job((v,), None, Numbering([Step(r, None)], r)) for v, r in enumerate(self.cards)]
@@ -190,6 +192,7 @@ class DaskStrata(StrataMemory[Made]):
         self.round_trips += bool(jobs)
         return self.prepared.begun(list(jobs.values()), products=True) if jobs else []
 
+    @on_cluster()
     def finish(self, begun: Sequence[tuple[list[Job], list[Any]]]) -> None:
         """Wait for matrices that were begun, and keep them for `of`."""
         for (jobs, _), found in zip(begun, self.client.gather([own for _, own in begun]), strict=True):
@@ -223,6 +226,7 @@ class DaskStrata(StrataMemory[Made]):
         bound = min(self.counts.configurations(discrete), float(self.table.n_rows))
         return bool(columns <= WHOLE_COLUMNS and bound * columns * columns * 8 <= MEMORY_BYTES / 4)
 
+    @on_cluster()
     def _computed(self, discrete: Parents, columns: Ints | None) -> Scatters:
         job = self._job(discrete, columns)
         v = self.n_columns if columns is None else len(columns)

@@ -18,7 +18,7 @@ from bayescout.data.declared import DeclaredStates, Kinds, chosen
 from bayescout.data.kinds import Numbers, Present
 from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
-from bayescout.data.past.dask_table import DaskTable, submitted, task_keys
+from bayescout.data.past.dask_table import DaskTable, on_cluster, submitted, task_keys
 from bayescout.data.past.files import check_same
 from bayescout.data.past.sources import COLUMNAR, one_file, partly_floats, paths_of, tell_of_folders
 from bayescout.data.past.stored import StoredColumn
@@ -43,6 +43,7 @@ def dask_names(data: Any) -> list[Label]:
     return list(data._meta.columns.tolist())
 
 
+@on_cluster()
 def read_dask(
     data: Any,
     client: Any = None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, NoReturn, Self
 
@@ -14,7 +15,7 @@ from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import in_units
 from bayescout.data.past.stored import StoredTable, cell_counts
 from bayescout.data.table import Label, Table
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.errors import DataError, SettingError, TooLargeError
 
 SUMMED_AT_ONCE = 8
 """Arrays of so many partitions are summed by one task."""
@@ -24,6 +25,30 @@ LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 
 MOST_FETCHED = 1 << 30
 """Bytes of cells that are fetched at most, where something needs all rows here."""
+
+
+GONE = ("CancelledError", "FutureCancelledError", "ClosedClientError", "CommClosedError")
+"""Errors of distributed for work that nobody waits for any more."""
+
+
+@contextmanager
+def on_cluster() -> Iterator[None]:
+    """Say what to do where a cluster cannot do the work: its client is closed, or its workers die of it."""
+    try:
+        yield
+    except Exception as error:
+        name = type(error).__name__
+        if name == "KilledWorker":
+            raise DataError(
+                f"workers died one after the other of the same task, most often for want of memory: give "
+                f"smaller partitions, or workers with more memory ({error})"
+            ) from error
+        if name in GONE or "IOLoop is closed" in str(error):
+            raise DataError(
+                f"the cluster that has the rows cannot be reached, as its client is closed or its scheduler "
+                f"gone: connect a distributed.Client, and call again with the frame or the files ({error})"
+            ) from error
+        raise
 
 
 def task_keys(name: str, count: int) -> list[str]:
@@ -55,6 +80,7 @@ class DaskTable(StoredTable):
 
     # ---- work on the workers
 
+    @on_cluster()
     def each(self, name: str, work: Callable[..., Any], *given: Any) -> list[Any]:
         """The futures of work on the block of each partition."""
         return [submitted(self.client, name, work, part, *given) for part in self.partitions]
@@ -63,6 +89,7 @@ class DaskTable(StoredTable):
         """The sum over the partitions of the arrays that the work gives."""
         return np.asarray(self.reduced(self.each(name, work, *given), there.added))
 
+    @on_cluster()
     def reduced(self, level: Sequence[Any], joined: Callable[[Sequence[Any]], Any]) -> Any:
         """The results of futures, joined a few at a time by further tasks."""
         while len(level) > 1:
@@ -89,8 +116,10 @@ class DaskTable(StoredTable):
         own, numbers = self.places(places), bool(len(places)) and self.states[places[0]] is None
         for part, height in zip(self.partitions, self.heights, strict=True):
             if height:
-                cells = submitted(self.client, "rows", there.some_rows, part, own, numbers, 0, height)
-                yield cells.result()
+                with on_cluster():
+                    cells = submitted(self.client, "rows", there.some_rows, part, own, numbers, 0, height)
+                    block = cells.result()
+                yield block
 
     def array(self, name: Label) -> NDArray[Any]:
         place = self.index(name)
@@ -148,6 +177,7 @@ class DaskTable(StoredTable):
             ]
         return self.of_partitions(parts, heights)
 
+    @on_cluster()
     def of_partitions(self, partitions: Sequence[Any], heights: Sequence[int]) -> DaskTable:
         """The table of other rows, the cells of which are in these blocks."""
         found = object.__new__(DaskTable)
@@ -169,6 +199,7 @@ class DaskTable(StoredTable):
         found.__dict__["stored"] = tuple(stored)
         return found
 
+    @on_cluster()
     def limits_there(self) -> tuple[list[float], list[float], list[tuple[int, int]]]:
         """The least and greatest of each continuous column, and (row, column) of what is not finite."""
         if all(own is not None for own in self.states):
