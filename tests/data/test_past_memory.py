@@ -712,6 +712,8 @@ def test_work_on_all_rows_is_refused_by_what_it_takes_beside_them(tmp_path, monk
         disk.to_dict,
         lambda: disk.take(np.arange(5000)),
         lambda: network.log_likelihood(disk),
+        lambda: bs.discretise(disk),
+        lambda: bs.Discretiser((("x", (0.0,)),)).apply(disk),
     ):
         with pytest.raises(TooLargeError, match=r"5,000 rows by . columns in memory"):
             call()

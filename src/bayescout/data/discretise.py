@@ -30,6 +30,9 @@ MAX_LLOYD_STEPS = 10_000
 INITIAL_BINS = 20
 """Intervals of equal frequency that "hartemink" begins with."""
 
+BYTES_OF_CELL = 8
+"""Memory that cutting takes per cell beside the cells, about."""
+
 
 @dataclass(frozen=True, repr=False)
 class Discretiser(Shown):
@@ -86,6 +89,7 @@ class Discretiser(Shown):
         return self._apply(as_table(data, kinds={name: "continuous" for name, _ in self.columns} or None))
 
     def _apply(self, table: Table) -> Table:
+        table.require_room(BYTES_OF_CELL * table.n_columns)
         cuts = self.cuts
         states, codes = [], []
         for name, old in zip(table.names, table.states, strict=True):
@@ -159,6 +163,7 @@ def _fit(
     given = _given(cuts)
     asked = [*dict.fromkeys([*(columns or ()), *given])]
     table = as_table(data, kinds=dict.fromkeys(asked, "continuous") or None)
+    table.require_room(BYTES_OF_CELL * table.n_columns)
     names = [
         n for n in table.names if n in asked or (columns is None and table.states[table.index(n)] is None)
     ]
