@@ -110,7 +110,7 @@ def _made(
         listed_all = columns is None and drop is None
         return data if listed_all else data.select(chosen(data.names, columns, drop=drop))
     if isinstance(data, Table):
-        data.require_room()
+        data.require_room(8 * data.n_columns)  # each column is read anew
     said = (states, weights, interventions, columns, drop)
     if kinds in (None, "continuous") and all(one is None for one in said) and not absent:
         found = _all_numbers(data, missing, "" if kinds is None else "declared")
