@@ -42,6 +42,7 @@ from bayescout.wording import setting
 
 IDENTIFIES, DATES, NO_VALUES = "identifies rows", "dates", "no values"
 INDEX = "no name, an index of the rows"
+TOO_MANY = "more distinct values than a column can have"
 NUMBERS_IN_TEXT = "numbers kept as text, all distinct"
 MOSTLY_ONCE = "texts most of which occur once"
 NUMBERS_MOSTLY_ONCE = "numbers kept as text, most of which occur once"
@@ -75,9 +76,10 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
         (column.name, one.left_out) for column, one in zip(columns, settled, strict=True) if one.left_out
     )
     if columns and not kept:
+        ways = ", ".join(_ways_to_keep(left_out))
         raise DataError(
-            f"no column is left to use: {in_words(left_out)}; declare the kind of those that are meant: "
-            f"{', '.join(_ways_to_keep(left_out))}"
+            f"no column is left to use: {in_words(left_out)}"
+            f"{'; declare the kind of those that are meant: ' if ways else ''}{ways}"
         )
     read = [(c, one.verdict) for c, one in zip(columns, settled, strict=True) if not one.left_out]
     notes = Notes(
@@ -144,7 +146,7 @@ def _of_named(column: Column) -> Settled:
         return Settled(Verdict("continuous", column.origin), nines=nines)
     if column.abandoned:
         dates = are_dates(column.values)
-        reason = DATES if dates else "more distinct values than a column can have"
+        reason = DATES if dates else TOO_MANY
         return Settled(Verdict("discrete", ""), reason, more="" if dates else number_with_more(column.values))
     if column.floats is not None:
         return _of_floats(column)
@@ -237,7 +239,7 @@ def _warn_left_out(left_out: Sequence[tuple[Label, str]]) -> None:
         ways.append(f"a month, weekday or age made of {dates[0]!r} could be used")
     one = len(left_out) == 1
     what = "column" if one else f"{len(left_out):,} columns"
-    warn(f"{what} left out: {in_words(left_out)}; {', '.join(ways)}")
+    warn(f"{what} left out: {in_words(left_out)}{'; ' if ways else ''}{', '.join(ways)}")
     for name, _ in left_out:
         is_told(name)
 
@@ -247,6 +249,7 @@ def _ways_to_keep(left_out: Sequence[tuple[Label, str]]) -> list[str]:
     of_numbers = [name for name, reason in left_out if reason in (NUMBERS_IN_TEXT, NUMBERS_MOSTLY_ONCE)]
     others = [name for name, reason in left_out if name not in of_numbers]
     others = [name for name in others if (name, INDEX) not in left_out] or others
+    others = [name for name in others if (name, TOO_MANY) not in left_out]  # nothing keeps these
     ways = [f"{setting('kinds', {name: 'discrete'})} keeps it" for name in others[:1]]
     ways += [f"{setting('kinds', {name: 'continuous'})} reads its numbers" for name in of_numbers[:1]]
     return ways
