@@ -158,6 +158,7 @@ class Task:
         completion = None
         if isinstance(chosen, Formula) and chosen.kind_for(table) == "mixed":
             rules = rules.within(conditional_arcs(table), table.names)
+            knowledge.check_believed(rules.allowed, table.names)
         if table.has_missing and not _is_own(chosen):
             _warn_apart(given)
             until = None if resumable else _until(clock, max_time, 0.5)

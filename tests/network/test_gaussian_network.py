@@ -1,15 +1,23 @@
 """Linear-Gaussian inference against matrix algebra, and singular cases."""
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescout.errors import BayescoutWarning, NetworkError, SettingError, UnknownNameError
+from bayescout.data import memory
+from bayescout.errors import (
+    BayescoutWarning,
+    NetworkError,
+    SettingError,
+    TooLargeError,
+    UnknownNameError,
+)
 from bayescout.graph.dag import Dag
-from bayescout.network import GaussianNetwork
+from bayescout.network import GaussianNetwork, conditioning
 from tests.network.drawn_networks import continuous_table, gaussian_networks
 from tests.reference import networks as reference
 
@@ -46,6 +54,33 @@ def test_conditionals_and_predictions_are_those_of_the_precision_matrix(data):
         columns = [[value, value + 1] for value in evidence.values()]
         table = continuous_table([model.nodes[n] for n in evidence], columns)
         assert model.predict(table, labels[0])[0] == pytest.approx(answer.means[0], abs=1e-7 * scale)
+
+
+@given(data=st.data())
+def test_a_wide_network_predicts_from_neighbours_what_it_does_from_all(data):
+    model = data.draw(gaussian_networks())
+    if len(model.dag) < 2 or not (model.variances > 0).all():
+        return
+    target = data.draw(st.integers(0, len(model.dag) - 1))
+    rows = np.array(data.draw(st.lists(st.floats(-5, 5), min_size=len(model.dag), max_size=len(model.dag))))
+    columns = {node: rows[[node]] for node in range(len(model.dag)) if node != target}
+    together, wrong = conditioning.predict(model, target, columns)
+    with mock.patch.object(conditioning, "MOST_TOGETHER", 0), mock.patch.object(conditioning, "joint"):
+        near, _ = conditioning.predict(model, target, columns)
+    assert wrong.any() or near == pytest.approx(together, rel=1e-6, abs=1e-6)
+
+
+def test_a_wide_network_with_determined_nodes_is_asked_as_before(monkeypatch):
+    model = network([("a", "b")], [0, 0], [[], [2.0]], [1.0, 0.0], ["a", "b"])
+    monkeypatch.setattr(conditioning, "MOST_TOGETHER", 0)
+    assert model.predict({"b": [4.0, 6.0]}, "a") == pytest.approx([2.0, 3.0])
+
+
+def test_a_joint_distribution_that_memory_cannot_hold_is_refused(monkeypatch):
+    model = network([("a", "b")], [0, 0], [[], [2.0]], [1.0, 1.0], ["a", "b"])
+    monkeypatch.setattr(memory, "free", lambda: 100.0)
+    with pytest.raises(TooLargeError, match="the joint distribution of 2 nodes takes about"):
+        model.joint()
 
 
 def test_one_target_has_plain_numbers():

@@ -20,6 +20,7 @@ from bayescout.plots import (
     draw,
     draw_graph,
     figure_of,
+    figures,
     plot_boxes,
     plot_histogram,
     plot_network,
@@ -159,6 +160,15 @@ def test_every_figure_draws_and_cuts_no_words(name):
         turned = any(tick.get_rotation() for tick in across)
         seen = [tick.get_window_extent(renderer) for tick in across]
         assert turned or all(left.x1 < right.x0 for left, right in pairwise(seen))
+
+
+def test_a_graph_too_large_to_be_read_is_not_drawn(monkeypatch):
+    monkeypatch.setattr(figures, "MOST_DRAWN", 2)
+    dag = Dag.from_arcs([("a", "b")], ["a", "b", "c"])
+    for drawn in (dag.plot, dag.to_svg):
+        with pytest.raises(GraphError, match=r"3 nodes are too many .* result.open\(\) shows a page"):
+            drawn()
+    assert "c" in dag._repr_html_()
 
 
 def test_values_that_are_not_finite_are_refused():

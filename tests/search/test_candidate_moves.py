@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bayescout as bs
 from bayescout import wide
 from bayescout.checks import generator
-from bayescout.errors import SettingError
+from bayescout.errors import KnowledgeError, SettingError
 from bayescout.scores import bind, family_prior
 from bayescout.search import HillClimb, Knowledge, Tabu
 from bayescout.search.frame.outcome import Limits
@@ -243,18 +243,25 @@ def test_no_time_at_all_is_an_answer(search):
 # ---- any score, prior, knowledge and kind of table
 
 
-def test_beliefs_missing_cells_and_what_was_set_are_taken():
+def test_beliefs_scores_and_what_was_set_are_taken():
     table = entangled(5, 200, 2)
-    names = list(table.names)
-    believed = Knowledge(beliefs={(names[0], names[1]): 0.9})
-    for options in ({"knowledge": believed}, {"interventions": {names[0]: range(20)}}, {"score": "bdeu"}):
-        options = {"search": "hill-climb"} | options
-        try:
-            dense = bs.learn(table, **options)
-        except (TypeError, SettingError):
-            continue
-        sparse = bs.learn(table, **options, screen=0)
+    first, second = table.names[:2]
+    for asked in (
+        {"knowledge": Knowledge(beliefs={(first, second): 0.9})},
+        {"interventions": [first] * 60 + [None] * 140},
+        {"score": "bdeu"},
+    ):
+        dense, sparse = (bs.learn(table, "hill-climb", screen=screen, **asked) for screen in ("none", 0))
         assert (sparse.dag, sparse.score) == (dense.dag, dense.score)
+
+
+def test_a_belief_that_the_model_rules_out_is_refused():
+    table = mixed(2, 2, 60, seed=2)
+    names = {states is None: name for name, states in zip(table.names, table.states, strict=True)}
+    believed = Knowledge(beliefs={(names[True], names[False]): 0.9})
+    for screen in ("none", "arc"):
+        with pytest.raises(KnowledgeError, match="the score's model rule it out"):
+            bs.learn(table, "hill-climb", screen=screen, knowledge=believed)
 
 
 def test_what_cannot_be_screened_is_said():

@@ -19,7 +19,7 @@ from bayescout.cli.app import app
 from bayescout.data import memory
 from bayescout.errors import BayescoutWarning, DataError, KnowledgeError, SettingError, TooLargeError
 from bayescout.report.reproduce import recipe
-from bayescout.scores import Bic, bind, family_prior
+from bayescout.scores import Bic, bind, family_prior, network_score
 from bayescout.scores.scorer import Scorer
 from bayescout.scores.wide_scorer import WideScorer
 from bayescout.search import Knowledge, Problem
@@ -30,7 +30,7 @@ from bayescout.search.frame import canonical
 from bayescout.search.frame.outcome import Limits
 from bayescout.search.frame.run import drive
 from bayescout.search.frame.wide_rules import compile_wide
-from bayescout.statistics import screening, sieve
+from bayescout.statistics import covariance, screening, sieve
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.screening import ColumnPairs, Screening, screened
 from bayescout.statistics.sieve import CpuSieve
@@ -483,6 +483,22 @@ def test_tables_that_memory_cannot_hold_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "free", lambda: 20_000.0)
     with pytest.raises(TooLargeError, match="pairs of columns remain"):
         bs.learn(columns.T, screen=0)
+
+
+def test_a_graph_over_many_columns_is_scored_without_a_matrix(monkeypatch):
+    columns, true = sem(12, 80, 3, 1)
+    dag = bs.Dag.from_arcs([tuple(sorted(pair)) for pair in true], range(12))
+    asked = [("bic", None), ("aic", "sparse"), ("loglik", "sparse:2")]
+    before = [(bs.score(dag, columns.T, *one), bs.score_parts(dag, columns.T, *one)) for one in asked]
+    monkeypatch.setattr(network_score, "MOST_MATRIX", 11)
+    with monkeypatch.context() as patch:
+        patch.setattr(covariance, "scaled_scatter", None)
+        assert [
+            (bs.score(dag, columns.T, *one), bs.score_parts(dag, columns.T, *one)) for one in asked
+        ] == before
+    monkeypatch.setattr(memory, "free", lambda: 1000.0)
+    with pytest.raises(TooLargeError, match="12 columns: the correlations of all pairs take about"):
+        bs.score(dag, columns.T, "bge")
 
 
 def test_missing_cells_of_too_many_columns_are_refused_before(monkeypatch):

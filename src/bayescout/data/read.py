@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
 from bayescout.data.matrix import Numbers, numbers_in, require_room, table_of
 from bayescout.data.memory import prepare_to_parse
 from bayescout.data.pieces import Floats, add_array, is_exact, settle_times
+from bayescout.data.plain_numbers import add_batch
 from bayescout.data.seal import Seal
 from bayescout.data.separators import with_found_separator
 from bayescout.data.table import Kind, MissingPolicy, States, Table
@@ -46,6 +48,10 @@ DATA_FILES = (".dat", ".data", ".txt")
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 ARRAY = ".npy"
 HEADER_BYTES = 1 << 16
+HEAD_ROWS = 200
+"""Rows that are read before the kind of a column is told, where `HEAD_BLOCKS` hold them."""
+
+HEAD_BLOCKS = 16
 AS_WRITTEN = "as the file was written"
 
 
@@ -317,18 +323,32 @@ def _fill(
     form: TextFormat, columns: Sequence[TextColumn | None], first: Block, blocks: Iterator[Block]
 ) -> None:
     """Add every row; None stands for a column that is skipped."""
-    rows = 0
-    for block in _chain(first, blocks):
-        frame = parse_block(form, block, len(columns))
+    import polars as pl
+
+    frames = (parse_block(form, block, len(columns)) for block in _chain(first, blocks))
+    head = _head(frames)
+    rows = sum(frame.height for frame in head)
+    if rows:
+        together = pl.concat(head, rechunk=True)
+        add_batch(columns, together.get_columns(), whole=rows < HEAD_ROWS and len(head) < HEAD_BLOCKS)
+    for frame in frames:
         rows += frame.height
-        for column, texts in zip(columns, frame.get_columns(), strict=True):
-            if column is not None:
-                column.add(texts)
+        add_batch(columns, frame.get_columns(), whole=False)
     if not rows:
         raise form.error("has a line of names and no rows; at least one row is needed")
     for column in columns:
         if column is not None:
             column.settle()
+
+
+def _head(frames: Iterator[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The first frames: so many that their rows tell the kinds of most columns, or all."""
+    taken: list[pl.DataFrame] = []
+    for frame in islice(frames, HEAD_BLOCKS):
+        taken.append(frame)
+        if sum(one.height for one in taken) >= HEAD_ROWS:
+            break
+    return taken
 
 
 def _chain(first: Block, blocks: Iterator[Block]) -> Iterator[Block]:

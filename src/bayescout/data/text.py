@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +82,28 @@ class TextColumn(Column):
         else:
             add_strings(self, texts)
         self.n_seen += len(texts)
+
+    def may_be_plain(self, texts: pl.Series) -> bool:
+        """Return True if the cells of a batch may be added by `add_plain`."""
+        if self.abandoned or self.marks.declared or self.decimal_commas or not len(texts):
+            return False
+        if self.floats is not None:
+            return True
+        first = None if self.n_seen or self.declared or self.as_text else texts[0]
+        return first is not None and (is_number(first) is not None or self._is_usual(first))
+
+    def add_plain(self, numbers: NDArray[np.float64], points: bool, marked: Mapping[str, int]) -> None:
+        """Add one batch of numbers, NaN where the cell was empty or one of the marks.
+
+        points  True if one of the texts had a point
+        """
+        if self.floats is None:
+            self.floats = self.keep()
+        for mark, cells in marked.items():
+            self._count_mark(mark, cells)
+        self.points = self.points or points
+        self.add_floats(numbers)
+        self.n_seen += len(numbers)
 
     def add_coded(self, values: Iterable[Any], codes: NDArray[Any]) -> None:
         values = list(values)

@@ -180,8 +180,9 @@ class ArcStrengths(Shown):
         return int((np.triu(self._edges()) > 0).sum())
 
     def _grid(self) -> Grid:
-        rows = [row for row in self.table() if row.direction > 0.5]
-        rows += [row for row in self.table() if row.direction == 0.5 and self._is_first(row)]
+        found, threshold = self.table(), self.threshold()
+        rows = [row for row in found if row.direction > 0.5]
+        rows += [row for row in found if row.direction == 0.5 and self._is_first(row)]
         rows.sort(key=lambda row: (-row.strength, -row.direction))
         shown = rows[:MOST_ARCS]
         cells = tuple(
@@ -192,10 +193,10 @@ class ArcStrengths(Shown):
             )
             for row in shown
         )
-        kept = sum(_is_above(row.strength, self.threshold()) for row in rows)
+        kept = sum(_is_above(row.strength, threshold) for row in rows)
         title = (
             f"arc strengths over {counted(self.runs, 'graph')}: {counted(len(self), 'edge')} found, {kept} "
-            f"above the threshold of {self.threshold():.3f}"
+            f"above the threshold of {threshold:.3f}"
         )
         bars = tuple((0.0, row.strength) for row in shown)
         return Grid(title, ("", "strength", "direction"), cells, 2, bars, more=len(rows) - len(shown))

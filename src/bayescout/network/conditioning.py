@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data import memory
 from bayescout.data.table import Label
-from bayescout.errors import NetworkError, warn
+from bayescout.errors import NetworkError, TooLargeError, warn
 from bayescout.network.distribution import GaussianDistribution
 from bayescout.network.encode import Matched
 from bayescout.network.node import Array
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 CONTRADICTION = 1e-6
 """The largest distance, in standard deviations, of evidence from what determined variables allow."""
 
+MOST_TOGETHER = 1000
+"""In a network of more nodes a node is predicted from its neighbours alone, where that is the same."""
+
+JOINT_BYTES = 32
+"""Bytes, about, for each pair of nodes, while a joint distribution is conditioned."""
+
 
 def joint(network: Network) -> tuple[Array, Array]:
     """Mean and covariance, node by node in topological order.
@@ -29,6 +36,13 @@ def joint(network: Network) -> tuple[Array, Array]:
     is w·cov[P], and the variance is v + w·cov[P, P]·w.
     """
     p = len(network.dag)
+    needed, free = JOINT_BYTES * p**2, memory.free()
+    if needed > free:
+        raise TooLargeError(
+            f"the joint distribution of {p:,} nodes takes about {needed / 2**30:,.1f} GB, and "
+            f"{free / 2**30:,.1f} GB are free: a node is predicted without it from rows that have all of its "
+            f"parents, its children and their parents; else fit a network of fewer columns"
+        )
     mean, covariance = np.zeros(p), np.zeros((p, p))
     before: list[int] = []
     for node in network.dag.order_indices:
@@ -151,6 +165,48 @@ def predict(
     network: Network, target: int, columns: Mapping[int, NDArray[np.float64]]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The mean of the target for each row of complete evidence, and a mask of the impossible rows."""
+    if len(network.dag) > MOST_TOGETHER and _has_all_that_tells(network, target, columns):
+        means = _mean_given_neighbours(network, target, columns)
+        return means, np.zeros(means.shape, dtype=np.bool_)
     found = condition(network, (target,), list(columns))
     evidence = np.stack(list(columns.values()))
     return found.mean(evidence)[0], found.contradicts(evidence)
+
+
+def _has_all_that_tells(network: Network, target: int, columns: Mapping[int, NDArray[np.float64]]) -> bool:
+    """Return True if the Markov blanket is there, and each node has noise, so that all rows are possible."""
+    dag = network.dag
+    near = {
+        *dag.parents[target],
+        *dag.children[target],
+        *(p for c in dag.children[target] for p in dag.parents[c]),
+    }
+    return near - {target} <= columns.keys() and bool((network.variances > 0).all())
+
+
+def _mean_given_neighbours(
+    network: Network, target: int, columns: Mapping[int, NDArray[np.float64]]
+) -> Array:
+    """The mean of a node given its Markov blanket.
+
+    Its own regression says N(m, v), and each child c, whose weight for it is w and whose value less what its
+    other parents contribute is r, adds a measurement of w times the node with variance v_c: the mean is
+    (m / v + sum of w r / v_c) / (1 / v + sum of w^2 / v_c).
+    """
+
+    def expected(node: int) -> Array:
+        """The mean of a node given its parents, the target counted as zero."""
+        found = np.full(len(next(iter(columns.values()))), network.intercepts[node])
+        for parent, weight in zip(network.dag.parents[node], network.coefficients[node], strict=True):
+            if parent != target:
+                found = found + weight * columns[parent]
+        return found
+
+    precision = 1 / network.variances[target]
+    pull = expected(target) * precision
+    for child in network.dag.children[target]:
+        weight = network.coefficients[child][network.dag.parents[child].index(target)]
+        pull += weight * (columns[child] - expected(child)) / network.variances[child]
+        precision += weight**2 / network.variances[child]
+    found: Array = pull / precision
+    return found

@@ -29,6 +29,8 @@ POINTS = 0.75
 """Points per unit of a drawing: 96 units per inch, as in browsers."""
 LARGEST = 60.0
 """Largest width or height of a drawing in inches; a larger one is scaled down."""
+MOST_DRAWN = 5000
+"""The most nodes of a drawing; with 6,000 it took half a minute of processor time."""
 ROW_WIDTH = 16.0
 CAPTION_FONT, LEAST_CAPTION = 9.5, 2.4
 TITLE = 0.45
@@ -42,6 +44,11 @@ def as_drawing(source: Any, truth: Any = None, strengths: Any = None, cpts: bool
     """The drawing of a graph, a network or a result."""
     graph = _graph(source, "what is drawn")
     real = None if truth is None else _graph(truth, "the truth")
+    if len(graph.nodes) > MOST_DRAWN:
+        raise GraphError(
+            f"{len(graph.nodes):,} nodes are too many for one drawing, the most is {MOST_DRAWN:,}: "
+            f"result.open() shows a page around one node at a time"
+        )
     tables = None
     if cpts:
         if not hasattr(source, "parameters"):

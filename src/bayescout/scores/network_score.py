@@ -9,17 +9,23 @@ from typing import Any
 import numpy as np
 
 from bayescout.arrays import Floats
+from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
 from bayescout.display import Grid, Shown
 from bayescout.graph.accept import as_dag
 from bayescout.graph.dag import Dag
-from bayescout.scores import Formula, PriorLike, ScoreLike, Scorer, bind, family_prior
-from bayescout.scores.family_prior import Believing
+from bayescout.scores import Formula, PriorLike, ScoreLike, Scorer, bind, family_prior, formula_named
+from bayescout.scores.family_prior import Believing, FamilyPrior
 from bayescout.scores.interventional import InterventionalScorer
 from bayescout.scores.likelihood import LogLikelihood
 from bayescout.scores.table_scorer import TableScorer
+from bayescout.scores.wide_scorer import WideScorer, takes_columns
 from bayescout.statistics.alignment import aligned_table, needed_names
+from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.engine import Statistics
+
+MOST_MATRIX = 500
+"""With more columns of numbers a graph is scored without the matrix of their correlations."""
 
 
 @dataclass(frozen=True)
@@ -108,12 +114,23 @@ def score(
     beliefs of the knowledge, are added as in `learn`. Further arguments are those of `as_table`.
     """
     dag, table = aligned(structure, data, **table_options)
-    return total(bind(score, table, prior=family_prior(structure_prior, table.names, knowledge)), dag)
+    return total(_bound(score, table, family_prior(structure_prior, table.names, knowledge)), dag)
+
+
+def _bound(score: ScoreLike, table: Table, prior: FamilyPrior | None) -> Scorer:
+    """The scorer of a table: of many numbers from their columns, which gives the same without a matrix."""
+    formula = formula_named(score) if isinstance(score, str) else score
+    held = not isinstance(table, StoredTable)
+    if held and table.n_columns > MOST_MATRIX and takes_columns(table, formula, prior):
+        return WideScorer(formula, ColumnCovariance(table), prior=prior)
+    return bind(score, table, prior=prior)
 
 
 def _measuring(bound: Scorer, table: Table) -> Statistics:
     """The statistics from which log-likelihood and parameters are told: of the score's model, if mixed."""
     if isinstance(bound, TableScorer) and bound.statistics.kind in ("mixed", "degenerate"):
+        return bound.statistics
+    if isinstance(bound, WideScorer):
         return bound.statistics
     return LogLikelihood().statistics(table)
 
@@ -143,7 +160,7 @@ def score_parts(
 ) -> ScoreParts:
     """As `score`, with log-likelihood, penalty, log prior and free parameters, per node and in total."""
     dag, table = aligned(structure, data, **table_options)
-    bound = bind(score, table, prior=family_prior(structure_prior, table.names, knowledge))
+    bound = _bound(score, table, family_prior(structure_prior, table.names, knowledge))
     families = list(enumerate(dag.parents))
     scores, priors = bound.many(families), bound.log_priors(families)
     formula = getattr(bound, "formula", None)

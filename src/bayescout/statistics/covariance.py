@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Family, Floats, Ints, Parents
+from bayescout.data import memory
 from bayescout.data.table import Table
 from bayescout.errors import DataError, TooLargeError
 from bayescout.graph.labels import quoted
 from bayescout.statistics.engine import Kind, regression_work
 from bayescout.statistics.leaves import sums_of, total
 from bayescout.statistics.requirements import require_kind, undefined_score
+from bayescout.wording import setting
 
 RESIDUAL_FLOOR = 1e-10
 """The least residual variance as a share of the variable's own; anything smaller is rounding."""
@@ -44,6 +46,9 @@ LEAST_SCATTER = 2.0**-960
 
 MOST_SCATTER = 2.0**500
 """The largest sum of squares under a prior, which is not scaled: products of two of them must fit."""
+
+PAIR_BYTES = 32
+"""Bytes, about, for each pair of columns, while the matrix of their correlations is made."""
 
 TILE, TILE_ROWS = 32, 256
 """Variables and rows per tile of the cross-product."""
@@ -125,6 +130,8 @@ class Covariance:
     ) -> None:
         require_kind(table, "continuous")
         self.total = table.total_weight
+        if scattered is None:
+            _require_room(table.n_columns)
         scatter, exponents = scaled_scatter(table) if scattered is None else scattered
         _require_varying(table, np.diag(scatter))
         if prior is None:
@@ -196,6 +203,17 @@ class Covariance:
     def _batch(self, out: Floats, n_parents: Ints, children: Ints) -> FamilyRegressions:
         return FamilyRegressions(
             out[:, 0].copy(), out[:, 1].copy(), n_parents, children, self.log_scales, self.total, self._rows
+        )
+
+
+def _require_room(columns: int) -> None:
+    """Refuse a matrix of all pairs of columns that memory cannot hold."""
+    needed, free = PAIR_BYTES * columns**2, memory.free()
+    if needed > free:
+        raise TooLargeError(
+            f"{columns:,} columns: the correlations of all pairs take about {needed / 2**30:,.1f} GB, and "
+            f"{free / 2**30:,.1f} GB are free: {setting('score', 'bic')}, ebic, aic and loglik need none of "
+            f"that; else leave out columns"
         )
 
 
