@@ -273,6 +273,9 @@ def test_lengths_of_time_are_seconds(rows):
         assert table.columns[0].reason == "lengths of time, in seconds"
     model = bs.learn(frame, search="hill-climb", score="bic").fit()
     assert model.predict(frame, "k") == model.predict({"x": seconds}, "k")
+    cut = bs.fit([("x", "k")], bs.discretise(frame, bins=3))
+    assert cut.predict(frame, "k") == cut.predict({"x": seconds}, "k")
+    assert cut.query("k", {"x": cells[0]})["a"] == cut.query("k", {"x": seconds[0]})["a"]
 
 
 # ---- numbers with more than digits, and numbers that mean missing
