@@ -139,7 +139,10 @@ def read_to_cut(columns: dict[Any, Any], weights: Floats | None, kinds: Any) -> 
         return table
     nothing = saying_nothing(table, kinds)
     if len(nothing) == len(columns):
-        raise DataError(f"no feature says anything of other rows: {in_words(nothing)}")
+        raise DataError(
+            f"no feature says anything of other rows: {in_words(nothing)}; kinds={{{nothing[0][0]!r}: "
+            f"'discrete'}} keeps one"
+        )
     with worded_by(in_estimator):
         warn_left_out(nothing)
     columns = {name: own for name, own in columns.items() if name not in dict(nothing)}
