@@ -15,6 +15,7 @@ from bayescout.data.declared import OpenNumbers
 from bayescout.data.kinds import (
     IDENTIFIER_ROWS,
     TOO_FEW_ROWS,
+    Present,
     Verdict,
     are_dates,
     are_decimals,
@@ -166,7 +167,7 @@ def _of_floats(column: Column) -> Settled:
     if verdict.kind == "discrete":
         assert whole is not None
         column.become_discrete(whole)
-        return Settled(verdict)
+        return Settled(verdict, nines=_nines_among(column, whole))
     return Settled(verdict, nines=None if column.marks.asked else column.numbers().far_nines())
 
 
@@ -196,9 +197,14 @@ def _of_codes(column: Column) -> Settled:
         return Settled(Verdict("discrete", told, rows >= TOO_FEW_ROWS))
     verdict = kind_of_whole(whole, rows)
     if verdict.kind == "discrete":
-        return Settled(verdict)
+        return Settled(verdict, nines=_nines_among(column, whole))
     column.become_continuous()
     return Settled(verdict, nines=None if column.marks.asked else column.numbers().far_nines())
+
+
+def _nines_among(column: Column, states: Sequence[float]) -> float | None:
+    """A code such as 99 among grades from 1 to 5."""
+    return None if column.marks.asked else Present([np.array(states, dtype=np.float64)]).far_nines()
 
 
 def _of_texts(column: Column, values: Sequence[Any], rows: int) -> Settled:
