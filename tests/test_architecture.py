@@ -23,7 +23,7 @@ REACHING_UP = {
     ("network.network", "formats.neighbours"): "Network.to_pgmpy and to_pyagrum",
     ("network.network", "formats.bif"): "Network.to_rbnlearn",
     ("graph.dag", "formats.neighbours"): "Dag.to_igraph",
-    ("graph.dag", "formats.dot"): "Dag.to_dot",
+    ("graph.dag", "formats.dot"): "Dag.to_dot and from_dot",
     ("network.network", "report.notebook"): "Network in a notebook",
     ("result", "report.notebook"): "Result in a notebook",
     ("result", "report.page"): "Result.report",

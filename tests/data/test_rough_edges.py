@@ -273,6 +273,9 @@ def test_lengths_of_time_are_seconds(rows):
         assert table.columns[0].reason == "lengths of time, in seconds"
     model = bs.learn(frame, search="hill-climb", score="bic").fit()
     assert model.predict(frame, "k") == model.predict({"x": seconds}, "k")
+    cut = bs.fit([("x", "k")], bs.discretise(frame, bins=3))
+    assert cut.predict(frame, "k") == cut.predict({"x": seconds}, "k")
+    assert cut.query("k", {"x": cells[0]})["a"] == cut.query("k", {"x": seconds[0]})["a"]
 
 
 # ---- numbers with more than digits, and numbers that mean missing
@@ -336,6 +339,20 @@ def test_numbers_like_999_far_from_the_others_are_told(mark, digits):
     assert not any("far from" in one for one in told(frame, missing_values=[str(int(mark))]))
     assert not any("far from" in one for one in told(frame.assign(x=np.linspace(18, 99, 300).round())))
     assert not any("far from" in one for one in told(frame.assign(x=numbers + 1)))
+
+
+@pytest.mark.parametrize("cells", [[1, 2, 3, 99], [1.0, 2.0, 5.0, 99.0, None], ["1", "2", "4", "99"]])
+def test_a_99_among_grades_is_told(cells, tmp_path):
+    frame = pd.DataFrame({"grade": cells * 60})
+    if isinstance(cells[0], str):  # cells of a file
+        frame.to_csv(tmp_path / "grades.csv", index=False)
+        with pytest.warns(BayescoutWarning, match="99 in 'grade': "):
+            bs.read_table(tmp_path / "grades.csv")
+        return
+    (found,) = [one for one in told(frame) if "far from all others" in one]
+    assert "99 in 'grade': as_table(data, missing_values=('99',))" in found
+    assert bs.as_table(frame, missing_values=("99",)).cardinalities.tolist() == [3]
+    assert not any("far from" in one for one in told(frame, missing_values=("99",)))
 
 
 def test_the_usual_marks_stay_declared_with_999(tmp_path):

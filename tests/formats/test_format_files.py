@@ -232,3 +232,8 @@ def test_open_structure_of_bad_modelstrings():
 def test_a_shipped_name_given_for_a_file_is_recognised():
     with pytest.raises(FormatError, match=r"no ending that says its format; .* is load_network\('asia'\)"):
         read_network("asia")
+
+
+def test_a_picture_is_not_a_network():
+    with pytest.raises(FormatError, match=r"'.png' is not known; a picture is drawn as .svg, by to_svg"):
+        format_of("asia.png")

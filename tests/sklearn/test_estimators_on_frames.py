@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import bayescout as bs
-from bayescout.errors import BayescoutWarning, SettingError
+from bayescout.errors import BayescoutWarning, DataError, SettingError
 from bayescout.sklearn import BayesianNetworkClassifier, Discretiser, StructureLearner
 
 STRUCTURES = ("auto", "nb", "tan", "kdb", "aode", "blanket")
@@ -193,6 +193,26 @@ def test_a_warning_names_what_can_be_done_with_an_estimator(rows):
     odd = features.assign(age=features["age"].mask(np.arange(500) < 5, 9999.0))
     with pytest.warns(BayescoutWarning, match=r"9999 in 'age': make such cells NaN if that means missing"):
         BayesianNetworkClassifier("nb").fit(odd, classes)
+
+
+def test_identifiers_and_dates_are_no_features(rows):
+    features, classes = rows
+    more = features.assign(
+        ticket=[f"T-{place}" for place in range(500)],
+        day=pd.date_range("2024-01-01", periods=500).astype(str),
+    )
+    plain = BayesianNetworkClassifier("kdb").fit(features, classes)
+    told = r"left out: 'ticket' \(identifies rows\), 'day' \(dates\); kinds={'ticket': 'discrete'} keeps it"
+    with pytest.warns(BayescoutWarning, match=told):
+        model = BayesianNetworkClassifier("kdb").fit(more, classes)
+    assert model.n_features_in_ == features.shape[1] + 2
+    assert (model.predict_proba(more) == plain.predict_proba(features)).all()
+    kept = BayesianNetworkClassifier("nb", kinds={"ticket": "discrete", "day": "discrete"}).fit(more, classes)
+    assert {"ticket", "day"} < set(kept.network_.nodes)
+    with pytest.raises(DataError, match=r"no feature says .*: 'ticket' \(identifies rows\); kinds={'ticket'"):
+        BayesianNetworkClassifier("nb").fit(more[["ticket"]], classes)
+    with pytest.warns(BayescoutWarning, match=r"in the network: 'ticket' \(identifies rows\); drop them"):
+        StructureLearner("hill-climb").fit(more[["ticket", "smoke", "lung"]])
 
 
 # ---- the learner

@@ -57,14 +57,16 @@ def _cuts_for(table: Table, name: Label, codes: Ints) -> tuple[float, ...]:
 def read_rows(network: Network, columns: Columns) -> NDArray[np.intp]:
     """(p, n) codes of every node but the last, the code after the last state for a missing cell.
 
-    A value that is no state of its column counts as missing, with a warning.
+    A value that is no state of its column counts as missing, with a warning. Columns that are no nodes
+    were left out when the network was learned.
     """
     names = network.nodes[:-1]
-    if all(isinstance(own, np.ndarray) and own.dtype.kind in "biuf" for own in columns.values()):
-        quick = _numbers(network, {name: columns[name] for name in names})
+    used = {name: columns[name] for name in names}
+    if all(isinstance(own, np.ndarray) and own.dtype.kind in "biuf" for own in used.values()):
+        quick = _numbers(network, used)
         if quick is not None:
             return quick
-    matched = network.matched(dict(columns), len(names))
+    matched = network.matched(used, len(names))
     codes = np.empty((len(names), matched.n_rows), dtype=np.intp)
     for node, own in matched.columns.items():
         codes[node] = own

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -21,7 +20,13 @@ from bayescout.data.about_rows import AboutRows
 from bayescout.data.absent import MISSING, Marks, is_missing, python_value
 from bayescout.data.declared import OpenNumbers, RawStates
 from bayescout.data.kinds import DISTINCT, Numbers, Present, are_decimals, are_durations, are_inexact
-from bayescout.data.numerals import as_number, is_comma_number, is_like_thousands, number_with_comma
+from bayescout.data.numerals import (
+    as_number,
+    is_comma_number,
+    is_like_thousands,
+    number_with_comma,
+    seconds_in,
+)
 from bayescout.data.table import MAX_STATES, Kind, Label, OpenStates, States
 from bayescout.errors import DataError, SettingError, UnknownNameError
 from bayescout.wording import setting
@@ -287,12 +292,8 @@ class Column:
 
 def _number_in(value: Any, commas: bool) -> Any:
     """The number that a text is, if it is one; of a length of time, its seconds."""
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, np.timedelta64):
-        return float(value / np.timedelta64(1, "s"))
     if not isinstance(value, str):
-        return value
+        return seconds_in(value)
     number = number_with_comma(value) if commas else as_number(value)
     return value if number is None else number
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescout.data.numerals import as_number
+from bayescout.data.numerals import as_number, seconds_in
 
 Cuts = tuple[float, ...]
 """Ascending cut points: k of them make k + 1 intervals, of which (a, b] holds v where a < v <= b."""
@@ -23,7 +23,11 @@ def cut(cuts: Sequence[float], values: NDArray[np.float64]) -> NDArray[np.int64]
 
 
 def number_in(value: Any) -> float | None:
-    """The number that a raw value is or reads as; None for any other, a boolean and NaN included."""
+    """The number that a raw value is or reads as; None for any other, a boolean and NaN included.
+
+    A length of time is its seconds, as where columns are read.
+    """
+    value = seconds_in(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):

@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Any
+
+import numpy as np
 
 # An integer of more than 300 digits is text: it has no float of its own.
 _DIGITS = r"(?:0|[1-9][0-9]{0,299})"
@@ -72,3 +75,10 @@ def as_number(text: str) -> int | float | None:
     if is_integer(text):
         return int(text)
     return float(text) if is_number(text) else None
+
+
+def seconds_in(value: Any) -> Any:
+    """The seconds of a length of time; any other value as it is."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return float(value / np.timedelta64(1, "s")) if isinstance(value, np.timedelta64) else value

@@ -15,6 +15,7 @@ from bayescout.data.declared import OpenNumbers
 from bayescout.data.kinds import (
     IDENTIFIER_ROWS,
     TOO_FEW_ROWS,
+    Present,
     Verdict,
     are_dates,
     are_decimals,
@@ -89,7 +90,7 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
         commas=tuple(column.name for column in kept if column.decimal_commas),
         strange=tuple((column.name, *column.strange) for column in kept if column.strange is not None),
     )
-    _warn_left_out(left_out)
+    warn_left_out(left_out)
     _warn_close([(column.name, verdict) for column, verdict in read if verdict.close])
     _warn_marks(notes, [column.name for column in kept])
     named = [(column.name, one) for column, one in zip(columns, settled, strict=True)]
@@ -168,7 +169,7 @@ def _of_floats(column: Column) -> Settled:
     if verdict.kind == "discrete":
         assert whole is not None
         column.become_discrete(whole)
-        return Settled(verdict)
+        return Settled(verdict, nines=_nines_among(column, whole))
     return Settled(verdict, nines=None if column.marks.asked else column.numbers().far_nines())
 
 
@@ -198,9 +199,14 @@ def _of_codes(column: Column) -> Settled:
         return Settled(Verdict("discrete", told, rows >= TOO_FEW_ROWS))
     verdict = kind_of_whole(whole, rows)
     if verdict.kind == "discrete":
-        return Settled(verdict)
+        return Settled(verdict, nines=_nines_among(column, whole))
     column.become_continuous()
     return Settled(verdict, nines=None if column.marks.asked else column.numbers().far_nines())
+
+
+def _nines_among(column: Column, states: Sequence[float]) -> float | None:
+    """A code such as 99 among grades from 1 to 5."""
+    return None if column.marks.asked else Present([np.array(states, dtype=np.float64)]).far_nines()
 
 
 def _of_texts(column: Column, values: Sequence[Any], rows: int) -> Settled:
@@ -221,6 +227,22 @@ def _of_texts(column: Column, values: Sequence[Any], rows: int) -> Settled:
     return Settled(read, "", (), marks, twice)
 
 
+def reason_to_leave_out(values: Sequence[Any], rows: int) -> str:
+    """The reason why a column of these states is left out unless it is asked for; empty if it is not.
+
+    rows  those that have a value
+    """
+    if are_dates(values):
+        return DATES
+    identifies = are_identifiers(values, rows)
+    all_text = all(isinstance(value, str) for value in values)
+    if not identifies and not (all_text and hardly_repeat(len(values), rows)):
+        return ""
+    if odd_among_numbers(values, rows) or are_measurements(values, rows):
+        return NUMBERS_IN_TEXT if identifies else NUMBERS_MOSTLY_ONCE
+    return IDENTIFIES if identifies else MOSTLY_ONCE
+
+
 def _make_whole(column: Column) -> None:
     """Turn states that are whole floats, all of them, into integers."""
     values = [value for value in column.values if value is not MISSING]
@@ -230,7 +252,8 @@ def _make_whole(column: Column) -> None:
         column.retype([value if value is MISSING else meaning[value] for value in column.values])
 
 
-def _warn_left_out(left_out: Sequence[tuple[Label, str]]) -> None:
+def warn_left_out(left_out: Sequence[tuple[Label, str]]) -> None:
+    """Warn of columns that are not used, each with the reason."""
     if not left_out:
         return
     ways = _ways_to_keep(left_out)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayescout.errors import FormatError, MissingExtraError
+from bayescout.formats import bif
 from bayescout.formats.labels import distinct_texts
 from bayescout.formats.registry import open_network
 from bayescout.graph.accept import as_dag
@@ -148,9 +149,11 @@ def to_igraph(dag: Dag) -> Any:
 
 
 def as_network(model: Any) -> Network:
-    """The network of one of ours, of a model of pgmpy or pyAgrum, of a shipped name or of a file."""
+    """The network of one of ours, of a model of pgmpy or pyAgrum, of a shipped name, a file or BIF text."""
     if isinstance(model, Network):
         return model
+    if isinstance(model, str) and "{" in model and "\n" in model:
+        return bif.read(model, "the BIF text")
     if isinstance(model, str) or hasattr(model, "__fspath__"):
         return open_network(model)
     if hasattr(model, "get_cpds"):

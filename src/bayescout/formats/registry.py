@@ -112,8 +112,8 @@ def format_of(path: PathLike) -> Format:
     known = [extension for entry in FORMATS.values() for extension in entry.extensions]
     what = f"the ending {suffix!r} is not known" if suffix else "the name has no ending that says its format"
     hint = did_you_mean(suffix, known)
-    if suffix == ".svg":
-        hint = "a picture is drawn by to_svg(path), and by `bayescout convert`; "
+    if suffix in (".svg", ".png", ".pdf"):
+        hint = "a picture is drawn as .svg, by to_svg(path) and by `bayescout convert`; "
     if os.fspath(path) in _shipped():
         hint = f"the network that comes with bayescout is load_network({os.fspath(path)!r}); "
     raise FormatError(f"{what}; {hint}use one of {', '.join(known)}, or one of these and .gz", path)

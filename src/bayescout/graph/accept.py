@@ -1,13 +1,14 @@
 """Graphs in whatever form a user has them, as one of ours.
 
 A `Dag`, or anything with a `.dag`; a graph of networkx or igraph; a model of pgmpy or pyAgrum; a modelstring
-`[A][B|A]`; arcs, as pairs, as texts "a->b" or as a frame with the columns from and to; an adjacency matrix,
-as an array or as a frame with the names. Other libraries are recognised by what their objects have, and
-none of them is imported.
+`[A][B|A]`, or the text of a DOT file; arcs, as pairs, as texts "a->b" or as a frame with the columns from and
+to; an adjacency matrix, as an array or as a frame with the names. Other libraries are recognised by what
+their objects have, and none of them is imported.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -49,6 +50,8 @@ def as_graph(graph: Any, names: Iterable[Label] | None = None) -> Dag | Pdag:
     if isinstance(own, Dag | Pdag):
         return own
     if isinstance(graph, str):
+        if _is_dot(graph):
+            return Dag.from_dot(graph)
         if is_graph(graph) and not graph.lstrip().startswith("["):
             return _from_arcs(graph.split(","), names)
         if graph.lstrip().startswith("["):
@@ -75,7 +78,7 @@ def as_graph(graph: Any, names: Iterable[Label] | None = None) -> Dag | Pdag:
 def is_graph(graph: Any) -> bool:
     """Return True if the form is one that is read; its content may still be refused."""
     if isinstance(graph, str):
-        return "->" in graph or graph.lstrip().startswith("[")
+        return "->" in graph or graph.lstrip().startswith("[") or _is_dot(graph)
     if isinstance(graph, Mapping | bytes) or graph is None:
         return False
     ways = ("vs", "edges", "arcs", "columns", "__iter__")
@@ -94,10 +97,15 @@ def shared_names(one: Any, other: Any) -> tuple[Label, ...]:
     return tuple(dict.fromkeys(label for graph in arcs for label in as_graph(graph).nodes))
 
 
+def _is_dot(text: str) -> bool:
+    """Return True for text in Graphviz's language."""
+    return re.match(r"\s*(strict\s+)?(di)?graph\b[^{]*\{", text, flags=re.IGNORECASE) is not None
+
+
 def _is_nameless(graph: Any) -> bool:
     """Return True for arcs and matrices, whose names may not be all nodes, or none."""
     if isinstance(graph, str):
-        return not graph.lstrip().startswith("[")
+        return not graph.lstrip().startswith("[") and not _is_dot(graph)
     return isinstance(graph, np.ndarray | list | tuple | set | frozenset)
 
 

@@ -222,7 +222,8 @@ def _as_graphs(learned: object, truth: object) -> tuple[Dag | Pdag, Dag | Pdag]:
 
     for role, graph in (("learned", learned), ("truth", truth)):
         if not is_graph(graph):
-            raise GraphError(f"{role} is no graph: {NEEDED}, not {type(graph).__name__}")
+            shown = f"the text {graph[:80]!r}" if isinstance(graph, str) else type(graph).__name__
+            raise GraphError(f"{role} is no graph: {NEEDED}, not {shown}")
     names = shared_names(truth, learned)
     return as_graph(learned, names), as_graph(truth, names)
 

@@ -76,7 +76,8 @@ def _as_cells(matrix: object, labels: Nodes) -> NDArray[np.bool_]:
     off = np.argwhere(~((cells == 0) | (cells == 1)))
     if len(off):
         i, j = off[0].tolist()
-        raise GraphError(f"cell [{i}, {j}] of the adjacency matrix is {cells[i, j]!r}; it must be 0 or 1")
+        found = cells[i, j : j + 1].tolist()[0]
+        raise GraphError(f"cell [{i}, {j}] of the adjacency matrix is {found!r}; it must be 0 or 1")
     return np.asarray(cells == 1)
 
 

@@ -94,6 +94,13 @@ class Dag:
 
         return cls(*from_modelstring(text))
 
+    @classmethod
+    def from_dot(cls, text: str) -> Dag:
+        """Read a graph from text in Graphviz's language; attributes are ignored."""
+        from bayescout.formats.dot import read
+
+        return read(text, "the DOT text")
+
     # ---- size and names
 
     def __len__(self) -> int:

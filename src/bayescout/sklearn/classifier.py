@@ -75,9 +75,10 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     Notes
     -----
     Text, categories and missing cells of frames are taken as they are, and numbers are cut into intervals. A
-    missing cell is summed out, and so is a value that was not seen in `fit`, with a warning. Families are
-    estimated from the rows in which they are complete. Neither the order of the rows nor that of the columns
-    changes a prediction. A `sample_weight` of 2 is a row twice, one of 0 no row.
+    missing cell is summed out, and so is a value that was not seen in `fit`, with a warning. Identifiers,
+    other text that tells a row from all others, and dates are left out, with a warning, unless `kinds` has
+    them. Families are estimated from the rows in which they are complete. Neither the order of the rows nor
+    that of the columns changes a prediction. A `sample_weight` of 2 is a row twice, one of 0 no row.
     """
 
     def __init__(

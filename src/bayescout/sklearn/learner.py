@@ -12,12 +12,22 @@ from sklearn.utils.validation import check_is_fitted
 from bayescout.arrays import Floats
 from bayescout.data import Table
 from bayescout.data.discretise import cut_by
-from bayescout.errors import DataError
+from bayescout.data.reading import in_words
+from bayescout.errors import DataError, warn
 from bayescout.learn import learn
 from bayescout.network import fit
 from bayescout.search import Auto
 from bayescout.sklearn.cells import completed, like, matrix, middles
-from bayescout.sklearn.rows import checked, columns_of, names_of, read, seed_of, taken, weights_of
+from bayescout.sklearn.rows import (
+    checked,
+    columns_of,
+    names_of,
+    read,
+    saying_nothing,
+    seed_of,
+    taken,
+    weights_of,
+)
 
 
 class StructureLearner(OneToOneFeatureMixin, TransformerMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -95,6 +105,11 @@ class StructureLearner(OneToOneFeatureMixin, TransformerMixin, DensityMixin, Bas
             rows, weights = taken(rows, there), weights[there]
         names = names_of(self)
         table = read(columns_of(rows, names), weights, self.kinds)
+        if nothing := saying_nothing(table, self.kinds):
+            warn(
+                f"columns that say nothing of other rows are in the network: {in_words(nothing)}; drop them, "
+                f"or declare them: kinds={{{nothing[0][0]!r}: 'discrete'}}"
+            )
         if table.n_rows < 2:
             raise DataError("n_samples=1: a structure is learned from at least 2 rows that count")
         used = table if self.discretise is None else cut_by(table, self.discretise)

@@ -15,6 +15,8 @@ from bayescout.arrays import Floats
 from bayescout.data import Table, as_table
 from bayescout.data.absent import is_missing
 from bayescout.data.kinds import FEW
+from bayescout.data.reading import in_words
+from bayescout.data.settle import reason_to_leave_out, warn_left_out
 from bayescout.errors import BayescoutWarning, DataError
 from bayescout.wording import worded_by
 
@@ -114,11 +116,37 @@ def read(columns: dict[Any, Any], weights: Floats | None = None, kinds: Any = No
         return as_table(columns, kinds=kinds or None, weights=weights, columns=list(columns))
 
 
+def saying_nothing(table: Table, kinds: Any) -> list[tuple[Any, str]]:
+    """The columns that tell rows apart and no more, and dates, each with the reason; no declared one is."""
+    if isinstance(kinds, str):
+        return []
+    lacking = dict(table.missing.counts)
+    reasons = [
+        (name, reason_to_leave_out(states, table.n_rows - lacking.get(name, 0)))
+        for name, states in zip(table.names, table.states, strict=True)
+        if states is not None and name not in (kinds or {})
+    ]
+    return [(name, reason) for name, reason in reasons if reason]
+
+
 def read_to_cut(columns: dict[Any, Any], weights: Floats | None, kinds: Any) -> Table:
-    """The columns as a table in which numbers of more than a few distinct values are there to be cut."""
+    """The columns as a table in which numbers of more than a few distinct values are there to be cut.
+
+    Columns that say nothing of other rows are left out, with a warning.
+    """
     table = read(columns, weights, kinds)
     if isinstance(kinds, str):
         return table
+    nothing = saying_nothing(table, kinds)
+    if len(nothing) == len(columns):
+        raise DataError(
+            f"no feature says anything of other rows: {in_words(nothing)}; kinds={{{nothing[0][0]!r}: "
+            f"'discrete'}} keeps one"
+        )
+    with worded_by(in_estimator):
+        warn_left_out(nothing)
+    columns = {name: own for name, own in columns.items() if name not in dict(nothing)}
+    table = table.select(list(columns)) if nothing else table
     declared = dict(kinds or {})
     sizes = dict(zip(table.names, table.cardinalities.tolist(), strict=True))
     many = {name for name, own in columns.items() if sizes[name] > FEW and _is_numbers(own)} - set(declared)
