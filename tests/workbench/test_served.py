@@ -70,6 +70,20 @@ def searched(person):
     return person
 
 
+def test_a_small_network_leaves_room_for_its_arcs(searched):
+    """As much of the frame as there is, and never less between two boxes than an arrowhead needs."""
+    gaps = """
+    const {net} = served.app.drawing;
+    return net.dag.map(([a, b]) => [net.boxes[a], net.boxes[b]])
+      .map(([[, ay, , ah], [, by, , bh]]) => Math.abs(ay - by) - (ah + bh) / 2);
+    """
+    for size in ((1280, 720), (1440, 900), (1280, 400)):
+        searched.browser.size(*size)
+        searched.run("return served.tidy(true)")
+        searched.until("!served.app.drawing.gliding")
+        assert min(searched.run(gaps)) >= 14
+
+
 def test_the_search_is_watched_and_ends_where_the_library_does(person, learned):
     person.search(pace="0.12")
     person.until("served.source.run.state === 'running' && served.source.net.dag.length > 1")
@@ -351,6 +365,19 @@ def test_the_keys_are_listed(searched):
     searched.browser.keys(Keys.ESCAPE)
     hidden = "return [document.querySelector('#keys').hidden, document.activeElement.id]"
     assert searched.run(hidden) == [True, "keys-button"]
+
+
+def test_space_is_for_what_has_the_focus(searched):
+    """It unfolds a part, ticks a box and chooses a tool; elsewhere it plays."""
+    unfolded = "return document.querySelector('#part-share').open"
+    assert not searched.run(unfolded)
+    searched.browser.type("#part-share > summary", " ")
+    assert searched.run(unfolded)
+    for chosen in ("#runs input[type=checkbox]", '.tools input[value="forbid"]'):
+        searched.run("document.querySelector(arguments[0]).focus()", chosen)
+        searched.browser.keys(" ")
+        assert searched.run("return document.querySelector(arguments[0]).checked", chosen)
+    assert searched.run("return served.app.drawing.tool") == "forbid"
 
 
 def test_evidence_by_keyboard(searched):

@@ -10,6 +10,7 @@ import { keysOf, legendOf, noteOf } from "./words.js";
 import { WhatIf, barsInBoxes, evidenceOf, linesInBox, noQuestion } from "./whatif.js";
 
 const MOST_WITH_BARS = 60, MOST_GATHERED = 120;
+const SPACE_IS_THEIRS = /^(BUTTON|INPUT|SUMMARY)$/; // pressed, ticked or unfolded by it
 const LEAST_WITH_BARS = 0.6, READ_WITH_BARS = 0.8;
 
 export class App {
@@ -327,7 +328,7 @@ export class App {
     } else if (event.key === "/" && !typing) {
       event.preventDefault();
       this.finder.focus();
-    } else if (!typing && !event.ctrlKey && !event.metaKey && this.keys[event.key] && !(event.key === " " && target.tagName === "BUTTON")) {
+    } else if (!typing && !event.ctrlKey && !event.metaKey && this.keys[event.key] && !(event.key === " " && SPACE_IS_THEIRS.test(target.tagName))) {
       event.preventDefault();
       this.keys[event.key]();
     }

@@ -173,13 +173,19 @@ export class KnowledgePart {
   async price() {
     const { run } = this.source;
     if (!run) { this.served.say("Search first: the price is what holding to an item costs that network's score."); return; }
-    this.priceButton.disabled = true;
     const of = this.costsOf(run);
+    this.pricing(true);
     const found = await this.served.attempt(() => this.source.post("/api/knowledge/prices", { run: run.id }));
-    this.priceButton.disabled = false;
+    this.pricing(false);
     if (!found) return;
     this.prices = { of, found };
     this.list();
+  }
+
+  /** Say that prices are worked out: that takes a climb or two for each item. */
+  pricing(goes) {
+    this.priceButton.disabled = goes;
+    this.priceButton.textContent = goes ? "Pricing …" : "Prices";
   }
 
   async use() {
