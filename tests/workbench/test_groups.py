@@ -113,7 +113,7 @@ def test_begin(begun, served):
     ]
     begun.choose("#search-name", "hill-climb")
     begun.until(
-        "/(About|Less than|longer than) .*s/.test(document.querySelector('#estimate').textContent)", 120
+        "/(About|Less than|Longer than) .*s/.test(document.querySelector('#estimate').textContent)", 120
     )
 
 

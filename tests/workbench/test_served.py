@@ -466,8 +466,11 @@ def test_files_good_and_broken(chromium, tmp_path):
 def test_a_killed_server_is_said_and_nothing_is_lost(chromium, tmp_path):
     with Serving(tmp_path, "--example", "asia", "--rows", "1000") as serving:
         person = Person(chromium, serving)
+        person.run("served.say('what was refused')")
         person.search(pace="0.5")
         person.until("served.source.run.step >= 2")
+        assert person.text(".status") == "What was refused"  # and stays, whatever happens meanwhile
+        person.run("served.hushed()")
         serving.kill()
         person.until("document.querySelector('.status').textContent.includes('does not answer')")
         serving.arguments[serving.arguments.index("--port") + 1] = str(serving.port)
@@ -475,8 +478,14 @@ def test_a_killed_server_is_said_and_nothing_is_lost(chromium, tmp_path):
             one for one in serving.arguments if one not in ("--example", "asia", "--rows", "1000")
         ]
         serving.start()
+        person.until("document.querySelector('.status').textContent.includes('started anew')")
+        first = chromium.driver.current_window_handle
+        chromium.driver.switch_to.new_window("tab")
         person.come()
-        person.until("served.source.run && served.source.run.state === 'paused'")
+        chromium.driver.close()
+        chromium.driver.switch_to.window(first)
+        person.until("served.source.run && served.source.run.state === 'paused'")  # the old page is let in
+        assert person.text(".status") == ""
         step = person.run("return served.source.run.step")
         assert step >= 1
         person.choose("#play-pace", "")

@@ -42,6 +42,11 @@ export function counted(number, word) {
   return `${figure(number, 0)} ${word}${number === 1 ? "" : "s"}`;
 }
 
+/** Words that begin as a sentence does. */
+export function sentence(words) {
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
 /** A name as its box shows it: a long one without its middle, like `shortened` of the layout in Python. */
 export function shortened(name, most = 24) {
   const letters = [...name].map((letter) => (/\s/.test(letter) ? " " : /\p{Cc}|\p{Cs}/u.test(letter) ? "\ufffd" : letter));

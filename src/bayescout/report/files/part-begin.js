@@ -1,6 +1,6 @@
 // Begin: drop a file or choose an example, see how every column was read, and change it there.
 
-import { button, choice, counted, element, figure, percent } from "./core.js";
+import { button, choice, counted, element, figure, percent, sentence } from "./core.js";
 import { fourDigits } from "./density.js";
 
 const COLUMN_KINDS = [["discrete", "discrete"], ["continuous", "continuous"], ["left out", "left out"]];
@@ -123,7 +123,7 @@ export class BeginPart {
     this.board.replaceChildren(
       element("div", { class: "board-head" }, element("h2", {}, "How the columns were read"), filter, columns.some((c) => c.missing) ? missing : null, button("Close", () => this.columns(false), { id: "columns-close" })),
       out.length ? element("p", { class: "note", id: "left-out" }, `${counted(out.length, "column")} left out, ${many ? "first" : "at the end"}: choose a kind to keep one.`) : "",
-      ...(notes || []).map((words) => element("p", { class: "note" }, words)), rows,
+      ...(notes || []).map((words) => element("p", { class: "note" }, sentence(words))), rows,
     );
   }
 
