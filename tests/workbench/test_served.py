@@ -450,9 +450,11 @@ def test_files_good_and_broken(chromium, tmp_path):
         field.send_keys(str(tmp_path / "good.csv"))
         person.until("served.source.columns?.size === 8")
         assert chromium.count(".column-card") == 8
+        person.run("document.querySelector('#part-begin').open = false")
         field.send_keys(str(tmp_path / "broken.csv"))
         person.until("document.querySelector('#part-begin .warning')")
         assert "broken" in person.text("#part-begin .warning")
+        assert person.run("return document.querySelector('#part-begin').open")
         assert person.run("return served.source.columns.size") == 8
         person.unfold("begin")
         field.send_keys(str(tmp_path / "nasty.csv"))

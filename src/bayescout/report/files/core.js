@@ -42,9 +42,9 @@ export function counted(number, word) {
   return `${figure(number, 0)} ${word}${number === 1 ? "" : "s"}`;
 }
 
-/** Words that begin as a sentence does. */
+/** Words that begin as a sentence does, unless with a name. */
 export function sentence(words) {
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
+  return /^[a-z]+ /.test(words) ? words[0].toUpperCase() + words.slice(1) : words;
 }
 
 /** A name as its box shows it: a long one without its middle, like `shortened` of the layout in Python. */
