@@ -281,6 +281,10 @@ def test_finding_focusing_and_moving_about(person, learned, served):
     gathered += "return [d.place.scale > 0.55, d.net.boxes.filter(box => box[2]).length]"
     if served.name == "munin":  # what is far apart is moved together, so that it can be read
         assert person.run(gathered) == [True, len(focus)]
+        furthest = max(learned.dag.nodes, key=lambda one: min(len(learned.dag.ancestors(one)), 100))
+        choose(person, "node", furthest)
+        person.choose("#focus", "ancestors")
+        assert person.run(gathered)[0]
     person.choose("#focus", "")
     assert person.run(gathered)[1] == SIZES[served.name]
     person.run("served.app.drawing.zoom(3)")

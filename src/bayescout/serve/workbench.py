@@ -55,7 +55,8 @@ class Workbench:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(self.runs.close(), self.end_answers(), self.strong.close())
-        self.project.save()
+        with suppress(BayescoutError):  # as on a full disk; every change was saved when it was made
+            self.project.save()
         self.project.close()
 
     async def end_answers(self) -> None:
