@@ -14,6 +14,7 @@ from bayescout.errors import SettingError, UnknownNameError
 from bayescout.evidence import evidence_of
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
+from bayescout.plots.crossings import EFFORT
 from bayescout.report.views import placed
 from bayescout.result import Counters, Result
 from bayescout.result_settings import Settings
@@ -223,7 +224,10 @@ class Subject:
     @cached_property
     def placed(self) -> dict[str, Any]:
         """A layout of its own: positions and sizes of boxes, curves of arcs, and the size of the whole."""
-        return placed(self.dag_of(self.arcs, self.names), tuple(self.names))
+        return self.placed_with(EFFORT)
+
+    def placed_with(self, effort: int) -> dict[str, Any]:
+        return placed(self.dag_of(self.arcs, self.names), tuple(self.names), effort)
 
     def at(self, name: str) -> int:
         if name not in self.names:
