@@ -16,7 +16,6 @@ from bayescout.cli.app import app
 from bayescout.errors import BayescoutError, GraphError, KnowledgeError, SettingError, UnknownNameError
 from bayescout.formats import FORMATS, read_network, read_structure, write_structure
 from bayescout.plots import to_svg
-from bayescout.plots.crossings import EFFORT
 from bayescout.serve import (
     asking,
     cards,
@@ -31,7 +30,7 @@ from bayescout.serve import (
 )
 from bayescout.serve.nearest import nearest_dag
 from bayescout.serve.offers import catalogue, formats
-from bayescout.serve.subject import Kept
+from bayescout.serve.subject import ENOUGH, Kept
 
 
 def nobody(**_):
@@ -126,7 +125,7 @@ def test_the_first_drawing_of_a_run_that_goes_on_is_made_quickly(asia, tmp_path,
     (tmp_path / "trace.jsonl").touch()
     values = asia[1] | {"trace": str(tmp_path / "trace.jsonl"), "epoch": 0}
     found = [views.detail(values | {"running": running}, nobody) for running in (True, True, False)]
-    assert efforts == [views.HURRIED, EFFORT]
+    assert efforts == [views.HURRIED, ENOUGH]
     assert [one["positions"] for one in found] == [1, 1, 2]
 
 
