@@ -30,7 +30,7 @@ from bayescout.serve import (
 )
 from bayescout.serve.nearest import nearest_dag
 from bayescout.serve.offers import catalogue, formats
-from bayescout.serve.subject import Kept
+from bayescout.serve.subject import ENOUGH, Kept
 
 
 def nobody(**_):
@@ -110,6 +110,23 @@ def test_the_kinds_of_arcs_are_those_of_the_class(asia):
         )
     assert len(shown["arcs"]) == result.dag.n_arcs
     assert set(shown["positions"]) == set(result.dag.nodes)
+
+
+def test_the_first_drawing_of_a_run_that_goes_on_is_made_quickly(asia, tmp_path, monkeypatch):
+    """And stays until the run rests; then it is the usual one."""
+    efforts = []
+
+    def placed(dag, names, effort):
+        efforts.append(effort)
+        return {"positions": len(efforts)}
+
+    monkeypatch.setattr("bayescout.serve.subject.placed", placed)
+    monkeypatch.setattr("bayescout.serve.subject.SUBJECTS", Kept())
+    (tmp_path / "trace.jsonl").touch()
+    values = asia[1] | {"trace": str(tmp_path / "trace.jsonl"), "epoch": 0}
+    found = [views.detail(values | {"running": running}, nobody) for running in (True, True, False)]
+    assert efforts == [views.HURRIED, ENOUGH]
+    assert [one["positions"] for one in found] == [1, 1, 2]
 
 
 def test_a_card_says_what_explain_says(asia):

@@ -168,6 +168,39 @@ def test_steps_read_while_a_run_goes_back_do_not_count_as_read_after_it(tmp_path
     )["arcs"] == [["b", "c"]]
 
 
+def test_a_run_whose_record_cannot_be_written_goes_on_and_says_so(tmp_path, monkeypatch):
+    """An error on the way would leave nobody who listens to the run's process."""
+
+    def full(*_):
+        raise SettingError("run.json: cannot be written: No space left on device")
+
+    async def told():
+        runs = Runs(Project(tmp_path / "p"), Hub(dict))
+        run = runs.all["1"] = Run(**RUN, plan={})
+        said = []
+        with monkeypatch.context() as patch:
+            patch.setattr(runs.project, "save_run", full)
+            for step, state in enumerate(("paused", "running", "failed")):
+                runs.told(run, {"event": "state", "state": state, "step": step})
+                said.append(run.error)
+            runs.fail(run, "the process ended")
+            said.append(run.error)
+        runs.project.save_run = lambda *_: None
+        runs.told(run, {"event": "state", "state": "paused", "step": 3})
+        runs.project.close()
+        return [*said, run.error]
+
+    *first, last, after = asyncio.run(told())
+    assert all("No space left on device" in words for words in first)
+    assert (last, after) == ("the process ended", None)
+
+
+def test_a_project_that_cannot_be_written_says_the_way_out(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingError, match=r"cannot be written: .*--project"):
+        Project(tmp_path / "file" / "project")
+
+
 def test_what_a_page_fetches_fits_the_events_that_follow(tmp_path):
     """A graph, and the changes with larger numbers than it has, give the graph of then."""
 

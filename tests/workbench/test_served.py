@@ -70,6 +70,20 @@ def searched(person):
     return person
 
 
+def test_a_small_network_leaves_room_for_its_arcs(searched):
+    """As much of the frame as there is, and never less between two boxes than an arrowhead needs."""
+    gaps = """
+    const {net} = served.app.drawing;
+    return net.dag.map(([a, b]) => [net.boxes[a], net.boxes[b]])
+      .map(([[, ay, , ah], [, by, , bh]]) => Math.abs(ay - by) - (ah + bh) / 2);
+    """
+    for size in ((1280, 720), (1440, 900), (1280, 400)):
+        searched.browser.size(*size)
+        searched.run("return served.tidy(true)")
+        searched.until("!served.app.drawing.gliding")
+        assert min(searched.run(gaps)) >= 14
+
+
 def test_the_search_is_watched_and_ends_where_the_library_does(person, learned):
     person.search(pace="0.12")
     person.until("served.source.run.state === 'running' && served.source.net.dag.length > 1")
@@ -353,6 +367,19 @@ def test_the_keys_are_listed(searched):
     assert searched.run(hidden) == [True, "keys-button"]
 
 
+def test_space_is_for_what_has_the_focus(searched):
+    """It unfolds a part, ticks a box and chooses a tool; elsewhere it plays."""
+    unfolded = "return document.querySelector('#part-share').open"
+    assert not searched.run(unfolded)
+    searched.browser.type("#part-share > summary", " ")
+    assert searched.run(unfolded)
+    for chosen in ("#runs input[type=checkbox]", '.tools input[value="forbid"]'):
+        searched.run("document.querySelector(arguments[0]).focus()", chosen)
+        searched.browser.keys(" ")
+        assert searched.run("return document.querySelector(arguments[0]).checked", chosen)
+    assert searched.run("return served.app.drawing.tool") == "forbid"
+
+
 def test_evidence_by_keyboard(searched):
     """Enter observes, with Shift it acts, with Alt it rules out; the focus stays."""
     searched.run("served.app.store.set({tab: 'whatif'})")
@@ -423,9 +450,11 @@ def test_files_good_and_broken(chromium, tmp_path):
         field.send_keys(str(tmp_path / "good.csv"))
         person.until("served.source.columns?.size === 8")
         assert chromium.count(".column-card") == 8
+        person.run("document.querySelector('#part-begin').open = false")
         field.send_keys(str(tmp_path / "broken.csv"))
         person.until("document.querySelector('#part-begin .warning')")
         assert "broken" in person.text("#part-begin .warning")
+        assert person.run("return document.querySelector('#part-begin').open")
         assert person.run("return served.source.columns.size") == 8
         person.unfold("begin")
         field.send_keys(str(tmp_path / "nasty.csv"))
@@ -439,8 +468,11 @@ def test_files_good_and_broken(chromium, tmp_path):
 def test_a_killed_server_is_said_and_nothing_is_lost(chromium, tmp_path):
     with Serving(tmp_path, "--example", "asia", "--rows", "1000") as serving:
         person = Person(chromium, serving)
+        person.run("served.say('what was refused')")
         person.search(pace="0.5")
         person.until("served.source.run.step >= 2")
+        assert person.text(".status") == "What was refused"  # and stays, whatever happens meanwhile
+        person.run("served.hushed()")
         serving.kill()
         person.until("document.querySelector('.status').textContent.includes('does not answer')")
         serving.arguments[serving.arguments.index("--port") + 1] = str(serving.port)
@@ -448,8 +480,14 @@ def test_a_killed_server_is_said_and_nothing_is_lost(chromium, tmp_path):
             one for one in serving.arguments if one not in ("--example", "asia", "--rows", "1000")
         ]
         serving.start()
+        person.until("document.querySelector('.status').textContent.includes('started anew')")
+        first = chromium.driver.current_window_handle
+        chromium.driver.switch_to.new_window("tab")
         person.come()
-        person.until("served.source.run && served.source.run.state === 'paused'")
+        chromium.driver.close()
+        chromium.driver.switch_to.window(first)
+        person.until("served.source.run && served.source.run.state === 'paused'")  # the old page is let in
+        assert person.text(".status") == ""
         step = person.run("return served.source.run.step")
         assert step >= 1
         person.choose("#play-pace", "")

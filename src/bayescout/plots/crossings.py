@@ -16,7 +16,7 @@ EFFORT = 500_000
 class Layers:
     """Vertices in layers, and the lines between adjacent layers."""
 
-    def __init__(self, layer: Sequence[int], lines: Sequence[Pair]) -> None:
+    def __init__(self, layer: Sequence[int], lines: Sequence[Pair], effort: int = EFFORT) -> None:
         """`lines` are (upper, lower) pairs of vertices in adjacent layers."""
         self.layer = layer
         self.count = max(layer, default=-1) + 1
@@ -25,7 +25,7 @@ class Layers:
         for upper, lower in lines:
             self.below[upper].append(lower)
             self.above[lower].append(upper)
-        self.effort = EFFORT
+        self.effort = effort
 
     def ordered(self) -> list[list[int]]:
         """The vertices of each layer from left to right.

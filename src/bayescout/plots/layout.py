@@ -12,7 +12,7 @@ from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label
 from bayescout.graph.orders import peel_roots
 from bayescout.graph.pdag import Pdag
-from bayescout.plots.crossings import Layers
+from bayescout.plots.crossings import EFFORT, Layers
 from bayescout.plots.layers import USUAL_LIMIT, WidthLimit, assign
 from bayescout.plots.spacing import centred
 from bayescout.plots.text import one_line, shortened, text_width
@@ -99,18 +99,20 @@ def layered(
     size_of: Callable[[Label], Size] = label_size,
     more: Sequence[Pair] = (),
     spacing: Spacing = USUAL,
+    effort: int = EFFORT,
 ) -> Layout:
     """Lay out a graph in layers, every parent above its children (Sugiyama and others 1981).
 
     Routes are in the order of the graph's directed arcs, its undirected edges, then `more`: further pairs of
-    positions to join, such as arcs that the graph lacks, which may lead upwards.
+    positions to join, such as arcs that the graph lacks, which may lead upwards. With less `effort` it
+    is done sooner, and more lines cross.
     """
     own = arc_pairs(graph)
     down = _downwards(graph, own, more)
     sizes = [(round(w + 0.5), round(h + 0.5)) for w, h in map(size_of, graph.nodes)]
     boxes: dict[int, Box] = {}
     routes: dict[Pair, tuple[Point, ...]] = {}
-    pieces = [_component(part, sizes, down, spacing) for part in _components(len(graph), down)]
+    pieces = [_component(part, sizes, down, spacing, effort) for part in _components(len(graph), down)]
     width, height = _packed(pieces, boxes, routes, spacing)
     found = []
     for a, b in [*own, *more]:
@@ -215,12 +217,16 @@ class _Chains:
 
 
 def _component(
-    nodes: list[int], sizes: Sequence[tuple[int, int]], arcs: Sequence[Pair], spacing: Spacing
+    nodes: list[int],
+    sizes: Sequence[tuple[int, int]],
+    arcs: Sequence[Pair],
+    spacing: Spacing,
+    effort: int,
 ) -> _Piece:
     inside = set(nodes)
     own = [arc for arc in arcs if arc[0] in inside]
     drawn = _Chains(nodes, own, sizes, spacing)
-    layers = Layers(drawn.layer, drawn.lines)
+    layers = Layers(drawn.layer, drawn.lines, effort)
     order = layers.ordered()
     extent = [sizes[node] for node in nodes] + [(0, 0)] * (len(drawn.layer) - len(nodes))
     ports = _ports(layers, order, extent, drawn.lines, spacing)

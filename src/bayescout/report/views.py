@@ -8,6 +8,7 @@ from bayescout.errors import GraphError
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import check_same_nodes
 from bayescout.graph.pdag import Pdag
+from bayescout.plots.crossings import EFFORT
 from bayescout.plots.layout import CLOSE, USUAL, Box, Layout, Route, label_size, layered
 from bayescout.plots.text import one_line, shortened, text_width
 from bayescout.report.facts import in_words
@@ -90,11 +91,11 @@ FONT_SIZE, BOX_HEIGHT = 13.0, 22
 """Of a drawing that is to be read at once; a larger one is moved about in, and has room."""
 
 
-def _layout(dag: Dag, names: tuple[str, ...], more: list[Pair]) -> Layout:
+def _layout(dag: Dag, names: tuple[str, ...], more: list[Pair], effort: int = EFFORT) -> Layout:
     close = len(dag) <= FLAT_BEYOND
     size = close_size if close else label_size
     sizes = {label: size(name) for label, name in zip(dag.nodes, names, strict=True)}
-    return layered(dag, sizes.__getitem__, more, CLOSE if close else USUAL)
+    return layered(dag, sizes.__getitem__, more, CLOSE if close else USUAL, effort)
 
 
 def close_size(name: str) -> tuple[float, float]:
@@ -107,9 +108,9 @@ WIDEST = 2.6
 """Of a graph with more nodes: the width of its layout in heights beyond which its layers are moved apart."""
 
 
-def placed(dag: Dag, names: tuple[str, ...]) -> dict[str, Any]:
+def placed(dag: Dag, names: tuple[str, ...], effort: int = EFFORT) -> dict[str, Any]:
     """A layout for a page, by names: positions and sizes of boxes, and the curves of the arcs."""
-    found = _layout(dag, names, [])
+    found = _layout(dag, names, [], effort)
     stretch = max(1.0, found.width / (WIDEST * found.height)) if len(dag) > FLAT_BEYOND else 1.0
     return {
         "positions": {n: [round(b.x, 1), round(b.y * stretch, 1)] for n, b in _by(names, found)},

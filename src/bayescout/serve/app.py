@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -151,7 +152,7 @@ class Addresses:
     async def file(self, request: Request) -> Response:
         name = request.path_params["name"]
         path = FILES / name
-        if "/" in name or "\\" in name or name.startswith(".") or not path.is_file():
+        if not re.fullmatch(r"\w[\w.-]{0,80}", name) or not path.is_file():
             raise HTTPException(404, f"there is no file {name!r}")
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         kind = "text/javascript" if name.endswith(".js") else kind

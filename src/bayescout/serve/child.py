@@ -17,19 +17,22 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
     from bayescout.serve.wire import Channel
+    from bayescout.serve.wording import in_page
+    from bayescout.wording import worded_by
 
     channel = Channel()
     kind = sys.argv[1]
     with suppress(OSError):
         os.nice(2 if kind == "answer" else 10)
-    if kind == "run":  # the others answer
-        from bayescout.serve.running import Runner
+    with worded_by(in_page):
+        if kind == "run":  # the others answer
+            from bayescout.serve.running import Runner
 
-        Runner(channel).serve()
-    else:
-        from bayescout.serve.answering import answer
+            Runner(channel).serve()
+        else:
+            from bayescout.serve.answering import answer
 
-        answer(channel)
+            answer(channel)
 
 
 if __name__ == "__main__":

@@ -37,9 +37,15 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        for part in ("data", "runs"):
-            (self.folder / part).mkdir(parents=True, exist_ok=True)
-        self._lock = self._locked()
+        try:
+            for part in ("data", "runs"):
+                (self.folder / part).mkdir(parents=True, exist_ok=True)
+            self._lock = self._locked()
+        except OSError as error:
+            raise SettingError(
+                f"the project {self.folder} cannot be written: {error.strerror}; choose another folder "
+                f"(--project)"
+            ) from None
         for cut_short in (self.folder / "data").glob(".incoming-*"):
             shutil.rmtree(cut_short, ignore_errors=True)
         self.about: dict[str, Any] = {

@@ -132,6 +132,7 @@ class Runs:
         self._queue: list[tuple[str, float | None]] = []
         self._sent: dict[str, set[tuple[int, int]]] = {}
         self._versions: dict[str, int] = {}
+        self._unsaved: dict[str, str] = {}
         for number, kept in project.saved_runs().items():
             known = {name: value for name, value in kept.items() if name in Run.__dataclass_fields__}
             run = self.all[number] = Run(**known)
@@ -289,7 +290,7 @@ class Runs:
             if name in message:
                 setattr(run, name, message[name])
         run.bounded(message.get("bound"))
-        run.error = None
+        run.error = self._unsaved.get(run.id)
         self.changed(run)
         if run.state != "running":
             self.save(run)
@@ -357,8 +358,17 @@ class Runs:
         return {"type": "run", "run": run.shown(), "version": version, "diff": diff, "point": point}
 
     def save(self, run: Run) -> None:
-        if run.id in self.all:
+        """Write the record of a run; where that fails, as on a full disk, the run goes on and says so."""
+        if run.id not in self.all:
+            return
+        before = self._unsaved.pop(run.id, None)
+        if run.error == before:
+            run.error = None
+        try:
             self.project.save_run(run.id, asdict(run))
+        except (BayescoutError, OSError) as error:
+            self._unsaved[run.id] = f"the run goes on, and cannot be kept: {error}"
+            run.error = run.error or self._unsaved[run.id]
 
     async def tidy(self) -> None:
         """Close processes that have been idle for long, again and again."""

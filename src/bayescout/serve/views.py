@@ -16,6 +16,9 @@ from bayescout.serve.traces import TraceReader
 
 READERS, DRAWINGS = Kept(32), Kept(32)
 
+HURRIED = 20_000
+"""Pairs of neighbours compared for the first drawing of a run that goes on: 130 arcs take 70 ms, not 300."""
+
 
 def reader(values: dict[str, Any]) -> TraceReader:
     """The reader of a run's steps; another one if earlier steps were taken back."""
@@ -28,10 +31,13 @@ def detail(values: dict[str, Any], _: Any) -> dict[str, Any]:
     """What `GET /api/runs/ID` has beyond the run itself.
 
     While a run goes on, its drawing may be that of an earlier graph: a layout would be old when it is sent.
+    The first one is then made quickly: searches that begin anywhere have their densest graphs early.
     """
     subject = Subject.of(values)
-    if not values.get("running") or values["trace"] not in DRAWINGS:
+    if not values.get("running"):
         DRAWINGS.put(values["trace"], subject.placed)
+    elif values["trace"] not in DRAWINGS:
+        DRAWINGS.put(values["trace"], subject.placed_with(HURRIED))
     return {
         "nodes": subject.names,
         "arcs": subject.kinds,

@@ -55,7 +55,8 @@ class Workbench:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(self.runs.close(), self.end_answers(), self.strong.close())
-        self.project.save()
+        with suppress(BayescoutError):  # as on a full disk; every change was saved when it was made
+            self.project.save()
         self.project.close()
 
     async def end_answers(self) -> None:
@@ -170,7 +171,7 @@ class Workbench:
     def config(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The settings of a run, checked as far as can be without its data."""
         search = asked.get("search") or "auto"
-        if search not in SEARCHES:
+        if not isinstance(search, str) or search not in SEARCHES:
             raise SettingError(f"there is no search {search!r}; choose one of {', '.join(SEARCHES)}")
         known = {name: asked.get(name) for name in SETTINGS if asked.get(name) is not None}
         text = asked.get("knowledge")

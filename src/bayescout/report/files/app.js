@@ -10,7 +10,8 @@ import { keysOf, legendOf, noteOf } from "./words.js";
 import { WhatIf, barsInBoxes, evidenceOf, linesInBox, noQuestion } from "./whatif.js";
 
 const MOST_WITH_BARS = 60, MOST_GATHERED = 120;
-const LEAST_WITH_BARS = 0.6, READ_WITH_BARS = 0.8;
+const SPACE_IS_THEIRS = /^(BUTTON|INPUT|SUMMARY)$/; // pressed, ticked or unfolded by it
+const LEAST_TO_READ = 0.6, WELL_READ = 0.8; // scales of a drawing
 
 export class App {
   constructor(root, source) {
@@ -196,10 +197,11 @@ export class App {
     this.gathers = gathers;
     if (!gathers && !before) return;
     drawing.movable = !gathers;
-    drawing.show(gathers ? gathered(net, kept, drawing.room()) : net);
-    drawing.fit();
     if (gathers) this.tell(`${counted(kept.size, "variable")} around ${net.names[focus.node]}, moved together; “all” brings the others back.`);
     else this.describe();
+    drawing.show(gathers ? gathered(net, kept, drawing.room()) : net);
+    drawing.fit();
+    if (gathers && drawing.place.scale < LEAST_TO_READ) drawing.look(focus.node, WELL_READ); // as of a long line of ancestors
   }
 
   /** Bars of the marginals in the boxes themselves, which grow to hold them. */
@@ -225,9 +227,9 @@ export class App {
     drawing.show(net, !first);
     if (!first) return;
     drawing.fit();
-    if (drawing.place.scale >= LEAST_WITH_BARS) return;
+    if (drawing.place.scale >= LEAST_TO_READ) return;
     const near = selected.node ?? selected.arc?.[1] ?? evidenceOf(question).keys().next().value ?? 0;
-    drawing.look(near, READ_WITH_BARS);
+    drawing.look(near, WELL_READ);
   }
 
   /** Let the drawing glide to new places, unless its boxes hold bars. */
@@ -327,7 +329,7 @@ export class App {
     } else if (event.key === "/" && !typing) {
       event.preventDefault();
       this.finder.focus();
-    } else if (!typing && !event.ctrlKey && !event.metaKey && this.keys[event.key] && !(event.key === " " && target.tagName === "BUTTON")) {
+    } else if (!typing && !event.ctrlKey && !event.metaKey && this.keys[event.key] && !(event.key === " " && SPACE_IS_THEIRS.test(target.tagName))) {
       event.preventDefault();
       this.keys[event.key]();
     }

@@ -42,6 +42,11 @@ export function counted(number, word) {
   return `${figure(number, 0)} ${word}${number === 1 ? "" : "s"}`;
 }
 
+/** Words that begin as a sentence does, unless with a name. */
+export function sentence(words) {
+  return /^[a-z]+ /.test(words) ? words[0].toUpperCase() + words.slice(1) : words;
+}
+
 /** A name as its box shows it: a long one without its middle, like `shortened` of the layout in Python. */
 export function shortened(name, most = 24) {
   const letters = [...name].map((letter) => (/\s/.test(letter) ? " " : /\p{Cc}|\p{Cs}/u.test(letter) ? "\ufffd" : letter));

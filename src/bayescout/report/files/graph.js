@@ -8,7 +8,8 @@ import { SvgPainter } from "./painter-svg.js";
 
 const MOST_IN_SVG = 150;
 const MOST_WITHOUT_MAP = 60;
-const LEAST_HIGH = 0.58, MOST_HIGH = 2.5;
+const LEAST_HIGH = 0.58, MOST_HIGH = 2.5, LARGEST = 1.6;
+const FOR_ARC = 14; // between two boxes, so that the arc and its head can be seen
 
 export class Drawing {
   /** `on` holds chosen(what), moved(before, after), linked(from, to), turned(from, to), and may lack any. */
@@ -136,18 +137,21 @@ export class Drawing {
     if (!width || !height) return;
     const [left, top, right, bottom] = extent(this.net), margin = Math.min(12, width / 40);
     const w = right - left + 2 * margin, h = bottom - top + 2 * margin;
-    const scale = Math.min(1.6, (width - 4) / w, (height - 4) / h);
+    const scale = Math.min(LARGEST, (width - 4) / w, (height - 4) / h);
     this.put((width - (right + left) * scale) / 2, (height - (bottom + top) * scale) / 2, scale);
     this.fitted = true;
   }
 
-  /** By how much a net should be less high, so that its words are larger where the frame is wide; a large wide one is drawn out. */
+  /**
+   * By how much a net should be less high, so that its words are larger where the frame is wide, as far as that makes them
+   * larger and leaves room for the arcs; a large wide one is drawn out.
+   */
   squeeze(net) {
     const { width, height } = this.room(), [left, top, right, bottom] = extent(net);
     if (!width || !height || bottom <= top) return 1;
-    const wanted = (right - left) * height / width / (bottom - top);
+    const wanted = Math.max((right - left) / width, 1 / LARGEST) * height / (bottom - top);
     if (net.names.length > MOST_IN_SVG) return Math.max(1, Math.min(MOST_HIGH, 0.94 * wanted));
-    return Math.min(1, Math.max(LEAST_HIGH, wanted));
+    return Math.min(1, Math.max(LEAST_HIGH, wanted, ...net.dag.map(([a, b]) => leastFor(net.boxes[a], net.boxes[b]))));
   }
 
   /** The smallest scale: that of the whole, or half of it. */
@@ -385,6 +389,12 @@ export class Drawing {
       legend,
     };
   }
+}
+
+/** By how much the way between two boxes can shrink and still leave room for an arc. */
+function leastFor([, ay, , ah], [, by, , bh]) {
+  const between = Math.abs(by - ay), boxes = (ah + bh) / 2;
+  return between > boxes ? (boxes + FOR_ARC) / between : 0;
 }
 
 /** Buttons that move about in a drawing. */

@@ -171,8 +171,8 @@ export class Panel {
   rival(card) {
     if (!card.rival) return [];
     const child = this.net.names[card.b], { parents, loss } = card.rival;
-    const set = parents.length ? parents.join(", ") : "no parents at all";
-    return [element("h4", {}, "The best rival"), element("p", {}, `Of the other parent sets of ${child}, ${set} comes nearest: with it the score `, change(-loss), ".")];
+    const set = parents.length ? `{${parents.join(", ")}}` : "no parents at all";
+    return [element("h4", {}, "The best rival"), element("p", {}, `Of the parent sets of ${child} one change away, the best is ${set}: with it the score `, change(-loss), ".")];
   }
 
   knowledge(sentences) {

@@ -1,6 +1,6 @@
 // Begin: drop a file or choose an example, see how every column was read, and change it there.
 
-import { button, choice, counted, element, figure, percent } from "./core.js";
+import { button, choice, counted, element, figure, percent, sentence } from "./core.js";
 import { fourDigits } from "./density.js";
 
 const COLUMN_KINDS = [["discrete", "discrete"], ["continuous", "continuous"], ["left out", "left out"]];
@@ -26,6 +26,7 @@ export class BeginPart {
     this.look = button("Columns", () => this.columns(this.board.hidden), { id: "columns-button", hidden: true });
     this.holder = section("begin", "Data", true, pick, this.example, this.state, this.look);
     this.board = element("div", { class: "board", id: "columns", role: "dialog", "aria-label": "How the columns were read", hidden: true });
+    this.welcomed = element("p", { class: "note", "aria-hidden": "true" });
     this.welcome = this.welcoming();
     served.app.stage.querySelector(".sheet").append(this.welcome, this.board);
     this.drops(served.app.root, [pick, this.welcome]);
@@ -38,7 +39,7 @@ export class BeginPart {
       "div", { class: "welcome", id: "welcome", hidden: true },
       element("h2", {}, "Drop a table here"),
       element("p", {}, "A csv, Parquet or Arrow file: one row per case, one column per variable. It stays on the computer that serves this page."),
-      element("label", { class: "as-button primary", for: "file" }, "Choose a file"),
+      element("label", { class: "as-button primary", for: "file" }, "Choose a file"), this.welcomed,
       element("p", { class: "note" }, "Or rows drawn from a network of the literature:"),
       element("div", { class: "row" }, ...some.map((name) => button(name, () => this.open({ example: name, rows: 5000 }), { "data-example": name }))),
     );
@@ -63,6 +64,7 @@ export class BeginPart {
   async upload(file) {
     const limit = this.source.project.uploads?.limit;
     if (limit && file.size > limit) {
+      this.holder.open = true;
       this.told(`${file.name} has ${figure(file.size, 0)} bytes, and uploads may have ${figure(limit, 0)}: give it on the command line instead, bayescout serve ${file.name}.`, true);
       return;
     }
@@ -75,6 +77,7 @@ export class BeginPart {
   }
 
   async reading(name, act) {
+    this.holder.open = true; // a file can be dropped anywhere: how that goes is to be seen
     this.told(`Reading ${name} …`);
     try {
       this.served.data(await act());
@@ -84,9 +87,12 @@ export class BeginPart {
     }
   }
 
+  /** Say how it stands, also where a file was dropped first. */
   told(words, bad = false) {
-    this.state.textContent = words;
-    this.state.className = bad ? "warning" : "note";
+    for (const place of [this.state, this.welcomed]) {
+      place.textContent = words;
+      place.className = bad ? "warning" : "note";
+    }
     this.state.setAttribute("role", bad ? "alert" : "status");
   }
 
@@ -94,7 +100,7 @@ export class BeginPart {
     this.data = data;
     this.look.hidden = !data;
     this.welcome.hidden = Boolean(data);
-    if (!data) { this.told("No data yet."); return; }
+    if (!data) { this.told(""); return; }
     const missing = data.columns.reduce((sum, column) => sum + (column.missing || 0), 0);
     this.told(`${data.source}: ${counted(data.rows, "row")}, ${counted(data.columns.length, "column")}${missing ? `, ${counted(missing, "cell")} missing, ${MISSING.find(([value]) => value === data.missing)?.[1] || data.missing}` : ""}.`);
     this.look.textContent = this.board.hidden ? "How the columns were read" : "Hide the columns";
@@ -123,17 +129,17 @@ export class BeginPart {
     this.board.replaceChildren(
       element("div", { class: "board-head" }, element("h2", {}, "How the columns were read"), filter, columns.some((c) => c.missing) ? missing : null, button("Close", () => this.columns(false), { id: "columns-close" })),
       out.length ? element("p", { class: "note", id: "left-out" }, `${counted(out.length, "column")} left out, ${many ? "first" : "at the end"}: choose a kind to keep one.`) : "",
-      ...(notes || []).map((words) => element("p", { class: "note" }, words)), rows,
+      ...(notes || []).map((words) => element("p", { class: "note" }, sentence(words))), rows,
     );
   }
 
   card(column) {
     const kind = choice(COLUMN_KINDS, column.kind, (value) => this.change({ kinds: { [column.name]: value } }), { "aria-label": `The kind of ${column.name}`, "data-column": column.name });
     const states = column.states?.length ? counted(column.states.length, "state") : "", missing = column.missing ? `${figure(column.missing, 0)} missing` : "";
-    const about = [states, missing].filter(Boolean).join(" · ");
+    const about = [states, missing, column.reading].filter(Boolean).join(" · ");
     return element(
       "div", { class: `column-card${column.kind === "left out" ? " out" : ""}` }, element("div", { class: "row" }, element("h3", {}, column.name), kind),
-      ...this.picture(column), element("p", { class: "note" }, `${about}${about ? ". " : ""}${column.reading || ""}`),
+      ...this.picture(column), element("p", { class: "note" }, about),
     );
   }
 

@@ -1,6 +1,6 @@
 // Knowledge by drawing: arcs that must or must not be, beliefs, tiers, limits, the text of it all, and what each costs.
 
-import { button, download, element, figure } from "./core.js";
+import { button, download, element, figure, sentence } from "./core.js";
 import { section } from "./part-begin.js";
 
 const EMPTY = { text: "", tiers: [], required: [], forbidden: [], beliefs: [], max_parents: null };
@@ -109,7 +109,7 @@ export class KnowledgePart {
     if (wanted.required) app.store.set({ knowledge: { ...this.now, ...wanted } });
     app.store.set({ cycle });
     const end = () => { this.problem.replaceChildren(); app.store.set({ cycle: null, knowledge: this.now }); };
-    this.problem.replaceChildren(element("p", { class: "warning", id: "contradiction" }, error.message.replaceAll(" -> ", " → ")), cycle && !error.message.includes("cycle") ? element("p", { class: "note" }, `The contradiction: ${[...cycle, cycle[0]].join(" → ")}.`) : "", button("Take it back", end, { id: "take-back" }));
+    this.problem.replaceChildren(element("p", { class: "warning", id: "contradiction" }, sentence(error.message.replaceAll(" -> ", " → "))), cycle && !error.message.includes("cycle") ? element("p", { class: "note" }, `The contradiction: ${[...cycle, cycle[0]].join(" → ")}.`) : "", button("Take it back", end, { id: "take-back" }));
     this.problem.scrollIntoView({ block: "nearest" });
     if (cycle && app.net) app.drawing.reveal(cycle.map((name) => app.net.index.get(name)).filter((i) => i !== undefined));
   }
@@ -173,13 +173,19 @@ export class KnowledgePart {
   async price() {
     const { run } = this.source;
     if (!run) { this.served.say("Search first: the price is what holding to an item costs that network's score."); return; }
-    this.priceButton.disabled = true;
     const of = this.costsOf(run);
+    this.pricing(true);
     const found = await this.served.attempt(() => this.source.post("/api/knowledge/prices", { run: run.id }));
-    this.priceButton.disabled = false;
+    this.pricing(false);
     if (!found) return;
     this.prices = { of, found };
     this.list();
+  }
+
+  /** Say that prices are worked out: that takes a climb or two for each item. */
+  pricing(goes) {
+    this.priceButton.disabled = goes;
+    this.priceButton.textContent = goes ? "Pricing …" : "Prices";
   }
 
   async use() {

@@ -1,6 +1,6 @@
 // The strip: the curve of the score, play and pause, steps there and back, and any earlier step on a slider.
 
-import { button, choice, element, figure } from "./core.js";
+import { button, choice, element, figure, sentence } from "./core.js";
 import { Trace } from "./trace.js";
 
 const MOST_POINTS = 1500;
@@ -67,7 +67,7 @@ export class LivePart {
     this.facts.replaceChildren(...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", { "data-fact": name }, value))));
     const words = { waiting: "The run waits for its turn.", running: "The search runs.", paused: "Paused: step, go back, change what is known, and go on.", failed: "The run failed." };
     const told = run && this.told?.id === run.id && this.told.step === run.step ? this.told.words : "";
-    this.state.textContent = !run ? "No run yet." : run.error || told || words[run.state] || ended(run);
+    this.state.textContent = !run ? "No run yet." : sentence(run.error || "") || told || words[run.state] || ended(run);
     this.state.classList.toggle("down", Boolean(run?.error));
   }
 
@@ -102,7 +102,7 @@ export class LivePart {
     this.show();
     const found = await this.served.attempt(() => this.source.post(`/api/runs/${run.id}/prove`));
     this.proving = null;
-    told(found ? `${found.told[0].toUpperCase()}${found.told.slice(1)}.` : "");
+    told(found ? `${sentence(found.told)}.` : "");
     if (found && this.run?.id === run.id) this.source.run = { ...this.source.run, bound: found.bound, gap: found.gap };
     this.show();
   }

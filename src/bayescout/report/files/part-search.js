@@ -1,6 +1,6 @@
 // Search: what to search with and what it will cost, and the list of runs.
 
-import { button, choice, element, field, figure } from "./core.js";
+import { button, choice, element, field, figure, sentence } from "./core.js";
 import { section } from "./part-begin.js";
 
 const STATES = { waiting: "waits", running: "runs", paused: "paused", ended: "ended", failed: "failed" };
@@ -87,7 +87,7 @@ export class SearchPart {
       try {
         const found = await this.source.post("/api/estimate", this.asked());
         const about = found.seconds === null || found.seconds === undefined ? "" : found.seconds < 0.1 ? "Less than 0.1 s: " : `About ${inTime(found.seconds)}: `;
-        this.estimate.textContent = about + (found.why || "");
+        this.estimate.textContent = sentence(about + (found.why || ""));
       } catch (error) {
         this.estimate.textContent = error.status === 404 ? "" : error.message;
       }

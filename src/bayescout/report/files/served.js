@@ -8,7 +8,7 @@ import { LivePart } from "./part-live.js";
 import { SearchPart } from "./part-search.js";
 import { SharePart } from "./part-share.js";
 import { StrengthPart } from "./part-strength.js";
-import { button, counted, drawn, element, figure, segments } from "./core.js";
+import { button, counted, drawn, element, figure, segments, sentence } from "./core.js";
 import { withArcs, withBoxes } from "./network.js";
 import { ServerSource } from "./source-server.js";
 import { noQuestion } from "./whatif.js";
@@ -21,6 +21,9 @@ const KEYS = [
 ];
 
 const TOOLS = [["select", "Move", "Move variables (V)"], ["require", "Require", "Draw arcs that must be (R)"], ["forbid", "Forbid", "Draw arcs that must not be (F)"], ["believe", "Believe", "Draw arcs that are likely, or not (B)"]];
+
+/** Why nothing is heard of the server. */
+const LOST = { away: "The server does not answer …", refused: "The server was started anew: open the address that it printed." };
 
 /** What the browser keeps for the next time, where it may. */
 const remembered = {
@@ -155,9 +158,16 @@ class Served {
     if (!this.helpBoard.hidden) this.keyBoard();
   }
 
+  /** The line to the server was lost, or is there again; what was said last is let be. */
   line(lost) {
-    this.status.textContent = lost ? "The server does not answer …" : "";
-    this.status.classList.toggle("down", lost);
+    this.lost = lost;
+    if (!this.hush) this.told();
+  }
+
+  told() {
+    const words = this.lost ? LOST[this.lost] : "";
+    if (this.status.textContent !== words) this.status.textContent = words;
+    this.status.classList.toggle("down", Boolean(words));
   }
 
   /** Do something; what the server says against it is shown. */
@@ -171,7 +181,7 @@ class Served {
   }
 
   say(words) {
-    this.status.textContent = words;
+    this.status.textContent = sentence(words);
     this.status.classList.add("down");
     clearTimeout(this.hush);
     this.hush = setTimeout(() => this.hushed(), 12_000);
@@ -182,7 +192,7 @@ class Served {
     if (!this.hush) return;
     clearTimeout(this.hush);
     this.hush = null;
-    this.line(false);
+    this.told();
   }
 
   // ---- what happens
@@ -198,6 +208,7 @@ class Served {
 
   hello(project) {
     if (!project) return;
+    if (project.folder !== this.source.project.folder) { location.reload(); return; } // another server at this address
     this.source.project = { ...this.source.project, ...project };
     this.runs = project.runs;
     this.data(project.data);

@@ -3,6 +3,8 @@
 import { shortened } from "./core.js";
 import { boxSize, makeNet, rowsOf, squeezed, withBoxes } from "./network.js";
 
+const AGAIN = 3000; // milliseconds
+
 /** What the server refused, in its own words. */
 export class Refusal extends Error {
   constructor(answer, status) {
@@ -49,15 +51,24 @@ export class ServerSource {
 
   post(path, body = {}) { return this.call("POST", path, body); }
 
-  /** Hear of everything that happens, and of the line being lost and found; a page that nobody sees lets go. */
+  /**
+   * Hear of everything that happens, and of the line being lost ("away", or "refused" by a server that was started anew)
+   * and found (null); a page that nobody sees lets go.
+   */
   listen(tell, lost) {
+    let later = 0;
     const open = () => {
       if (document.hidden || this.stream) return;
-      this.stream = new EventSource("/api/events");
-      this.stream.onmessage = (event) => { lost(false); tell(JSON.parse(event.data)); };
-      this.stream.onerror = () => lost(true);
+      const stream = this.stream = new EventSource("/api/events");
+      stream.onmessage = (event) => { lost(null); tell(JSON.parse(event.data)); };
+      stream.onerror = () => {
+        if (stream.readyState !== EventSource.CLOSED) { lost("away"); return; } // the browser tries again by itself
+        lost("refused");
+        close();
+        later = setTimeout(open, AGAIN); // once the new page is open, its cookie lets this one in too
+      };
     };
-    const close = () => { this.stream?.close(); this.stream = null; };
+    const close = () => { clearTimeout(later); this.stream?.close(); this.stream = null; };
     document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
     addEventListener("pagehide", close);
     open();
