@@ -227,8 +227,12 @@ def test_files_are_opened_and_refused(tmp_path):
         status, said = server.refused("PUT", "/api/networks?name=bad.bif", content="nonsense {")
         assert (status, said.split(",")[0]) == (400, "bad.bif")
         assert server.ask("GET", "/api/project")["networks"] == ["own.edges"]
+        as_read = server.ask("GET", "/api/project")["data"]["fingerprint"]
         kinds = server.ask("PATCH", "/api/data", json={"kinds": {"z": "continuous"}, "leave_out": ["x"]})
         assert [one["kind"] for one in kinds["columns"]] == ["discrete", "continuous", "left out"]
+        assert kinds["chosen"] == ["x", "z"]
+        again = server.ask("PATCH", "/api/data", json={"kinds": {"z": "as read", "x": "as read"}})
+        assert (again["fingerprint"], again["chosen"]) == (as_read, [])
         assert server.refused("POST", "/api/data", content=b"[1")[0] == 400
 
 

@@ -102,11 +102,14 @@ def test_begin(begun, served):
     assert begun.browser.count(".column-card") == min(size, 200)
     assert begun.browser.count(".column-card .bars .bar") >= 2 * min(size, 200)
     name = begun.run("return served.source.project.data.columns[1].name")
+    read = begun.run("return served.source.project.data.fingerprint")
     variables = "served.source.project.data.columns.filter(c => c.kind !== 'left out').length"
     begun.choose(f'select[data-column="{name}"]', "left out")
     begun.until(f"{variables} === {size - 1}", 120)
     begun.choose(f'select[data-column="{name}"]', "discrete")
     begun.until(f"{variables} === {size}", 120)
+    begun.choose(f'select[data-column="{name}"]', "as read")  # what was learned before is of these data again
+    begun.until(f"served.source.project.data.fingerprint === '{read}'", 120)
     begun.run("document.querySelector('.column-card select').focus()")
     begun.browser.keys(Keys.ESCAPE)
     assert begun.run("return [document.querySelector('#columns').hidden, document.activeElement.id]") == [

@@ -23,6 +23,9 @@ from bayescout.serve.project import UPLOAD_LIMIT, Project
 from bayescout.serve.runs import Run, Runs, same_search
 from bayescout.serve.sharing import ending
 
+AS_READ = "as read"
+"""The choice of a column's kind that takes back what was chosen before."""
+
 SETTINGS = ("search", "settings", "score", "structure_prior", "seed", "max_time", "max_steps")
 
 
@@ -116,13 +119,14 @@ class Workbench:
             raise _named(error, incoming) from None
 
     async def change_data(self, changes: dict[str, Any]) -> dict[str, Any]:
-        """Read the data again with kinds that a person chose."""
+        """Read the data again with kinds that a person chose, or chose no longer."""
         source = self.project.about["source"]
         if source is None:
             raise SettingError("there are no data yet: open a file or choose an example first")
         kinds = {**self.project.about["kinds"], **(changes.get("kinds") or {})}
         for name in changes.get("leave_out") or []:
             kinds[name] = "left out"
+        kinds = {name: kind for name, kind in kinds.items() if kind != AS_READ}
         missing = changes.get("missing") or self.project.about["missing"]
         return await self._read(source, kinds, missing)
 
@@ -139,6 +143,7 @@ class Workbench:
                 source = source | {"path": str(self.project.keep(Path(source["path"])))}
             shown = Path(source["path"]).name
             data = {"source": source.get("example") or shown, "missing": missing, **found}
+            data["chosen"] = sorted(kinds)
             self.project.about |= {"source": source, "kinds": kinds, "missing": missing, "data": data}
             self.project.save()
         self.hub.send({"type": "data", "data": data})

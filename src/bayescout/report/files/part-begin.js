@@ -4,6 +4,7 @@ import { button, choice, counted, element, figure, percent, sentence } from "./c
 import { fourDigits } from "./density.js";
 
 const COLUMN_KINDS = [["discrete", "discrete"], ["continuous", "continuous"], ["left out", "left out"]];
+const AS_READ = ["as read", "as it was read"];
 const MOST_COLUMNS = 200;
 const MISSING = [["em", "drawn given the rest"], ["state", "a state of their own"], ["drop", "their rows left out"], ["error", "refused"]];
 const FIRST_EXAMPLES = ["asia", "alarm", "hailfinder", "munin"];
@@ -134,7 +135,8 @@ export class BeginPart {
   }
 
   card(column) {
-    const kind = choice(COLUMN_KINDS, column.kind, (value) => this.change({ kinds: { [column.name]: value } }), { "aria-label": `The kind of ${column.name}`, "data-column": column.name });
+    const kinds = this.data.chosen?.includes(column.name) ? [...COLUMN_KINDS, AS_READ] : COLUMN_KINDS;
+    const kind = choice(kinds, column.kind, (value) => this.change({ kinds: { [column.name]: value } }), { "aria-label": `The kind of ${column.name}`, "data-column": column.name });
     const states = column.states?.length ? counted(column.states.length, "state") : "", missing = column.missing ? `${figure(column.missing, 0)} missing` : "";
     const about = [states, missing, column.reading].filter(Boolean).join(" · ");
     return element(
