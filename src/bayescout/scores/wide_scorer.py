@@ -21,7 +21,10 @@ SIZES = 1 << 16
 """The most parents that a prior is asked about."""
 
 FAMILIES = 5000
-"""Families extended between two looks at the clock."""
+"""The most families that are extended between two looks at the clock."""
+
+CANDIDATES, PRODUCTS = 100_000, 100_000_000
+"""The most of their candidates, and of products of two cells, if none of their correlations is remembered."""
 
 MARGIN = 1e-3
 """Nats by which an estimate of a gain may be off."""
@@ -53,12 +56,16 @@ class WideScorer(TableScorer):
     def extensions_of_each(self, families: Sequence[Family], bounds: Ints, candidates: Ints) -> Floats:
         self.meter(len(candidates), len(candidates))
         found = np.empty(len(candidates))
-        for begin in range(0, len(families), FAMILIES):
-            some, end = families[begin : begin + FAMILIES], min(len(families), begin + FAMILIES)
-            part = slice(int(bounds[begin]), int(bounds[end]))
+        most = min(CANDIDATES, max(1, PRODUCTS // self._columns.rows))
+        begin = 0
+        while begin < len(families):
             self.hooks.between()
-            own = bounds[begin : end + 1] - bounds[begin]
+            full = int(np.searchsorted(bounds, bounds[begin] + most, side="right")) - 1
+            end = min(len(families), begin + FAMILIES, max(begin + 1, full))
+            own, part = bounds[begin : end + 1] - bounds[begin], slice(int(bounds[begin]), int(bounds[end]))
+            some = families[begin:end]
             found[part] = self.formula.evaluate(self._columns.extensions_of_each(some, own, candidates[part]))
+            begin = end
         if self.prior is not None:
             sizes = np.array([len(parents) + 1 for _, parents in families], dtype=np.int64)
             found += np.repeat(self.prior.by_size[np.minimum(sizes, self.n_variables - 1)], np.diff(bounds))

@@ -6,6 +6,7 @@ that are candidates of each other are joined. See docs/decisions/wide-tables.md.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -29,7 +30,13 @@ LOG, LAST = 1 << 16, 1 << 12
 """Sizes of two that do not."""
 
 PIECE = 2000
-"""Operators taken between two looks at the clock."""
+"""The most operators that are taken between two looks at the clock."""
+
+FIRST_PIECE = 16
+"""As many in the first piece."""
+
+BETWEEN = 0.05
+"""Seconds that should pass between two looks; where operators are costly, a piece is fewer of them."""
 
 
 class Graph(NamedTuple):
@@ -97,6 +104,7 @@ class SparseWalk:
         self.flat = _flat(graph)
         self.locals = self._local_scores(range(problem.n))
         self.joined, self.looked_at = joined, looked_at
+        self.piece = FIRST_PIECE
         pairs = np.array(joined, dtype=np.int64).reshape(-1, 2)
         known = problem.screening.neighbourhood(problem.check)
         self._lay_out(known.with_pairs(pairs[:, 0], pairs[:, 1]) if joined else known)
@@ -157,10 +165,16 @@ class SparseWalk:
         before = int(told[kernels.STEPS])
         while (taken := int(told[kernels.STEPS]) - before) < most:
             self.problem.check()
+            began = time.perf_counter()
             why = kernels.walk(
                 *self.graph, self.candidates.ends, self.enters, *self.store, self.columns, self.terms,
-                MIN_GAIN, self.phase, min(PIECE, most - taken),
+                MIN_GAIN, self.phase, min(self.piece, most - taken),
             )  # fmt: skip
+            took = time.perf_counter() - began
+            if took > BETWEEN:  # a piece that ends early is gone on with, so its size changes no answer
+                self.piece = max(1, self.piece // 2)
+            elif took < BETWEEN / 2:
+                self.piece = min(PIECE, 2 * self.piece)
             if why == kernels.DONE:
                 break
             if why == kernels.ASK:
