@@ -17,7 +17,7 @@ from bayescout.checks import as_plain
 from bayescout.data import memory
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import CONSTANT, Table
-from bayescout.errors import SettingError, TooLargeError
+from bayescout.errors import SettingError
 from bayescout.graph.labels import quoted
 from bayescout.scores import FamilyPrior, Formula, bind
 from bayescout.scores.likelihood import LogLikelihood
@@ -146,7 +146,6 @@ def wide_problem(
     engine: Any = None,
 ) -> Problem:
     """The problem of a search on screened pairs; `start` makes a graph that keeps the rules."""
-    free = memory.free()
     by_columns = engine in (None, "memory", GPU) and takes_columns(table, formula, prior)
     past = isinstance(table, StoredTable)
     if past or (by_columns and table.weights is None):  # columns are not held, or taken as they are
@@ -154,12 +153,12 @@ def wide_problem(
     else:
         row_bytes = 8 if table.is_continuous else 2 * table.codes.itemsize
     needed = table.n_columns * (row_bytes * table.n_rows + COLUMN_BYTES)
-    if needed > free:
-        raise TooLargeError(
-            f"{table.n_columns:,} columns of {table.n_rows:,} rows: a search on candidates takes "
-            f"{needed / 2**30:,.1f} GB for the columns alone, and {free / 2**30:,.1f} GB are free: leave out "
-            f"columns or rows"
-        )
+    free = memory.require(
+        needed,
+        f"{table.n_columns:,} columns of {table.n_rows:,} rows: a search on candidates takes",
+        "leave out columns or rows",
+        of=" for the columns alone",
+    )
     most = (free - needed) / 2
     counting = None if engine == GPU else engine
     if past or not by_columns:
@@ -270,23 +269,22 @@ def _threshold(
 
 def require_dense_room(table: Table) -> None:
     """Refuse a search over all pairs of columns that memory cannot hold."""
-    needed, free = PAIR_BYTES * table.n_columns**2, memory.free()
-    if needed > free:
-        raise TooLargeError(
-            f"{table.n_columns:,} columns: a search over all pairs of them takes about "
-            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: {setting('search', 'auto')}, "
-            f"ges, boss, hill-climb and tabu search on screened pairs; else leave out columns"
-        )
+    memory.require(
+        PAIR_BYTES * table.n_columns**2,
+        f"{table.n_columns:,} columns: a search over all pairs of them takes about",
+        f"{setting('search', 'auto')}, ges, boss, hill-climb and tabu search on screened pairs; else leave "
+        f"out columns",
+    )
 
 
 def require_matrix_room(table: Table) -> None:
     """Refuse to draw missing cells, or to weigh beliefs, where memory cannot hold a number for each pair."""
-    needed, free = MATRIX_BYTES * table.n_columns**2, memory.free()
-    if needed > free:
-        work, advice = "weighing beliefs", "require or forbid arcs instead"
-        if table.has_missing:
-            work, advice = "drawing missing cells", f"{setting('missing', 'drop')} leaves out rows"
-        raise TooLargeError(
-            f"{table.n_columns:,} columns: {work} takes about {needed / 2**30:,.1f} GB for their pairs, and "
-            f"{free / 2**30:,.1f} GB are free: {advice}, or leave out columns"
-        )
+    work, advice = "weighing beliefs", "require or forbid arcs instead"
+    if table.has_missing:
+        work, advice = "drawing missing cells", f"{setting('missing', 'drop')} leaves out rows"
+    memory.require(
+        MATRIX_BYTES * table.n_columns**2,
+        f"{table.n_columns:,} columns: {work} takes about",
+        f"{advice}, or leave out columns",
+        of=" for their pairs",
+    )

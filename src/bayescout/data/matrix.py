@@ -21,7 +21,6 @@ from bayescout.data.kinds import DECIMALS, FEW
 from bayescout.data.pieces import add_array
 from bayescout.data.reading import Notes
 from bayescout.data.table import Label, MissingPolicy, MissingReport, States, Table
-from bayescout.errors import TooLargeError
 
 MANY_COLUMNS = 64
 """With fewer columns there is nothing to gain."""
@@ -133,13 +132,11 @@ def _of_columns(
 
 def require_room(columns: int, rows: int, kind: type[np.floating[Any]]) -> None:
     """Refuse a table that memory cannot hold, before it is read."""
-    needed, left = columns * rows * np.dtype(kind).itemsize, memory.free()
-    if needed > left:
-        raise TooLargeError(
-            f"{columns:,} columns of {rows:,} rows of {np.dtype(kind).name} take {needed / 2**30:,.1f} GB, "
-            f"and {left / 2**30:,.1f} GB are free: give float32, in half the room of float64, or leave out "
-            f"columns or rows"
-        )
+    memory.require(
+        columns * rows * np.dtype(kind).itemsize,
+        f"{columns:,} columns of {rows:,} rows of {np.dtype(kind).name} take",
+        "give float32, in half the room of float64, or leave out columns or rows",
+    )
 
 
 def table_of(numbers: Numbers, policy: MissingPolicy, known: str = "") -> Table | None:

@@ -51,6 +51,21 @@ def free() -> float:
     return found if most is None else min(found, float(max(0, most - _in_use())))
 
 
+def require(needed: float, takes: str, ways: str, of: str = "") -> float:
+    """Refuse work that takes more bytes than are free; returns what is free.
+
+    takes  what takes them, with its verb
+    ways   what can be done instead
+    of     what of the work takes them, if not all of it
+    """
+    left = free()
+    if needed > left:
+        raise TooLargeError(
+            f"{takes} {needed / 2**30:,.1f} GB{of}, and {left / 2**30:,.1f} GB are free: {ways}"
+        )
+    return left
+
+
 def prepare_to_parse(path: Path) -> None:
     """Under a limit, keep threads from reserving an arena each, and refuse if too little is left."""
     most = limit()

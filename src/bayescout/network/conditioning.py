@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayescout.data import memory
 from bayescout.data.table import Label
-from bayescout.errors import NetworkError, TooLargeError, warn
+from bayescout.errors import NetworkError, warn
 from bayescout.network.distribution import GaussianDistribution
 from bayescout.network.encode import Matched
 from bayescout.network.node import Array
@@ -36,13 +36,12 @@ def joint(network: Network) -> tuple[Array, Array]:
     is w·cov[P], and the variance is v + w·cov[P, P]·w.
     """
     p = len(network.dag)
-    needed, free = JOINT_BYTES * p**2, memory.free()
-    if needed > free:
-        raise TooLargeError(
-            f"the joint distribution of {p:,} nodes takes about {needed / 2**30:,.1f} GB, and "
-            f"{free / 2**30:,.1f} GB are free: a node is predicted without it from rows that have all of its "
-            f"parents, its children and their parents; else fit a network of fewer columns"
-        )
+    memory.require(
+        JOINT_BYTES * p**2,
+        f"the joint distribution of {p:,} nodes takes about",
+        "a node is predicted without it from rows that have all of its parents, its children and their "
+        "parents; else fit a network of fewer columns",
+    )
     mean, covariance = np.zeros(p), np.zeros((p, p))
     before: list[int] = []
     for node in network.dag.order_indices:
@@ -176,12 +175,8 @@ def predict(
 def _has_all_that_tells(network: Network, target: int, columns: Mapping[int, NDArray[np.float64]]) -> bool:
     """Return True if the Markov blanket is there, and each node has noise, so that all rows are possible."""
     dag = network.dag
-    near = {
-        *dag.parents[target],
-        *dag.children[target],
-        *(p for c in dag.children[target] for p in dag.parents[c]),
-    }
-    return near - {target} <= columns.keys() and bool((network.variances > 0).all())
+    near = map(dag.index, dag.markov_blanket(dag.nodes[target]))
+    return columns.keys() >= set(near) and bool((network.variances > 0).all())
 
 
 def _mean_given_neighbours(

@@ -208,13 +208,11 @@ class Covariance:
 
 def _require_room(columns: int) -> None:
     """Refuse a matrix of all pairs of columns that memory cannot hold."""
-    needed, free = PAIR_BYTES * columns**2, memory.free()
-    if needed > free:
-        raise TooLargeError(
-            f"{columns:,} columns: the correlations of all pairs take about {needed / 2**30:,.1f} GB, and "
-            f"{free / 2**30:,.1f} GB are free: {setting('score', 'bic')}, ebic, aic and loglik need none of "
-            f"that; else leave out columns"
-        )
+    memory.require(
+        PAIR_BYTES * columns**2,
+        f"{columns:,} columns: the correlations of all pairs take about",
+        f"{setting('score', 'bic')}, ebic, aic and loglik need none of that; else leave out columns",
+    )
 
 
 def scaled_scatter(table: Table) -> tuple[Floats, Ints]:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from bayescout.data import memory
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
-from bayescout.errors import TooLargeError
 from bayescout.scores.threads import check_workers, worked
 from bayescout.search.frame.stored_content import ROUNDS, stored_signatures
 from bayescout.wording import setting
@@ -54,14 +53,11 @@ def _require_room(table: Table) -> None:
     """Refuse a table of which memory holds no second copy; what is past memory is not copied."""
     if isinstance(table, StoredTable) or table.n_rows * table.n_columns <= KEPT_CELLS:
         return
-    needed = table.values.nbytes + table.codes.nbytes + NAME_BYTES * table.n_columns
-    free = memory.free()
-    if needed > free:
-        raise TooLargeError(
-            f"{table.n_columns:,} columns of {table.n_rows:,} rows: putting them in order takes a copy of "
-            f"{needed / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB are free: leave out columns or rows, or "
-            f"give files and {setting('memory', '2 GB')}"
-        )
+    memory.require(
+        table.values.nbytes + table.codes.nbytes + NAME_BYTES * table.n_columns,
+        f"{table.n_columns:,} columns of {table.n_rows:,} rows: putting them in order takes a copy of",
+        f"leave out columns or rows, or give files and {setting('memory', '2 GB')}",
+    )
 
 
 def canonical_order(table: Table, workers: int | None = 1) -> list[int]:
