@@ -113,17 +113,7 @@ def sample(
     check_outputs([Output("--output", output, TABLE_ENDING)], reads=(network,))
     model = open_network(network)
     table = model.sample(n, seed=seed, evidence=None if given is None else evidence_given(model, given))
-    if output:
-        table.save(output)
-    if json:
-        described = {"network": network, "rows": n, "seed": seed, "output": output}
-        print_json(described if output else {**described, "data": table.to_dict()})
-    elif output:
-        line(f"{n:,} rows of {len(model.nodes)} columns written to {output}")
-    else:
-        from bayescout.data.write import write_csv
-
-        write_csv(table, sys.stdout.buffer)
+    _hand_over(table, {"network": network, "rows": n, "seed": seed, "output": output}, json)
 
 
 def impute(
@@ -156,16 +146,16 @@ def impute(
     model = open_network(network)
     table = model.impute(cells.rows_of(model, data), method=method, seed=seed)
     assert isinstance(table, Table)  # a list only where several are asked for
+    described = {"network": network, "rows": table.n_rows, "method": method, "seed": seed, "output": output}
+    _hand_over(table, described, json)
+
+
+def _hand_over(table: Table, described: dict[str, Any], json: bool) -> None:
+    """Write rows to the file described, or print them: as JSON with what is described, or as csv."""
+    output = described["output"]
     if output:
         table.save(output)
     if json:
-        described = {
-            "network": network,
-            "rows": table.n_rows,
-            "method": method,
-            "seed": seed,
-            "output": output,
-        }
         print_json(described if output else {**described, "data": table.to_dict()})
     elif output:
         line(f"{table.n_rows:,} rows of {table.n_columns} columns written to {output}")
