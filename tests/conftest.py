@@ -1,5 +1,6 @@
 """Settings shared by every test."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 LENIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -21,3 +22,15 @@ def pytest_configure(config):
     patience.on = False
     both = "slow" in config.option.markexpr and config.option.markexpr.strip() != "not slow"
     settings.load_profile("thorough" if both else "fast")
+
+
+@pytest.fixture
+def fast_uncompiled(request):
+    """Run fast tests with the kernels as plain Python: compiling them takes longer than all of these."""
+    from tests.reference.kernels import uncompiled
+
+    if request.node.get_closest_marker("slow"):
+        yield
+    else:
+        with uncompiled():
+            yield

@@ -94,6 +94,14 @@ def line_of(process, begin):
     raise AssertionError(process.stderr.read())
 
 
+def join_files(folder):
+    """Put the cells of all files into one, but for the measurements."""
+    joined = pl.read_parquet(folder / "*.parquet").drop("f")
+    for path in folder.iterdir():
+        path.unlink()
+    joined.write_parquet(folder / "00.parquet")
+
+
 def folders():
     return sorted(path.name for path in cache.root().iterdir())
 
@@ -179,10 +187,7 @@ def test_a_folder_that_was_damaged_is_not_gone_on_with(rows, damage):
 
 def test_a_run_killed_while_learning_leaves_what_the_next_removes(rows):
     folder, _ = rows
-    selected = pl.read_parquet(folder / "*.parquet").drop("f")
-    for path in folder.iterdir():
-        path.unlink()
-    selected.write_parquet(folder / "00.parquet")
+    join_files(folder)
     process = started(folder, "learn")
     path = Path(line_of(process, str(cache.root()))[0])
     line_of(process, "step")
@@ -196,10 +201,7 @@ def test_a_run_killed_while_learning_leaves_what_the_next_removes(rows):
 
 def test_ctrl_c_while_learning_is_an_answer_and_leaves_nothing(rows):
     folder, _ = rows
-    selected = pl.read_parquet(folder / "*.parquet").drop("f")
-    for path in folder.iterdir():
-        path.unlink()
-    selected.write_parquet(folder / "00.parquet")
+    join_files(folder)
     process = started(folder, "learn")
     line_of(process, "step")
     process.send_signal(signal.SIGINT)

@@ -12,6 +12,8 @@ from bayescout.statistics.screening import screened
 from tests.reference.kernels import uncompiled
 from tests.scores.drawn_data import table_of
 
+pytestmark = pytest.mark.usefixtures("fast_uncompiled")
+
 
 def drawn(cards, rows, seed, weights=None):
     """Columns of which every second follows another one, more or less."""
@@ -46,16 +48,6 @@ def by_definition(scorer, least):
 def pairs_of(made):
     owners = np.repeat(np.arange(made.n), np.diff(made.starts))
     return {(x, y) for x, y in zip(owners.tolist(), made.ends.tolist(), strict=True) if x < y}
-
-
-@pytest.fixture(autouse=True)
-def _interpreted(request):
-    """Run fast tests with the kernels as plain Python: compiling them takes longer than all of these."""
-    if request.node.get_closest_marker("slow"):
-        yield
-    else:
-        with uncompiled():
-            yield
 
 
 CARDS = {"two states": [2] * 12, "some": [2, 3, 2, 1, 4, 3, 2, 2, 1, 5], "many": [2, 40, 3, 20, 2]}

@@ -22,9 +22,10 @@ from bayescout.search.graphs import candidate_moves
 from bayescout.search.graphs.candidate_moves import CandidateMoves
 from bayescout.search.graphs.moves import Moves
 from bayescout.statistics.screening import NONE_ALIKE, Neighbourhood, Screening
-from tests.reference.kernels import uncompiled
 from tests.scores.drawn_data import table_of
 from tests.search.drawn_problems import OneParent, entangled, gaussian, mixed, problem_of, problems
+
+pytestmark = pytest.mark.usefixtures("fast_uncompiled")
 
 CLIMBS = {
     "hill-climb": HillClimb(),
@@ -33,16 +34,6 @@ CLIMBS = {
     "tabu": Tabu(length=3, patience=8),
     "tabu again": Tabu(restarts=2, perturb=3),
 }
-
-
-@pytest.fixture(autouse=True)
-def _interpreted(request):
-    """Run fast tests with the kernels as plain Python: compiling them takes longer than all of these."""
-    if request.node.get_closest_marker("slow"):
-        yield
-    else:
-        with uncompiled():
-            yield
 
 
 class Given(Screening):

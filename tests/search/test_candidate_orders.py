@@ -26,21 +26,12 @@ from bayescout.search.orders import candidate_orders, trees
 from bayescout.search.orders.boss import MOVING
 from bayescout.search.orders.candidate_orders import CandidateTrees
 from bayescout.statistics.columns import ColumnCovariance
-from tests.reference.kernels import uncompiled
 from tests.scores.drawn_data import continuous_table
 from tests.search.drawn_problems import OneParent, entangled, gaussian, mixed, problem_of, problems
 from tests.search.test_candidate_moves import every_pair, narrowed
 from tests.search.test_wide import KNOWN, found, sem
 
-
-@pytest.fixture(autouse=True)
-def _interpreted(request):
-    """Run fast tests with the kernels as plain Python: compiling them takes longer than all of these."""
-    if request.node.get_closest_marker("slow"):
-        yield
-    else:
-        with uncompiled():
-            yield
+pytestmark = pytest.mark.usefixtures("fast_uncompiled")
 
 
 def unmetered(trace):

@@ -34,10 +34,11 @@ from bayescout.statistics import covariance, screening, sieve
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.screening import ColumnPairs, Screening, screened
 from bayescout.statistics.sieve import CpuSieve
-from tests.reference.kernels import uncompiled
 from tests.scores.drawn_data import continuous_table, table_of
 from tests.search.drawn_problems import entangled, gaussian, mixed, problems
 from tests.search.test_candidate_moves import every_pair, narrowed
+
+pytestmark = pytest.mark.usefixtures("fast_uncompiled")
 
 
 def sem(p, rows, degree, seed):
@@ -64,16 +65,6 @@ def found(table, search, screen=None, knowledge=None):
         rules = compile_wide(knowledge, table.names)
         problem = Problem(scorer, rules, screening=Screening(statistics, screen, "a test"))
     return drive(search, problem, generator(0), Limits())
-
-
-@pytest.fixture(autouse=True)
-def _interpreted(request):
-    """Run fast tests with the kernels as plain Python: compiling them takes longer than all of these."""
-    if request.node.get_closest_marker("slow"):
-        yield
-    else:
-        with uncompiled():
-            yield
 
 
 # ---- equal to the search over all pairs

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.arrays import Bools, Floats, Ints, Parents
-from bayescout.scores.gain_rows import FILL_ROWS, ROW_BYTES, gained
+from bayescout.scores.gain_rows import FILL_ROWS, ROW_BYTES, Filling, gained
 from bayescout.scores.scorer import Scorer
 
 
@@ -54,19 +54,18 @@ class EntryGains:
     locals: Floats
 
 
-class EntryRows:
+class EntryRows(Filling):
     """Gains by child: by one compiled call if the scorer has a compiled path, else by its `extensions`."""
 
     def __init__(self, scorer: Scorer, entries: Entries) -> None:
-        self.scorer, self.entries = scorer, entries
-        self._known: dict[tuple[int, Parents], tuple[Floats, float]] = {}
         n = len(entries.limits)
         sizes = np.diff(entries.starts)
         owners = np.repeat(np.arange(n), sizes)
-        self._allowed: list[int] = np.bincount(owners, entries.allowed, minlength=n).astype(np.int64).tolist()
-        self._limits: list[int] = entries.limits.tolist()
+        allowed = np.bincount(owners, entries.allowed, minlength=n).astype(np.int64)
+        super().__init__(scorer, allowed.tolist(), entries.limits.tolist())
+        self.entries = entries
+        self._known: dict[tuple[int, Parents], tuple[Floats, float]] = {}
         self._most = max(16, int(ROW_BYTES // (8 * max(1.0, sizes.mean() if n else 1.0) + 400)))
-        self._kernel = scorer.kernel
         if self._kernel is not None:
             from bayescout.kernels.neighbours import fill_entries
 
@@ -75,8 +74,6 @@ class EntryRows:
             self._lists = (
                 entries.starts, entries.ends, entries.allowed, entries.required, entries.limits
             )  # fmt: skip
-            self._sizes: list[int] = self._kernel.cards.tolist()
-            self._room: int = self._kernel.dense_limit // max(self._sizes)
             self._one = np.empty(1, dtype=np.int64)
 
     def update(self, child: int, own: Parents, gains: EntryGains, remember: bool = True) -> None:
@@ -124,19 +121,6 @@ class EntryRows:
         mean = max(1.0, sum(self._allowed) / len(self._allowed))
         together = max(1, int(FILL_ROWS // (self._kernel.n_rows * mean)))
         return [np.array(children[i : i + together]) for i in range(0, len(children), together)]
-
-    def _neighbours(self, child: int, own: Parents) -> int:
-        """The number of families asked for: the child's own, those with one parent less and one more."""
-        parents = len(own)
-        return self._allowed[child] + 1 if parents < self._limits[child] else parents + 1
-
-    def _is_small(self, child: int, own: Parents) -> bool:
-        if self._kernel is None:
-            return False
-        cells = self._sizes[child]
-        for parent in own:
-            cells *= self._sizes[parent]
-        return cells <= self._room
 
     def _add_prior(self, child: int, own: Parents, gains: EntryGains) -> None:
         """Add the structure prior to what compiled code has filled."""

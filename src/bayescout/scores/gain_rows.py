@@ -69,27 +69,53 @@ class Gains:
 Row = tuple[Floats, Floats, float, float]
 
 
-class GainRows:
+class Filling:
+    """What filling in a child's gains takes.
+
+    allowed  how many parents each child may have
+    limits   the most that it may have at once
+    """
+
+    def __init__(self, scorer: Scorer, allowed: list[int], limits: list[int]) -> None:
+        self.scorer = scorer
+        self._allowed, self._limits = allowed, limits
+        self._kernel = scorer.kernel
+        if self._kernel is not None:
+            self._sizes: list[int] = self._kernel.cards.tolist()
+            # A family may grow by any candidate, so the one with most states decides if tables stay dense.
+            self._room: int = self._kernel.dense_limit // max(self._sizes)
+
+    def _neighbours(self, child: int, own: Parents) -> int:
+        """The number of families asked for: the child's own, those with one parent less and one more."""
+        parents = len(own)
+        return self._allowed[child] + 1 if parents < self._limits[child] else parents + 1
+
+    def _is_small(self, child: int, own: Parents) -> bool:
+        """Return True if the compiled path fills in the gains."""
+        if self._kernel is None:
+            return False
+        sizes = self._sizes
+        cells = sizes[child]
+        for parent in own:
+            cells *= sizes[parent]
+        return cells <= self._room
+
+
+class GainRows(Filling):
     """Rows of gains, by one compiled call if the scorer has a compiled path, else by its `extensions`."""
 
     def __init__(self, scorer: Scorer, rules: ArcRules) -> None:
-        self.scorer = scorer
+        super().__init__(scorer, rules.allowed.sum(axis=0).tolist(), rules.max_parents.tolist())
         self.rules = rules
         self._rules = (rules.allowed, rules.required, rules.max_parents)
         self._memory: dict[tuple[int, Parents], Row] = {}
         self._asked: dict[Family, tuple[Floats, Floats]] = {}
-        self._allowed: list[int] = rules.allowed.sum(axis=0).tolist()
-        self._limits: list[int] = rules.max_parents.tolist()
         self._most = max(16, ROW_BYTES // (16 * len(self._limits) + 400))
-        self._kernel = scorer.kernel
         if self._kernel is not None:
             from bayescout.kernels.neighbours import fill_rows
 
             self._fill_rows = fill_rows
             self._arrays = self._kernel.arrays
-            self._sizes: list[int] = self._kernel.cards.tolist()
-            # A family may grow by any candidate, so the one with most states decides if tables stay dense.
-            self._room: int = self._kernel.dense_limit // max(self._sizes)
             self._one = np.empty(1, dtype=np.int64)
 
     def update(self, child: int, own: Parents, gains: Gains, remember: bool = True) -> None:
@@ -165,20 +191,6 @@ class GainRows:
         """The number of rows filled between two checks of the clock."""
         assert self._kernel is not None
         return max(1, FILL_ROWS // (self._kernel.n_rows * max(1, max(self._allowed))))
-
-    def _neighbours(self, child: int, own: Parents) -> int:
-        """The number of families in a row: the child's own, those with one parent less and one more."""
-        parents = len(own)
-        return self._allowed[child] + 1 if parents < self._limits[child] else parents + 1
-
-    def _is_small(self, child: int, own: Parents) -> bool:
-        if self._kernel is None:
-            return False
-        sizes = self._sizes
-        cells = sizes[child]
-        for parent in own:
-            cells *= sizes[parent]
-        return cells <= self._room
 
     def _add_prior(self, families: Sequence[Family], gains: Gains) -> None:
         """Add the structure prior to rows that compiled code has filled."""
