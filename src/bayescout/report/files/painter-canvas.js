@@ -188,7 +188,7 @@ export class CanvasPainter {
       const kind = near?.kinds.get(i), chosen = marks.chosen.includes(i), evidence = marks.evidence.get(i);
       pen.globalAlpha = (marks.focus && !marks.focus.has(i)) || (near && !kind && scale > 0.2) ? 0.25 : 1;
       const wide = Math.max(w, least), high = Math.max(h, least);
-      const told = BOXES[kind] || BOXES[evidence], cycle = marks.cycle.includes(i), marked = kind || chosen || evidence || cycle;
+      const told = BOXES[evidence] || BOXES[kind], cycle = marks.cycle.includes(i), marked = kind || chosen || evidence || cycle;
       const plain = evidence ? colour.wash : colour.node, dot = BOXES[evidence] ? colour[BOXES[evidence].colour] : colour["node-line"];
       pen.fillStyle = chosen ? colour.ink : words ? plain : dot;
       pen.strokeStyle = cycle ? colour.vermillion : told ? colour[told.colour] : marked ? colour.ink : colour["node-line"];
