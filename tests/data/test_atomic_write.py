@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from bayescout.data import atomic_write, files
+from bayescout.data.files import NO_ROOM
 from bayescout.errors import BayescoutError, FormatError
 
 
@@ -255,3 +256,19 @@ def test_a_folder_that_cannot_be_listed_is_written_to(tmp_path, monkeypatch, for
     monkeypatch.setattr(os, "scandir", refuse)
     write(tmp_path / "x", "whole")
     assert (tmp_path / "x").read_text() == "whole"
+
+
+@pytest.mark.parametrize("number", NO_ROOM)
+def test_a_full_disk_is_told_with_where_and_the_way_out(tmp_path, monkeypatch, number):
+    def full(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with (
+        pytest.raises(
+            FormatError, match=rf"x\.txt: cannot be written: .*; make room on the disk of {tmp_path}$"
+        ),
+        atomic_write(tmp_path / "x.txt", text=True) as stream,
+    ):
+        stream.write("text")
+    assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ from bayescout.cli.app import app
 from bayescout.errors import FormatError, GraphError, NetworkError, SettingError
 from bayescout.evaluate.json_values import json_value
 from bayescout.report.facts import in_words
-from bayescout.report.render import environment, resource
+from bayescout.report.render import environment
 from bayescout.report.wording import shown, text
 from bayescout.search import SEARCHES
 from tests.report.pages import NASTY, Page, asia, nasty, plain_twin, read, with_tests
@@ -306,28 +306,6 @@ def test_long_traces_are_thinned(learned):
         assert len(kept) <= 1500
         assert kept == sorted(set(kept))
         assert {0, n - 1, int(np.argmin(values)), int(np.argmax(values))} <= set(kept)
-
-
-# ---- looks
-
-
-def luminance(colour):
-    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_colours_have_contrast():
-    blocks = re.findall(r"color-scheme: (light|dark);(.*?)\}", resource(["style.css"]), flags=re.DOTALL)
-    assert [name for name, _ in blocks] == ["light", "dark", "dark"]
-    assert blocks[1][1].split() == blocks[2][1].split()
-    for _, block in blocks:
-        colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
-        for ground in ("paper", "sheet"):
-            for name in ("ink", "quiet", "blue", "vermillion", "green", "purple", "arc", "node-line"):
-                one, two = sorted((luminance(colours[ground]), luminance(colours[name])))
-                least = 3.0 if name == "node-line" else 4.5
-                assert (two + 0.05) / (one + 0.05) >= least, (ground, name)
 
 
 # ---- the command line

@@ -257,6 +257,42 @@ def test_tiers_by_dragging_and_by_keyboard(person):
     person.click("#bands-close")
 
 
+def test_the_board_of_tiers_finds_a_variable(person):
+    """Of many variables those named like what is typed are shown, whatever tier they are in; keys suffice."""
+    shown = "return [...document.querySelectorAll('#bands .variable')].map(one => one.dataset.name)"
+    focus = "return document.activeElement.id || document.activeElement.dataset.name"
+    person.run("return served.parts.knowledge.put({text: 'tier smoke\\ntier lung, bronc\\n'})")
+    person.unfold("knowledge")
+    person.click("#tiers")
+    assert len(person.run(shown)) == 8
+    assert person.text("#bands-found") == ""
+    person.run("document.querySelector('[data-name=\"smoke\"]').focus()")
+    person.browser.keys("/")
+    assert person.run(focus) == "bands-search"
+    tree = person.browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    found = [one for one in tree if one.get("role", {}).get("value") == "searchbox"]
+    assert [one["name"]["value"].strip() for one in found] == ["Find"]  # that of the page offers names
+    person.browser.keys(" SMO")
+    assert person.run(shown) == ["smoke"]
+    assert person.text("#bands-found") == "1 of 8 variables"
+    person.browser.keys(Keys.ENTER)
+    assert person.run(focus) == "smoke"
+    person.browser.keys(Keys.ARROW_DOWN)
+    person.until("served.parts.knowledge.now.tiers[0].length === 3")
+    assert person.run(shown) == ["smoke"]  # what is looked for stays
+    person.until("document.activeElement.dataset.name === 'smoke'")
+    person.run("document.querySelector('#bands-search').select()")
+    person.browser.type("#bands-search", "zzz")
+    assert person.text("#bands-found") == "No variable is named like “zzz”."
+    assert person.run(shown) == []
+    assert person.browser.count("#bands .band") == 3
+    person.click("#bands-close")
+    person.click("#tiers")
+    assert len(person.run(shown)) == 8
+    person.run("return served.parts.knowledge.put({text: ''})")
+    person.click("#bands-close")
+
+
 def test_strengths_are_drawn_as_ink(searched):
     searched.unfold("strength")
     searched.put("#bootstrap-runs", "12")

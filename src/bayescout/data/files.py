@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -18,6 +19,9 @@ BEGIN, END = ".bayescout-", ".tmp"
 
 REPLACES_OPEN_FILES = os.name != "nt"
 """False on Windows, which neither replaces nor deletes a file that is open."""
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says of a full disk, and of a share of it that is used up."""
 
 FAR = 2**31 - 2
 """Position of the byte locked on Windows: a locked byte cannot be read, so it is beyond the content."""
@@ -173,6 +177,15 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         probe.unlink()
 
 
+def refusal(error: OSError, path: object = None) -> FormatError:
+    """The error for a file that the system did not let us write; of a full disk with the way out."""
+    path = error.filename if path is None else path
+    way_out = "; make room on the disk" if error.errno in NO_ROOM else ""
+    if way_out and path is not None:
+        way_out += f" of {os.path.dirname(os.path.realpath(str(path)))}"
+    return FormatError(f"cannot be written: {error.strerror or error}{way_out}", path=path)
+
+
 def _mode_of(target: Path, shown: object) -> int | None:
     """The mode bits of the file at `target`, or None if there is none yet."""
     if not target.name or not target.parent.is_dir():
@@ -213,7 +226,7 @@ def _refusing(path: object) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from error
+        raise refusal(error, path) from error
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
         raise FormatError(

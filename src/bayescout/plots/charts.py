@@ -87,7 +87,7 @@ def empty(axes: Any) -> None:
     axes.set(xlabel="", ylabel="")
     axes.xaxis.set_visible(False)  # and not without ticks: other axes may share them
     axes.yaxis.set_visible(False)
-    axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", va="center", color=palette.FAINT)
+    axes.text(0.5, 0.5, "no values", transform=axes.transAxes, ha="center", va="center", color=palette.LINE)
 
 
 def finite(values: Sequence[float], where: str) -> list[float]:
@@ -176,7 +176,7 @@ def _draw_thin(series: Series, xs: list[float], ys: list[float], axes: Any, shar
     if series.label.startswith(SINGLE_RUNS):
         known = axes.get_legend_handles_labels()[1]
         label = None if "single runs" in known else "single runs"
-        axes.plot(xs, ys, color=palette.FAINT, linewidth=0.7, alpha=0.55, zorder=1.5, label=label)
+        axes.plot(xs, ys, color=palette.FAINT, linewidth=0.7, zorder=1.5, label=label)
     else:
         colour = palette.mixed(palette.SKY, palette.LINE, share)
         axes.plot(xs, ys, color=colour, linewidth=0.9, zorder=1.5)
@@ -271,7 +271,7 @@ def draw_strengths(strengths: Strengths, threshold: float | None, title: str) ->
 def draw_tornado(rows: Sequence[tuple[str, float, float]], centre: float, title: str, x_label: str) -> Any:
     """Draw one bar per (name, low, high), the first on top, with a line at the value they all start from.
 
-    The part towards the low end has another colour than that towards the high end.
+    The part towards the low end has another colour than that towards the high end, and is hatched.
     """
     shown = rows[:MAX_ARCS]
     ends = [finite((low, high), f"the bar {name!r}") for name, low, high in shown]
@@ -281,10 +281,14 @@ def draw_tornado(rows: Sequence[tuple[str, float, float]], centre: float, title:
     lettered(axes, x_label=x_label)
     entitled(drawn, title)
     places = range(len(shown))
-    for label, end, colour in (("parameter down", 0, palette.ORANGE), ("parameter up", 1, palette.BLUE)):
+    ways = (("parameter down", 0, palette.VERMILLION, "////"), ("parameter up", 1, palette.BLUE, ""))
+    for label, end, colour, hatch in ways:
         widths = [pair[end] - centre for pair in ends]
         shade = palette.mixed(colour, palette.PAPER, 0.35)
-        axes.barh(places, widths, left=centre, color=shade, edgecolor=colour, linewidth=0.8, label=label)
+        axes.barh(
+            places, widths, left=centre, color=shade, edgecolor=colour, linewidth=0.8, hatch=hatch,
+            label=label,
+        )  # fmt: skip
     axes.axvline(centre, color=palette.BLACK, linewidth=1.2, zorder=3)
     axes.set_yticks(places, [shortened(one_line(name), 48) for name, *_ in shown])
     axes.set_ylim(max(1, len(shown)) - 0.4, -0.6)

@@ -205,8 +205,9 @@ class _Marks:
 
 
 def _weighted(stroke: Stroke, strength: float) -> Stroke:
-    """The stroke, wider and darker for a stronger arc."""
-    colour = palette.mixed(palette.mixed(stroke.colour, palette.PAPER, 0.55), stroke.colour, strength)
+    """The stroke, wider for a stronger arc, and darker if it can be."""
+    palest = palette.PALEST.get(stroke.colour, stroke.colour)
+    colour = palette.mixed(palest, stroke.colour, strength)
     return Stroke(colour, SMALLEST_LINE + (LARGEST_LINE - SMALLEST_LINE) * strength, stroke.dash)
 
 

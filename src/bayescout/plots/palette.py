@@ -1,7 +1,8 @@
-"""All colours: those of Okabe & Ito (2008), which colour-blind readers can distinguish.
+"""All colours of figures: those of Okabe & Ito (2008), which colour-blind readers can distinguish.
 
-Colour is never the only difference: every kind of arc has a dash or a width of its own, every series of a
-figure a marker and a dash.
+Their orange, yellow and sky blue are too faint for lines on white: brown, violet and a darker sky blue are in
+their place. Colour is never the only difference: every kind of arc has a dash or a width of its own, every
+series of a figure a marker and a dash. tests/plots/test_palette.py holds how far the colours are apart.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLACK, BLUE, VERMILLION, GREEN, PURPLE = "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+BROWN, VIOLET, SKY = "#5A2D00", "#7A1EE0", "#2F88BC"
 
-SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-"""Colours of series, in the order of use; yellow is too faint on white."""
+SERIES = (BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET, BLACK)
+"""Colours of series, in the order of use."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (6, 2, 1.5, 2), (8, 3), (3, 1, 1, 1), (2, 3))
 
@@ -61,6 +62,9 @@ ARCS = {
     "reversed": Stroke(PURPLE, 2.0, (9, 3, 2, 3)),
 }
 """Strokes by the kind of an arc compared with the truth; `plain` without a truth."""
+
+PALEST = {LINE: FAINT}
+"""The colour of an arc of strength 0, where it is not that of strength 1; any paler could not be seen."""
 
 
 def mixed(one: str, two: str, share: float) -> str:

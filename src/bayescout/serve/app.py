@@ -20,14 +20,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from bayescout.data.files import refusal
 from bayescout.errors import BayescoutError
 from bayescout.serve.guard import Guard
 from bayescout.serve.processes import Refused
 from bayescout.serve.runs import Run
-from bayescout.serve.wire import encoded
+from bayescout.serve.wire import encoded, of_full_disk
 from bayescout.serve.workbench import Workbench
 
 FILES = files("bayescout.report") / "files"
+
+INSUFFICIENT_STORAGE = 507
 
 LONGEST_BODY = 2**24
 """The most bytes of a request that is not an upload."""
@@ -51,6 +54,13 @@ class Json(Response):
 def make_app(bench: Workbench, token: str, port: int, host: str = "127.0.0.1") -> Starlette:
     """The application over one project."""
 
+    async def unwritten(_: Request, error: Exception) -> Response:
+        """Say of a full disk which it is; any other error of the system is a bug."""
+        if not isinstance(error, OSError) or not of_full_disk(error):
+            raise error
+        told = refusal(error, error.filename or bench.project.folder / "data")
+        return Json({"error": str(told)}, INSUFFICIENT_STORAGE)
+
     return Starlette(
         routes=Addresses(bench).routes(),
         middleware=[Middleware(Guard, token=token, port=port, host=host)],
@@ -58,6 +68,7 @@ def make_app(bench: Workbench, token: str, port: int, host: str = "127.0.0.1") -
             HTTPException: _not_there,
             Refused: _refused,
             BayescoutError: _refused,
+            OSError: unwritten,
             Exception: _failed,
         },
     )

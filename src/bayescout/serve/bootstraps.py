@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bayescout.data.files import atomic_write
-from bayescout.errors import SettingError
-from bayescout.serve.processes import Child, Refused
+from bayescout.errors import BayescoutError, SettingError
+from bayescout.serve.processes import Child
 from bayescout.serve.runs import Run, same_search
 from bayescout.serve.wire import encoded
 
@@ -84,7 +84,7 @@ class Strengths:
             run.strengths = same_search(found["settings"], run.plan)
             self.bench.runs.save(run)
             self.bench.runs.changed(run)
-        except Refused as error:
+        except BayescoutError as error:  # of the process, or of a disk that is full
             self._standing[run.id] = {"done": 0, "of": runs, "error": str(error)}
         finally:
             self._going.pop(run.id, None)

@@ -17,9 +17,11 @@ from typing import Any
 from bayescout.data import write_table
 from bayescout.data.table import Table
 from bayescout.errors import MissingExtraError, SettingError
+from bayescout.formats.text import write_text
 from bayescout.report.neighbourhoods import MOST_DRAWN
 from bayescout.result import Result
 from bayescout.serve.columns import described
+from bayescout.serve.traces import TRACE
 from bayescout.serve.wire import encoded
 
 PATIENCE = 10.0
@@ -151,14 +153,13 @@ def lay_out(result: Result, folder: Path) -> None:
         data |= described(table, []) | {"fingerprint": table.fingerprint}
     about = {"version": 1, "name": "result", "source": None, "data": data, "last_run": 1}
     about["missing"] = result.settings.missing
-    (folder / "project.json").write_bytes(encoded(about))
-    (folder / "knowledge.txt").write_text(result.settings.knowledge.to_text(), encoding="utf-8")
+    write_text(folder / "project.json", encoded(about).decode())
+    write_text(folder / "knowledge.txt", result.settings.knowledge.to_text())
     result.save(run / "result.json")
     lines = [json.dumps([one.step, one.seconds, one.score, one.best]) for one in result.trace]
-    (run / "trace.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    (run / "run.json").write_bytes(
-        encoded(_record(result, names, "" if data is None else data["fingerprint"]))
-    )
+    write_text(run / TRACE, "".join(f"{line}\n" for line in lines))
+    record = _record(result, names, "" if data is None else data["fingerprint"])
+    write_text(run / "run.json", encoded(record).decode())
 
 
 def _table(result: Result) -> Table | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import reprlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,12 @@ from bayescout.serve.wire import encoded
 VERSION = 1
 OWN = ("table.arrow", "table.new.arrow")
 """Names in the folder of data that no upload gets."""
+
+MOST_PLACES = 100_000
+"""The most variables whose places are kept, also those of earlier data."""
+
+FARTHEST = 1e7
+"""How far from the corner of the drawing a variable may be put."""
 
 UPLOAD_LIMIT = 2**29
 """The most bytes of an uploaded file, unless the server is told otherwise."""
@@ -46,6 +53,14 @@ class Project:
                 f"the project {self.folder} cannot be written: {error.strerror}; choose another folder "
                 f"(--project)"
             ) from None
+        try:
+            self._take_up()
+        except BaseException:
+            self.close()
+            raise
+
+    def _take_up(self) -> None:
+        """Read what there is."""
         for cut_short in (self.folder / "data").glob(".incoming-*"):
             shutil.rmtree(cut_short, ignore_errors=True)
         self.about: dict[str, Any] = {
@@ -58,7 +73,10 @@ class Project:
         } | self._read("project.json", {})
         if self.about["version"] != VERSION:
             raise FormatError("is a project of another version of bayescout", self.folder)
-        self.layout: dict[str, Any] = self._read("layout.json", {"positions": {}})
+        try:
+            self.layout = checked_layout(self._read("layout.json", {"positions": {}}))
+        except SettingError as error:
+            raise FormatError(f"{error}; repair it or move it away", self.folder / "layout.json") from None
 
     def _locked(self) -> IO[bytes]:
         file = open(self.folder / ".lock", "ab")  # noqa: SIM115 - held until the end
@@ -92,8 +110,9 @@ class Project:
     def save(self) -> None:
         self._write("project.json", self.about)
 
-    def save_layout(self) -> None:
-        self._write("layout.json", self.layout)
+    def write_layout(self, layout: dict[str, Any]) -> None:
+        self._write("layout.json", layout)
+        self.layout = layout
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
         with atomic_write(self.folder / name) as stream:
@@ -185,5 +204,41 @@ class Project:
     def save_run(self, number: str, content: dict[str, Any]) -> None:
         self._write(f"runs/{number}/run.json", content)
 
+    def copy_run(self, number: str, other: str) -> Path:
+        """Copy the files of a run into the folder of another; all of them, or it is not there."""
+        folder = self.run_folder(other)
+        try:
+            for one in self.run_folder(number).glob("[!.]*"):  # not what is being written
+                shutil.copyfile(one, folder / one.name)
+        except OSError:  # as on a full disk: half a run would be taken for one
+            self.delete_run(other)
+            raise
+        return folder
+
     def delete_run(self, number: str) -> None:
         shutil.rmtree(self.run_folder(number), ignore_errors=True)
+
+
+def checked_layout(given: dict[str, Any]) -> dict[str, Any]:
+    """The places of variables, {"positions": {name: [x, y]}}; anything else is refused."""
+    positions = given.get("positions")
+    if not isinstance(positions, dict) or len(given) > 1:
+        told = reprlib.repr(list(given))
+        raise SettingError(f"a layout is {{'positions': {{variable: [x, y]}}}}, not an object with {told}")
+    if len(positions) > MOST_PLACES:
+        raise SettingError(
+            f"a layout has {len(positions):,} places, more than the {MOST_PLACES:,} that are kept; leave out "
+            f"variables that the data do not have"
+        )
+    for name, place in positions.items():
+        if not (isinstance(place, list) and len(place) == 2 and all(map(_is_near, place))):
+            raise SettingError(
+                f"the place of {reprlib.repr(name)} in a layout is two numbers from {-FARTHEST:,.0f} to "
+                f"{FARTHEST:,.0f}, not {reprlib.repr(place)}"
+            )
+    return {"positions": positions}
+
+
+def _is_near(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and -FARTHEST <= value <= FARTHEST

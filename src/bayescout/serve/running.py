@@ -19,7 +19,7 @@ from bayescout.graph.dag import Dag
 from bayescout.search import SEARCHES, Knowledge
 from bayescout.serve.nearest import nearest_dag
 from bayescout.serve.subject import checked_table, named_in
-from bayescout.serve.traces import Arcs, TraceWriter
+from bayescout.serve.traces import TRACE, Arcs, TraceWriter
 from bayescout.serve.wire import Channel, failure
 from bayescout.session import Session
 from bayescout.settings import make_named
@@ -101,7 +101,7 @@ class Runner:
         try:
             done = self._done(message)
         except Exception as error:
-            self.channel.send({"id": message["id"], **failure(error)})
+            self.channel.send({"id": message["id"], **self._failure(error)})
         else:
             self.channel.send({"id": message["id"], "done": done})
 
@@ -144,15 +144,17 @@ class Runner:
         assert self.work is not None
         try:
             on = self.work.step()
-        except BayescoutError as error:
+            if not on:
+                self.playing = False
+                self._rest()
+            elif self.work.due():
+                self._tell("running")
+        except (BayescoutError, OSError) as error:  # of the disk: what was not written is, once there is room
             self.playing = False
-            self.channel.send({"event": "failed", **failure(error)})
-            return
-        if not on:
-            self.playing = False
-            self._rest()
-        elif self.work.due():
-            self._tell("running")
+            self.channel.send({"event": "failed", **self._failure(error)})
+
+    def _failure(self, error: Exception) -> dict[str, Any]:
+        return failure(error, None if self.work is None else self.work.folder / TRACE)
 
     def _rest(self) -> None:
         """Save, and say where the run stands now that it does not go on."""
@@ -187,7 +189,7 @@ class Work:
         self.every = SHOWN_EVERY
         self.answer: tuple[Arcs, float] | None = None
         self._shown = self._saved = self._took = 0.0
-        self.trace = TraceWriter(self.folder / "trace.jsonl")
+        self.trace = TraceWriter(self.folder / TRACE)
         self.session = self._session(self._checkpoint if self._checkpoint.exists() else None)
         if self._checkpoint.exists():
             self._resume()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -15,7 +14,7 @@ from bayescout.errors import BayescoutError
 from bayescout.serve.events import EVERY, Hub
 from bayescout.serve.processes import Child, Died, Refused
 from bayescout.serve.project import Project
-from bayescout.serve.traces import TraceReader
+from bayescout.serve.traces import TRACE, TraceReader
 
 MOST_LIVE = 24
 """The most runs that have a process at once; others wait, or are taken up again when they are asked for."""
@@ -137,7 +136,7 @@ class Runs:
             known = {name: value for name, value in kept.items() if name in Run.__dataclass_fields__}
             run = self.all[number] = Run(**known)
             if run.state in ("running", "waiting"):
-                recover(run, project.run_folder(number) / "trace.jsonl")
+                recover(run, project.run_folder(number) / TRACE)
             self._sent[number] = run.pairs
 
     def get(self, number: str) -> Run:
@@ -185,8 +184,7 @@ class Runs:
         if live is not None and run.state == "running":
             await live.child.call("save")
         number = self.project.new_run()
-        folder = self.project.run_folder(number)
-        shutil.copytree(self.project.run_folder(run.id), folder, dirs_exist_ok=True)
+        folder = self.project.copy_run(run.id, number)
         kept = asdict(run) | {"id": number, "name": f"{run.name}, forked", "error": None}
         kept["config"] = run.config | {"folder": str(folder)}
         if run.state in ("running", "waiting"):

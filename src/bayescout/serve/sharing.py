@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from bayescout.data.files import atomic_write
 from bayescout.errors import SettingError
 from bayescout.formats import FORMATS, native_json, write_network, write_structure
 from bayescout.formats.text import write_text
@@ -69,10 +71,14 @@ def _draw(subject: Subject, path: Path, seen: dict[str, Any] | None) -> None:
     else:
         drawing = as_drawing(subject.dag_of(subject.arcs, subject.names))
     if path.suffix == ".svg":
-        path.write_text(to_svg(drawing), encoding="utf-8")
+        write_text(path, to_svg(drawing))
         return
-    undated = {".png": {"Software": None}, ".pdf": {"CreationDate": None}}[path.suffix]
-    figure_of(drawing).savefig(path, metadata=undated)
+    form = path.suffix.removeprefix(".")
+    undated = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[form]
+    picture = BytesIO()  # on a full disk matplotlib raises errors of its own
+    figure_of(drawing).savefig(picture, format=form, metadata=undated)
+    with atomic_write(path) as stream:
+        stream.write(picture.getbuffer())
 
 
 def _whole(subject: Subject, values: dict[str, Any]) -> Result:

@@ -17,6 +17,9 @@ from typing import Any
 KEYFRAME = 256
 """The steps from one line with all arcs to the next."""
 
+TRACE = "trace.jsonl"
+"""The file of a run's steps, in its folder."""
+
 MOST_POINTS = 1500
 """The most points of a curve."""
 

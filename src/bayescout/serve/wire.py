@@ -8,6 +8,7 @@ import sys
 import threading
 from typing import Any
 
+from bayescout.data.files import NO_ROOM, refusal
 from bayescout.evaluate.json_values import json_value
 
 LONGEST = 2**28
@@ -51,10 +52,20 @@ class Channel:
                 return
 
 
-def failure(error: BaseException) -> dict[str, Any]:
-    """An error as a message: the library's own sentence, or for a bug the exception's."""
+def of_full_disk(error: BaseException) -> bool:
+    """Return True for an error of the system that a person can mend by making room."""
+    return isinstance(error, OSError) and error.errno in NO_ROOM
+
+
+def failure(error: BaseException, place: object = None) -> dict[str, Any]:
+    """An error as a message: the library's own sentence, or for a bug the exception's.
+
+    `place` is where the process writes: what the system says of a full disk may name no file.
+    """
     from bayescout.errors import BayescoutError
 
+    if isinstance(error, OSError) and of_full_disk(error):
+        error = refusal(error, error.filename or place)
     known = isinstance(error, BayescoutError)
     text = str(error) if known else f"{type(error).__name__}: {error}"
     if isinstance(error, MemoryError) and not known:

@@ -19,9 +19,10 @@ from bayescout.serve.events import Hub
 from bayescout.serve.known import shown_knowledge, text_of
 from bayescout.serve.offers import formats, offered
 from bayescout.serve.processes import Child, Lane, Refused
-from bayescout.serve.project import UPLOAD_LIMIT, Project
+from bayescout.serve.project import UPLOAD_LIMIT, Project, checked_layout
 from bayescout.serve.runs import Run, Runs, same_search
 from bayescout.serve.sharing import ending
+from bayescout.serve.traces import TRACE
 
 AS_READ = "as read"
 """The choice of a column's kind that takes back what was chosen before."""
@@ -219,7 +220,7 @@ class Workbench:
         return {"table": table, "fingerprint": run.data, **graph}
 
     def steps(self, run: Run) -> dict[str, Any]:
-        return {"trace": str(self.project.run_folder(run.id) / "trace.jsonl"), "epoch": run.epoch}
+        return {"trace": str(self.project.run_folder(run.id) / TRACE), "epoch": run.epoch}
 
     async def detail(self, run: Run) -> dict[str, Any]:
         """A run with its graph, as it stands now: the answer may take a while, and the run goes on."""
@@ -389,8 +390,7 @@ class Workbench:
 
     def write_layout(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Keep where a person put the nodes."""
-        self.project.layout |= asked
-        self.project.save_layout()
+        self.project.write_layout(checked_layout(asked))
         return self.project.layout
 
     async def turn(self, run: Run, one: str, two: str) -> dict[str, Any]:

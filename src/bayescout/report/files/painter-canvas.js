@@ -17,6 +17,14 @@ const LOOKS = {
   belief: { colour: "purple", width: 3, dash: "1,4" },
 };
 
+const BOXES = {
+  parent: { colour: "blue", dash: [] },
+  child: { colour: "vermillion", dash: [5, 2] },
+  observed: { colour: "blue", dash: [] },
+  done: { colour: "purple", dash: [10, 3, 2, 3] },
+  ruled: { colour: "vermillion", dash: [2, 2] },
+};
+
 export class CanvasPainter {
   constructor(drawing) {
     this.drawing = drawing;
@@ -154,7 +162,7 @@ export class CanvasPainter {
   look({ a, b, kind, width, faint }, scale) {
     const { marks, near, colour } = this;
     const thin = Math.max(0.5 / scale, Math.min(1.4, 1.4 / Math.sqrt(scale)));
-    let found = { colour: colour.arc, width: Math.max(width || 0, thin), dash: "", alpha: scale < 0.2 ? 0.55 : 0.9 };
+    let found = { colour: colour.arc, width: Math.max(width || 0, thin), dash: "", alpha: scale < 0.2 ? 0.75 : 0.9 };
     const told = LOOKS[kind];
     if (told) found = { colour: colour[told.colour], width: Math.max(told.width, 1 / scale), dash: scale > 0.25 ? told.dash : "", alpha: 0.9 };
     const bold = Math.max(3.4, 1.6 / scale);
@@ -180,20 +188,24 @@ export class CanvasPainter {
       const kind = near?.kinds.get(i), chosen = marks.chosen.includes(i), evidence = marks.evidence.get(i);
       pen.globalAlpha = (marks.focus && !marks.focus.has(i)) || (near && !kind && scale > 0.2) ? 0.25 : 1;
       const wide = Math.max(w, least), high = Math.max(h, least);
-      pen.fillStyle = chosen ? colour.ink : evidence ? colour.blue : words ? colour.node : colour["node-line"];
-      pen.strokeStyle = kind === "parent" ? colour.blue : kind === "child" || marks.cycle.includes(i) ? colour.vermillion : kind || chosen ? colour.ink : colour["node-line"];
-      pen.lineWidth = kind || chosen ? Math.max(2.6, 2 / scale) : 1.2;
+      const told = BOXES[evidence] || BOXES[kind], cycle = marks.cycle.includes(i), marked = kind || chosen || evidence || cycle;
+      const plain = evidence ? colour.wash : colour.node, dot = BOXES[evidence] ? colour[BOXES[evidence].colour] : colour["node-line"];
+      pen.fillStyle = chosen ? colour.ink : words ? plain : dot;
+      pen.strokeStyle = cycle ? colour.vermillion : told ? colour[told.colour] : marked ? colour.ink : colour["node-line"];
+      pen.lineWidth = marked ? Math.max(2.6, 2 / scale) : 1.2;
+      pen.setLineDash(words && told && !cycle ? told.dash : []);
       pen.beginPath();
       if (words) pen.roundRect(x - wide / 2, y - high / 2, wide, high, 6);
       else pen.rect(x - wide / 2, y - high / 2, wide, high);
       pen.fill();
-      if (words || kind || chosen) pen.stroke();
+      if (words || marked) pen.stroke();
       if (words) {
-        pen.fillStyle = chosen || evidence ? colour.paper : colour.ink;
+        pen.fillStyle = chosen ? colour.paper : colour.ink;
         pen.fillText(this.whole.labels[i], x, y);
       }
     });
     pen.globalAlpha = 1;
+    pen.setLineDash([]);
   }
 
   paintPen(pen, scale) {

@@ -1,6 +1,6 @@
 // Knowledge by drawing: arcs that must or must not be, beliefs, tiers, limits, the text of it all, and what each costs.
 
-import { button, download, element, figure, sentence } from "./core.js";
+import { button, counted, download, element, figure, sentence } from "./core.js";
 import { section } from "./part-begin.js";
 
 const EMPTY = { text: "", tiers: [], required: [], forbidden: [], beliefs: [], max_parents: null };
@@ -31,6 +31,7 @@ export class KnowledgePart {
     this.holder = section("knowledge", "Knowledge", false, this.hint, this.problem, this.items, element("label", { class: "field" }, element("span", {}, "Most parents"), this.limit),
       element("div", { class: "row" }, this.tiersButton, this.priceButton, this.useButton), asText);
     this.board = element("div", { class: "board bands", id: "bands", role: "dialog", "aria-label": "Tiers", hidden: true });
+    this.board.addEventListener("keydown", (event) => this.slash(event));
     served.app.stage.querySelector(".sheet").append(this.board);
     if (this.source.project.data) this.load();
   }
@@ -130,7 +131,7 @@ export class KnowledgePart {
     for (const kind of ["required", "forbidden", "beliefs"]) {
       for (const item of this.now[kind] || []) made.push(this.item(kind, item));
     }
-    if (this.now.tiers?.length) made.push(element("p", { class: "note" }, `${this.now.tiers.length} tiers: ${this.now.tiers.map((tier) => tier.length).join(", ")} variables.`));
+    if (this.now.tiers?.length) made.push(element("p", { class: "note" }, `${counted(this.now.tiers.length, "tier")}, of ${this.now.tiers.map((tier) => figure(tier.length, 0)).join(", ")} variables.`));
     const whole = this.priced.filter(({ kind }) => !(kind in WORDS));
     made.push(...whole.map((one) => element("div", { class: "item" }, element("span", {}, PIECES[one.kind] || one.item), element("small", { class: "price" }, priceIn(one)))));
     if (this.prices && !made.length) made.push(element("p", { class: "note" }, "Nothing is known, so nothing costs."));
@@ -201,16 +202,44 @@ export class KnowledgePart {
     this.board.hidden = !open;
     this.tiersButton.setAttribute("aria-pressed", String(open));
     if (!open) { this.board.replaceChildren(); return; }
-    const names = this.source.net?.names || [], placed = new Set(this.now.tiers.flat());
-    const bands = [...this.now.tiers.map((tier, k) => this.band(`Tier ${k + 1}`, tier, k)), this.band("A new tier: drop variables here", [], this.now.tiers.length), this.band("In no tier", names.filter((name) => !placed.has(name)), null)];
+    if (!this.board.children.length) this.boardHead();
+    this.fill();
+  }
+
+  /** What stays while variables move: the words, the field that finds a variable, and what it found. */
+  boardHead() {
+    this.bandsHolder = element("div");
+    this.finder = element("input", { type: "search", id: "bands-search", placeholder: "a variable", autocomplete: "off" });
+    this.finder.addEventListener("input", () => this.fill());
+    this.finder.addEventListener("keydown", (event) => { if (event.key === "Enter") this.board.querySelector(".variable")?.focus(); });
+    this.foundNote = element("p", { class: "note", id: "bands-found", role: "status" });
     this.board.replaceChildren(
-      element("div", { class: "board-head" }, element("h2", {}, "Tiers"), element("p", { class: "note" }, "No arc leads from a later tier to an earlier one. Drag variables, or pick one and press the arrow keys."),
-        button("No tiers", () => this.put({ ...this.fields(), tiers: [] })), button("Close", () => this.bands(false), { id: "bands-close" })), ...bands,
+      element("div", { class: "board-head" }, element("h2", {}, "Tiers"), element("label", { class: "search" }, "Find ", this.finder), element("p", { class: "note" }, "No arc leads from a later tier to an earlier one. Drag variables, or pick one and press the arrow keys."),
+        button("No tiers", () => this.put({ ...this.fields(), tiers: [] })), button("Close", () => this.bands(false), { id: "bands-close" })), this.foundNote, this.bandsHolder,
     );
   }
 
+  /** The bands, with the variables that are looked for. */
+  fill() {
+    const names = this.source.net?.names || [], { tiers } = this.now, placed = new Set(tiers.flat());
+    const bands = [...tiers.map((tier, k) => this.band(`Tier ${k + 1}`, tier, k)), this.band("A new tier: drop variables here", [], tiers.length), this.band("In no tier", names.filter((name) => !placed.has(name)), null)];
+    this.bandsHolder.replaceChildren(...bands);
+    const wanted = this.finder.value.trim(), found = this.bandsHolder.querySelectorAll(".variable").length;
+    this.foundNote.textContent = !wanted ? "" : found ? `${figure(found, 0)} of ${counted(new Set([...names, ...placed]).size, "variable")}` : `No variable is named like “${wanted}”.`;
+    this.foundNote.hidden = !wanted;
+  }
+
+  /** The key that finds a variable finds it here while the board is open. */
+  slash(event) {
+    if (event.key !== "/" || event.target === this.finder) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.finder.focus();
+  }
+
   band(title, names, place) {
-    const chips = names.map((name) => this.chip(name, place));
+    const wanted = this.finder.value.trim().toLowerCase();
+    const chips = names.filter((name) => name.toLowerCase().includes(wanted)).map((name) => this.chip(name, place));
     return element("div", { class: `band${place === null ? " free" : ""}`, "data-band": place === null ? "free" : place }, element("h3", {}, title), element("div", { class: "chips" }, ...chips));
   }
 

@@ -38,6 +38,7 @@ class Served {
     source.places = project.layout?.positions || {};
     this.app = new App(root, source);
     source.squeeze = (net) => this.app.drawing.squeeze(net);
+    source.unkept = (error) => this.say(error.message);
     this.runs = project.runs;
     this.top();
     this.parts = {};

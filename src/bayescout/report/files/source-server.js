@@ -27,6 +27,7 @@ export class ServerSource {
     this.kinds = new Map();
     this.places = {};
     this.squeeze = (/** @type {any} */ _) => 1;
+    this.unkept = (/** @type {Error} */ _) => {}; // told when places cannot be kept
   }
 
   async call(method, path, body) {
@@ -116,7 +117,7 @@ export class ServerSource {
       if (x !== ox || y !== oy || net.names[i] in this.places) this.places[net.names[i]] = [x, y];
     });
     this.net = net;
-    this.call("PUT", "/api/layout", { positions: this.places }).catch(() => {});
+    this.put(this.places);
   }
 
   forget() { return this.put({}); }
@@ -124,7 +125,7 @@ export class ServerSource {
   /** Keep other places than those so far. */
   put(places) {
     this.places = places;
-    return this.call("PUT", "/api/layout", { positions: places }).catch(() => {});
+    return this.call("PUT", "/api/layout", { positions: places }).catch((error) => this.unkept(error));
   }
 
   // ---- an arc or a pair
