@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 import bayescout as bs
 from bayescout.cli.app import app
 from bayescout.data import as_table, read_table, write_table
-from bayescout.data.past import budget, cache, scan, sources, stored
+from bayescout.data.past import batches, budget, cache, scan, sources, stored
 from bayescout.data.past.files import FileReader
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
@@ -130,7 +130,7 @@ def test_files_of_any_sizes_are_the_whole_frame(tmp_path, cuts):
 
 @pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
 def test_frames_queries_and_datasets_are_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "BATCH_ROWS", 50)
+    monkeypatch.setattr(batches, "BATCH_ROWS", 50)
     frame = mixed_frame()
     folder = written(tmp_path / "rows", frame, (100, 101))
     expected = as_table(frame)

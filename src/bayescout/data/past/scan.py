@@ -20,17 +20,9 @@ from bayescout.data.columnar import open_columnar
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
 from bayescout.data.past import cache
+from bayescout.data.past.batches import Batches, batches_in
 from bayescout.data.past.budget import Budget, in_units
-from bayescout.data.past.sources import (
-    READER_SHARE,
-    Batches,
-    Files,
-    Source,
-    batches_in,
-    one_file,
-    paths_of,
-    tell_of_folders,
-)
+from bayescout.data.past.sources import READER_SHARE, Files, Source, one_file, paths_of, tell_of_folders
 from bayescout.data.past.spill import NotPlain, SpilledColumn
 from bayescout.data.past.stored import CELL, FLOAT, StoredTable
 from bayescout.data.pieces import settle_times
@@ -120,9 +112,9 @@ def read_past(
 
 def _read(source: Files | Batches, declared: Declared, budget: Budget) -> Table:
     """The table of a source, in memory or on disk."""
+    plan = Plan(source, declared)
     if not source.rows:
         raise DataError("the data have no rows: at least one is needed")
-    plan = Plan(source, declared)
     if plan.bytes_in_memory <= budget.spare // 2:
         if isinstance(source, Batches):
             return _whole(plan, source)
