@@ -577,6 +577,35 @@ def test_files_that_differ_are_named(tmp_path):
     assert not folders()
 
 
+@pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
+def test_a_file_under_two_names_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    Path("rows").mkdir()
+    for name in ("one.parquet", "rows/a.parquet", "rows/copy.parquet"):
+        frame.write_parquet(name)
+    with pytest.raises(FormatError, match=r"^one\.parquet: is given twice, .*: give each file once"):
+        as_table(["one.parquet", "rows/a.parquet", Path("one.parquet")])
+    with pytest.raises(FormatError, match=r"/one\.parquet: is the same file as one\.parquet, and its rows"):
+        as_table(["one.parquet", tmp_path / "one.parquet"])
+    with pytest.raises(FormatError, match=r"^rows/\.\./one\.parquet: is the same file as one\.parquet"):
+        as_table(["one.parquet", "rows/../one.parquet"])
+    assert as_table(["rows/a.parquet", "rows/copy.parquet"]).n_rows == 4
+    for link in (os.symlink, os.link):
+        link(tmp_path / "one.parquet", "linked.parquet")
+        with pytest.raises(FormatError, match=r"^linked\.parquet: is the same file as one\.parquet"):
+            as_table(["one.parquet", "linked.parquet"])
+        Path("linked.parquet").unlink()
+        link(tmp_path / "rows" / "a.parquet", "rows/b.parquet")
+        for data in ("rows", "rows/*.parquet", "**/[ab].parquet"):
+            with pytest.raises(FormatError, match=r"rows/b\.parquet: is the same file as rows/a\.parquet"):
+                as_table(data)
+        Path("rows/b.parquet").unlink()
+    with pytest.raises(FormatError, match=r"gone\.parquet"):
+        as_table(["gone.parquet", "gone.parquet"])
+    assert not folders()
+
+
 @pytest.mark.slow
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
     frame = pl.DataFrame({f"x{i}": np.arange(40) % 2 for i in range(6)})

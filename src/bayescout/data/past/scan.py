@@ -22,7 +22,15 @@ from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
 from bayescout.data.past import cache
 from bayescout.data.past.batches import Batches, batches_in
 from bayescout.data.past.budget import Budget, in_units
-from bayescout.data.past.sources import READER_SHARE, Files, Source, one_file, paths_of, tell_of_folders
+from bayescout.data.past.sources import (
+    READER_SHARE,
+    Files,
+    Source,
+    one_file,
+    paths_of,
+    refuse_repeated,
+    tell_of_folders,
+)
 from bayescout.data.past.spill import NotPlain, SpilledColumn
 from bayescout.data.past.stored import CELL, FLOAT, StoredTable
 from bayescout.data.pieces import settle_times
@@ -106,6 +114,7 @@ def read_past(
         assert source is not None
         return _read(source, declared, budget)
     tell_of_folders(data, paths)
+    refuse_repeated(paths)
     with Files(paths, int(budget.spare * READER_SHARE)).opened() as files:
         return _read(files, declared, budget)
 

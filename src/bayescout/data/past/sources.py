@@ -135,6 +135,31 @@ def tell_of_folders(data: Any, paths: Sequence[Path]) -> None:
         )
 
 
+def refuse_repeated(paths: Sequence[Path]) -> None:
+    """Refuse a file that is there twice, under one name or two, since its rows would count twice."""
+    seen: dict[object, Path] = {}
+    for path in paths:
+        identity = _identity_of(path)
+        if identity in seen:
+            other = seen[identity]
+            known = "is given twice" if str(path) == str(other) else f"is the same file as {other}"
+            raise FormatError(
+                f"{known}, and its rows would count twice: give each file once, or a copy under another name "
+                f"if they are meant to",
+                path=path,
+            )
+        seen[identity] = path
+
+
+def _identity_of(path: Path) -> object:
+    """What the names of one file have in common, links included."""
+    try:
+        found = path.stat()
+    except OSError:
+        return path.absolute()  # not there, as is said when it is read
+    return (found.st_dev, found.st_ino) if found.st_ino else path.resolve()
+
+
 class Files:
     """Files of one table, read by a child process, a few columns of a file at a time."""
 
