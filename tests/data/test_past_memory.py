@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 import bayescout as bs
 from bayescout.cli.app import app
 from bayescout.data import as_table, read_table, write_table
-from bayescout.data.past import budget, cache, scan, sources, stored
+from bayescout.data.past import batches, budget, cache, scan, sources, stored
 from bayescout.data.past.files import FileReader
 from bayescout.data.past.stored import StoredTable
 from bayescout.data.table import Table
@@ -130,7 +130,7 @@ def test_files_of_any_sizes_are_the_whole_frame(tmp_path, cuts):
 
 @pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
 def test_frames_queries_and_datasets_are_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "BATCH_ROWS", 50)
+    monkeypatch.setattr(batches, "BATCH_ROWS", 50)
     frame = mixed_frame()
     folder = written(tmp_path / "rows", frame, (100, 101))
     expected = as_table(frame)
@@ -574,6 +574,35 @@ def test_files_that_differ_are_named(tmp_path):
     (tmp_path / "2.parquet").write_bytes(b"PAR1" + bytes(50) + b"PAR1")
     with pytest.raises(FormatError, match=r"2\.parquet"):
         as_table(tmp_path)
+    assert not folders()
+
+
+@pytest.mark.filterwarnings("ignore::bayescout.BayescoutWarning")
+def test_a_file_under_two_names_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pl.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    Path("rows").mkdir()
+    for name in ("one.parquet", "rows/a.parquet", "rows/copy.parquet"):
+        frame.write_parquet(name)
+    with pytest.raises(FormatError, match=r"^one\.parquet: is given twice, .*: give each file once"):
+        as_table(["one.parquet", "rows/a.parquet", Path("one.parquet")])
+    with pytest.raises(FormatError, match=r"/one\.parquet: is the same file as one\.parquet, and its rows"):
+        as_table(["one.parquet", tmp_path / "one.parquet"])
+    with pytest.raises(FormatError, match=r"^rows/\.\./one\.parquet: is the same file as one\.parquet"):
+        as_table(["one.parquet", "rows/../one.parquet"])
+    assert as_table(["rows/a.parquet", "rows/copy.parquet"]).n_rows == 4
+    for link in (os.symlink, os.link):
+        link(tmp_path / "one.parquet", "linked.parquet")
+        with pytest.raises(FormatError, match=r"^linked\.parquet: is the same file as one\.parquet"):
+            as_table(["one.parquet", "linked.parquet"])
+        Path("linked.parquet").unlink()
+        link(tmp_path / "rows" / "a.parquet", "rows/b.parquet")
+        for data in ("rows", "rows/*.parquet", "**/[ab].parquet"):
+            with pytest.raises(FormatError, match=r"rows/b\.parquet: is the same file as rows/a\.parquet"):
+                as_table(data)
+        Path("rows/b.parquet").unlink()
+    with pytest.raises(FormatError, match=r"gone\.parquet"):
+        as_table(["gone.parquet", "gone.parquet"])
     assert not folders()
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescout.errors import BayescoutError, CycleError, FormatError, GraphError, MissingExtraError
+from bayescout.graph.accept import as_dag, as_graph
 from bayescout.graph.dag import Dag
 from bayescout.graph.pdag import Pdag
 from tests.graph.drawn_graphs import dags, pdags
@@ -83,6 +84,33 @@ def test_networkx_round_trip(dag):
     assert tuple(graph.nodes) == dag.nodes
     assert set(graph.edges) == set(dag.arcs())
     assert Dag.from_networkx(graph) == dag
+
+
+@given(pdags())
+def test_networkx_holds_undirected_edges_as_arcs_both_ways(pdag):
+    if None in pdag.nodes:
+        with pytest.raises(GraphError, match="labelled None"):
+            pdag.to_networkx()
+        return
+    graph = pdag.to_networkx()
+    assert tuple(graph.nodes) == pdag.nodes
+    assert set(graph.edges) == {*pdag.arcs(), *pdag.edges(), *((b, a) for a, b in pdag.edges())}
+    assert np.array_equal(networkx.to_numpy_array(graph), pdag.adjacency())
+    assert Pdag.from_networkx(graph) == pdag
+    assert as_graph(graph) == (pdag if pdag.undirected else Dag.from_arcs(pdag.arcs(), pdag.nodes))
+
+
+def test_what_is_not_a_pdag_in_networkx_is_refused():
+    with pytest.raises(GraphError, match="is undirected"):
+        Pdag.from_networkx(networkx.path_graph(3))
+    with pytest.raises(CycleError):
+        Pdag.from_networkx(networkx.cycle_graph(3, create_using=networkx.DiGraph))
+    with pytest.raises(GraphError, match="joined to itself"):
+        Pdag.from_networkx(networkx.DiGraph([("a", "a")]))
+    with pytest.raises(GraphError, match="this one has undirected edges"):
+        as_dag(networkx.DiGraph([("a", "b"), ("b", "a")]))
+    parallel = networkx.MultiDiGraph([("a", "b"), ("a", "b"), ("b", "c"), ("c", "b"), ("c", "b")])
+    assert Pdag.from_networkx(parallel) == Pdag.from_arcs([("a", "b")], [("b", "c")])
 
 
 def test_what_is_not_a_directed_acyclic_networkx_graph_is_refused():

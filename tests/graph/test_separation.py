@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bayescout.errors import GraphError, UnknownNameError
 from bayescout.graph.dag import Dag
 from bayescout.graph.random import draw_parents
-from bayescout.graph.separation import d_connected
+from bayescout.graph.separation import d_connected, requisite
 from tests.graph.drawn_graphs import dags, parent_sets
 from tests.reference import graphs as reference
 
@@ -52,6 +52,18 @@ def test_blocked_trails_give_the_same_for_every_node_at_once(parents, data):
     for end in range(n):
         blocked = reference.separated_by_trails(n, arcs, source, end, given) or end in given
         assert connected[end] == (not blocked)
+
+
+@given(parent_sets(min_nodes=2, max_nodes=6), st.data())
+def test_what_is_observed_and_not_requisite_is_separated_by_the_rest(parents, data):
+    n, dag = len(parents), Dag(tuple(range(len(parents))), parents)
+    source = data.draw(st.integers(0, n - 1))
+    seen = data.draw(st.permutations(sorted(data.draw(st.sets(st.integers(0, n - 1))) - {source})))
+    used = requisite(dag, [source], seen)
+    assert used == [node for node in seen if node in used]
+    assert dag.d_separated([source], set(seen) - set(used), used)
+    for node in used:
+        assert not dag.d_separated([source], [node], set(seen) - {node})
 
 
 @given(dags(min_nodes=2))

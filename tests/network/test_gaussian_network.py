@@ -22,6 +22,13 @@ from tests.network.drawn_networks import continuous_table, gaussian_networks
 from tests.reference import networks as reference
 
 
+@pytest.fixture(autouse=True, scope="module", params=[conditioning.MOST_TOGETHER, 0], ids=["narrow", "wide"])
+def width(request):
+    """Every network is narrow, or wide."""
+    with mock.patch.object(conditioning, "MOST_TOGETHER", request.param):
+        yield
+
+
 def network(arcs, intercepts, coefficients, variances, nodes):
     dag = Dag.from_arcs(arcs, nodes)
     weights = tuple(np.array(w, dtype=float) for w in coefficients)

@@ -702,6 +702,8 @@ def test_files_are_read_by_the_workers_and_a_strange_one_is_named(client, tmp_pa
     found = bs.learn(tmp_path, "hill-climb", "bic", engine=engine)
     same_answer(found, bs.learn(frame, "hill-climb", "bic"))
     assert found.table.fingerprint == bs.learn(frame, "hill-climb", "bic").table.fingerprint
+    with pytest.raises(FormatError, match=r"2\.parquet: is given twice"):
+        bs.learn([tmp_path / "2.parquet"] * 2, "hill-climb", "bic", engine=engine)
     single = bs.learn(tmp_path / "2.parquet", "hill-climb", "bic", engine=engine)
     same_answer(single, bs.learn(frame[100:], "hill-climb", "bic"))
     frame.rename({"asia": "africa"}).write_parquet(tmp_path / "3.parquet")

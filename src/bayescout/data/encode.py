@@ -17,6 +17,7 @@ from bayescout.data.cells import Coded, add_source, is_pyarrow
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, RawStates, chosen, listed
 from bayescout.data.matrix import numbers_in, table_of
+from bayescout.data.past.batches import evaluating
 from bayescout.data.past.dask_rows import dask_names, is_dask, read_dask
 from bayescout.data.past.scan import is_past, names_past, read_past
 from bayescout.data.read import names_in, read_table
@@ -244,8 +245,6 @@ def _sources(data: Data) -> Iterator[tuple[Label, Any]]:
         yield from zip(data.columns.tolist(), (series for _, series in data.items()), strict=True)
     elif kind_of.is_pyarrow_table(data) or is_pyarrow(data, "RecordBatch"):
         yield from zip(data.schema.names, data.columns, strict=True)
-    elif kind_of.is_polars_lazyframe(data):
-        yield from ((series.name, series) for series in data.collect().get_columns())
     elif kind_of.is_polars_dataframe(data):
         yield from ((series.name, series) for series in data.get_columns())
     else:
@@ -286,9 +285,10 @@ def _other_sources(data: Data) -> Iterator[tuple[Label, Any]]:
 
     try:
         frame = nw.from_native(data)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        yield from ((name, frame[name].to_native()) for name in frame.columns)
     except TypeError:
         kind = type(data).__name__
         raise DataError(f"cannot read data from a {kind}: give {WAY_OUT.get(kind, ANY_DATA)}") from None
+    if isinstance(frame, nw.LazyFrame):
+        with evaluating(f"the {type(data).__module__.split('.')[0]} {type(data).__name__}", "its evaluation"):
+            frame = frame.collect()
+    yield from ((name, frame[name].to_native()) for name in frame.columns)

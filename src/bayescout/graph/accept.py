@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayescout.errors import GraphError
-from bayescout.graph.convert import from_networkx
+from bayescout.graph.convert import pdag_from_networkx
 from bayescout.graph.dag import Dag
 from bayescout.graph.labels import Label, as_pairs
 from bayescout.graph.pdag import Pdag
@@ -43,7 +43,7 @@ def as_dag(graph: Any, names: Iterable[Label] | None = None) -> Dag:
 
 
 def as_graph(graph: Any, names: Iterable[Label] | None = None) -> Dag | Pdag:
-    """As `as_dag`; a `Pdag`, or a matrix with cells on both sides of its diagonal, is a `Pdag`."""
+    """As `as_dag`; a `Pdag`, or a matrix or a graph of networkx with a pair joined both ways, is a `Pdag`."""
     if isinstance(graph, Dag | Pdag):
         return graph
     own = getattr(graph, "dag", None)
@@ -65,7 +65,8 @@ def as_graph(graph: Any, names: Iterable[Label] | None = None) -> Dag | Pdag:
     if hasattr(graph, "variable") and hasattr(graph, "arcs") and hasattr(graph, "names"):
         return _from_pyagrum(graph)
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
-        return Dag.from_arcs(*from_networkx(graph))
+        arcs, edges, nodes = pdag_from_networkx(graph)
+        return Pdag.from_arcs(arcs, edges, nodes) if edges else Dag.from_arcs(arcs, nodes)
     if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
         return _from_frame(graph, names)
     if isinstance(graph, np.ndarray) or _is_rows(graph):

@@ -95,18 +95,35 @@ def from_networkx(graph: Any) -> tuple[list[Arc], list[Label]]:
     return arcs, nodes
 
 
-def to_networkx(dag: Dag) -> Any:
+def pdag_from_networkx(graph: Any) -> tuple[list[Arc], list[Arc], list[Label]]:
+    """The arcs, undirected edges and nodes of a directed networkx graph; a pair both ways is undirected."""
+    arcs, nodes = from_networkx(graph)
+    found = dict.fromkeys(arcs)
+    directed = [(a, b) for a, b in found if a == b or (b, a) not in found]
+    place = {node: i for i, node in enumerate(nodes)}
+    undirected = [(a, b) for a, b in found if place[a] < place[b] and (b, a) in found]
+    return directed, undirected, nodes
+
+
+def to_networkx(graph: Dag | Pdag) -> Any:
     """Convert to a networkx.DiGraph; networkx is imported here because nothing else needs it."""
     try:
         import networkx
     except ImportError:
         raise MissingExtraError("networkx", "networkx") from None
-    if None in dag.nodes:
+    if None in graph.nodes:
         raise GraphError("networkx cannot hold a node labelled None; rename that node first")
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(dag.nodes)
-    graph.add_edges_from(dag.arcs())
-    return graph
+    made = networkx.DiGraph()
+    made.add_nodes_from(graph.nodes)
+    made.add_edges_from(graph.arcs())
+    return made
+
+
+def pdag_to_networkx(pdag: Pdag) -> Any:
+    """The same of a graph with undirected edges, each of which is two arcs."""
+    made = to_networkx(pdag)
+    made.add_edges_from(pair for a, b in pdag.edges() for pair in ((a, b), (b, a)))
+    return made
 
 
 # ---- modelstrings

@@ -79,6 +79,13 @@ class Pdag:
 
         return cls(*pdag_from_adjacency(matrix, nodes))
 
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Pdag:
+        """Make a graph from a directed networkx graph; two nodes joined both ways have an undirected edge."""
+        from bayescout.graph.convert import pdag_from_networkx
+
+        return cls.from_arcs(*pdag_from_networkx(graph))
+
     def __len__(self) -> int:
         return len(self.nodes)
 
@@ -124,6 +131,12 @@ class Pdag:
         from bayescout.graph.convert import pdag_adjacency
 
         return pdag_adjacency(self)
+
+    def to_networkx(self) -> Any:
+        """Convert to a networkx DiGraph: a -> b is one arc, a - b is two, one each way, as in `adjacency`."""
+        from bayescout.graph.convert import pdag_to_networkx
+
+        return pdag_to_networkx(self)
 
     def to_dag(self) -> Dag:
         """A DAG of the class: Dor & Tarsi's consistent extension; raises if there is none."""

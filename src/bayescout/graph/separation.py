@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bayescout.errors import GraphError
@@ -20,6 +20,21 @@ def d_connected(dag: Dag, sources: Iterable[int], given: Iterable[int]) -> list[
     So a collider is passed if it or a descendant is observed. Sources count as connected to
     themselves; observed nodes are connected to nothing.
     """
+    observed, entered = _ball(dag, sources, given)
+    return [one and not seen for one, seen in zip(entered, observed, strict=True)]
+
+
+def requisite(dag: Dag, sources: Iterable[int], given: Sequence[int]) -> list[int]:
+    """The observed nodes that the sources depend on given all of them, in the order of `given`.
+
+    They are those that the ball enters: the sources are independent of all others given these.
+    """
+    _, entered = _ball(dag, sources, given)
+    return [node for node in given if entered[node]]
+
+
+def _ball(dag: Dag, sources: Iterable[int], given: Iterable[int]) -> tuple[list[bool], list[bool]]:
+    """For each node, whether it is observed, and whether the ball enters it."""
     observed = [False] * len(dag)
     for node in given:
         observed[node] = True
@@ -35,7 +50,7 @@ def d_connected(dag: Dag, sources: Iterable[int], given: Iterable[int]) -> list[
             stack += [(child, False) for child in dag.children[node]]
         if from_child != observed[node]:
             stack += [(parent, True) for parent in dag.parents[node]]
-    return [(up[i] or down[i]) and not observed[i] for i in range(len(dag))]
+    return observed, [one or other for one, other in zip(up, down, strict=True)]
 
 
 def d_separated(dag: Dag, left: Iterable[int], right: Iterable[int], given: Iterable[int] = ()) -> bool:

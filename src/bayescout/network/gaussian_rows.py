@@ -4,18 +4,20 @@ The joint normal has the precision matrix K = (I - B)' D^-1 (I - B) for coeffici
 Given the other cells o, the empty ones m are normal with covariance C = K_mm^-1 and mean
 mu_m - C K_mo (x_o - mu_o), so a row costs a matrix as large as its empty cells are many, and rows with the
 same empty cells share it. Without noise somewhere there is no K, and the covariance matrix is conditioned
-pattern by pattern instead.
+pattern by pattern instead. So are rows of a wide network that have cells of few nodes: those of the others
+would be many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayescout.data import memory
 from bayescout.errors import NetworkError
 from bayescout.network import conditioning
 from bayescout.network.encode import patterns
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 
 BATCH_NUMBERS = 2**21
 """Numbers in the matrices of rows that are solved together."""
+
+INVERSE_BYTES = 32
+"""Bytes, about, for each pair of empty cells of a row."""
+
+Columns = Mapping[int, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -55,9 +62,14 @@ def conditional_gaps(network: Network, values: Array) -> Iterator[Gaps]:
     counts = empty[first].sum(axis=1)
     by_pattern = np.argsort(number, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.bincount(number))])
-    mean = conditioning.joint(network)[0]
+    mean = conditioning.means(network)
     precision = _precision(network)
     for m in np.unique(counts[counts > 0]).tolist():
+        memory.require(
+            INVERSE_BYTES * m**2,
+            f"a row with {m:,} empty cells takes about",
+            "leave such rows out, or give the columns of fewer than half of the nodes",
+        )
         alike = np.flatnonzero(counts == m)
         step = max(1, BATCH_NUMBERS // (m * m + values.shape[1]))
         for some in np.array_split(alike, -(-len(alike) // step)):
@@ -72,7 +84,7 @@ def conditional_gaps(network: Network, values: Array) -> Iterator[Gaps]:
 
 def _by_precision(
     mean: Array,
-    precision: Array,
+    precision: Any,
     values: Array,
     patterns_rows: list[Rows],
     nodes: NDArray[np.intp],
@@ -93,23 +105,37 @@ def _by_precision(
         yield Gaps(here, at, mean[at] - shifts, pattern, solved)
 
 
-def _precision(network: Network) -> Array | None:
-    """K, or None if a node has no noise of its own."""
+def _precision(network: Network) -> Any:
+    """K, sparse in a wide network, or None if a node has no noise of its own."""
     if not (network.variances > 0).all():
         return None
     p = len(network.dag)
-    rows = np.eye(p)
-    for child, parents in enumerate(network.dag.parents):
-        rows[child, list(parents)] = -network.coefficients[child]
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Array = (rows / network.variances[:, None]).T @ rows
-    return (found + found.T) / 2 if np.isfinite(found).all() else None
+        if p > conditioning.MOST_TOGETHER:
+            from scipy import sparse
+
+            children = np.repeat(np.arange(p), [len(own) for own in network.dag.parents])
+            parents = np.concatenate([np.array(own, dtype=np.intp) for own in network.dag.parents])
+            arcs = sparse.csr_array((np.concatenate(network.coefficients), (children, parents)), shape=(p, p))
+            structure = sparse.eye_array(p, format="csr") - arcs
+            found = (sparse.diags_array(1 / network.variances) @ structure).T @ structure
+            found, numbers = ((found + found.T) / 2).tocsr(), found.data
+        else:
+            rows = np.eye(p)
+            for child, own in enumerate(network.dag.parents):
+                rows[child, list(own)] = -network.coefficients[child]
+            found = (rows / network.variances[:, None]).T @ rows
+            found = numbers = (found + found.T) / 2
+    return found if np.isfinite(numbers).all() else None
 
 
-def _inverses(precision: Array, nodes: NDArray[np.intp]) -> Array | None:
+def _inverses(precision: Any, nodes: NDArray[np.intp]) -> Array | None:
     """K_mm^-1 of each pattern, scaled to ones on the diagonal in between; None if one is not to be had."""
-    blocks = precision[nodes[:, :, None], nodes[:, None, :]]
-    scale = 1 / np.sqrt(np.diagonal(precision)[nodes])
+    if isinstance(precision, np.ndarray):
+        blocks = precision[nodes[:, :, None], nodes[:, None, :]]
+    else:
+        blocks = np.stack([precision[own][:, own].toarray() for own in nodes])
+    scale = 1 / np.sqrt(precision.diagonal()[nodes])
     blocks *= scale[:, :, None] * scale[:, None, :]
     try:
         np.linalg.cholesky(blocks)
@@ -139,6 +165,45 @@ def _require_finite(shifts: Array) -> None:
         )
 
 
+# ---- rows with cells of few nodes
+
+
+def has_few(network: Network, columns: Columns) -> bool:
+    """Return True if a network is wide and most of its nodes have no column."""
+    p = len(network.dag)
+    return p > conditioning.MOST_TOGETHER and 2 * len(columns) < p
+
+
+def by_observed(columns: Columns, n_rows: int) -> Iterator[tuple[Rows, list[int], Array]]:
+    """The rows that have the same cells, the nodes of these, and their values, (m, n)."""
+    nodes = np.array(list(columns), dtype=np.intp)
+    values = np.array(list(columns.values())).reshape(len(nodes), n_rows)
+    empty = np.isnan(values)
+    first, number = patterns(empty.T)
+    for pattern in range(len(first)):
+        rows = np.flatnonzero(number == pattern)
+        there = np.flatnonzero(~empty[:, first[pattern]])
+        yield rows, nodes[there].tolist(), values[np.ix_(there, rows)]
+
+
+def log_densities(network: Network, columns: Columns, n_rows: int) -> Array:
+    """The log-density of the observed cells of each row, by their own joint distribution."""
+    from scipy.linalg import solve_triangular
+
+    _refuse_without_noise(network)
+    found = np.zeros(n_rows)
+    for rows, nodes, values in by_observed(columns, n_rows):
+        mean, weights, variances = conditioning.in_noise(network, nodes)
+        root = np.asarray(np.linalg.qr((weights * np.sqrt(variances)).T, mode="r"))  # R'R is the covariance
+        with np.errstate(over="ignore"):
+            away = solve_triangular(root.T, values - mean[:, None], lower=True)
+            squares = np.square(away).sum(axis=0)
+        found[rows] = (
+            -0.5 * (squares + len(nodes) * np.log(2 * np.pi)) - np.log(np.abs(np.diagonal(root))).sum()
+        )
+    return found
+
+
 # ---- answers
 
 
@@ -147,9 +212,7 @@ def log_likelihoods(network: Network, values: Array) -> Array:
 
     log p(x_o) = log p(x_o, x_m) at the mean of the empty cells, less log N at its own mean.
     """
-    row_terms(
-        network, {node: np.empty(0) for node in range(len(network.dag))}
-    )  # refuses a node without noise
+    _refuse_without_noise(network)
     whole = values.copy()
     spreads = np.zeros(len(values))
     for gaps in conditional_gaps(network, values):
@@ -158,3 +221,7 @@ def log_likelihoods(network: Network, values: Array) -> Array:
         spreads[gaps.rows] = 0.5 * logs[gaps.pattern]
     terms, _ = row_terms(network, dict(enumerate(np.ascontiguousarray(whole.T))))
     return terms + spreads
+
+
+def _refuse_without_noise(network: Network) -> None:
+    row_terms(network, {node: np.empty(0) for node in range(len(network.dag))})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayescout.errors import TooLargeError, WrongKindError
 from bayescout.network import conditioning, gaussian_rows, inference, likelihood, mixed_rows
-from bayescout.network.encode import Matched, patterns
+from bayescout.network.encode import Matched
 from bayescout.network.junction import MAX_ENTRIES, Codes, Rows, row_codes, shared_out
 from bayescout.network.node import Array, Mask
 from bayescout.network.parts import warn_undefined
@@ -68,6 +68,9 @@ def row_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
         return log_likelihoods(network, codes), np.asarray(meets_undefined(network, codes).any(axis=0))
 
     def gaussian() -> tuple[Array, Mask]:
+        present = {node: column for node, column in columns.items() if not np.isnan(column).all()}
+        if gaussian_rows.has_few(network, present):
+            return gaussian_rows.log_densities(network, present, n_rows), np.zeros(n_rows, dtype=bool)
         values = row_values(network, columns, n_rows)
         return gaussian_rows.log_likelihoods(network, values), np.zeros(n_rows, dtype=bool)
 
@@ -180,25 +183,21 @@ def predict_mean_rows(network: Network, target: int, matched: Matched) -> Array:
 
 def predict_means(network: Network, target: int, columns: Columns) -> tuple[Array, Mask]:
     """The mean of the target given the observed cells of each row, and a mask of the impossible rows."""
-    values = row_values(network, columns, len(next(iter(columns.values()))))
-    means, wrong = np.empty(len(values)), np.zeros(len(values), dtype=bool)
-    values[:, target] = np.nan
-    if not (network.variances > 0).all():
-        return _means_by_pattern(network, target, values)
+    n_rows = len(next(iter(columns.values())))
+    others = {node: column for node, column in columns.items() if node != target}
+    if gaussian_rows.has_few(network, others) or not (network.variances > 0).all():
+        return _means_by_pattern(network, target, others, n_rows)
+    values = row_values(network, others, n_rows)
+    means, wrong = np.empty(n_rows), np.zeros(n_rows, dtype=bool)
     for gaps in gaussian_rows.conditional_gaps(network, values):
         means[gaps.rows] = gaps.means[gaps.nodes == target]
     return means, wrong
 
 
-def _means_by_pattern(network: Network, target: int, values: Array) -> tuple[Array, Mask]:
-    """The same where some variables determine others, so that rows can contradict themselves."""
-    means, wrong = np.empty(len(values)), np.zeros(len(values), dtype=bool)
-    empty = np.isnan(values)
-    first, number = patterns(empty)
-    for pattern in range(len(first)):
-        rows = np.flatnonzero(number == pattern)
-        there = np.flatnonzero(~empty[rows[0]])
-        found = conditioning.condition(network, (target,), there.tolist())
-        evidence = values[np.ix_(rows, there)].T
+def _means_by_pattern(network: Network, target: int, columns: Columns, n_rows: int) -> tuple[Array, Mask]:
+    """The same by the observed cells, which contradict themselves where some variables determine others."""
+    means, wrong = np.empty(n_rows), np.zeros(n_rows, dtype=bool)
+    for rows, nodes, evidence in gaussian_rows.by_observed(dict(sorted(columns.items())), n_rows):
+        found = conditioning.condition(network, (target,), nodes)
         means[rows], wrong[rows] = found.mean(evidence)[0], found.contradicts(evidence)
     return means, wrong

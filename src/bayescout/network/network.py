@@ -233,7 +233,7 @@ class Network(ParameterisedGraph):
         chosen = list(range(len(self.dag))) if nodes is None else [self.dag.index(label) for label in nodes]
         found: Mapping[Label, Answer]
         if self.is_gaussian:
-            found = conditioning.all_marginals(asked.network, asked.evidence)
+            found = conditioning.all_marginals(asked.network, asked.evidence, chosen)
         else:
             find = mixed_inference.all_marginals if self.is_mixed else inference.all_marginals
             way = Way(exact, method, memory, draws, seed)
@@ -267,8 +267,8 @@ class Network(ParameterisedGraph):
                 return explanations(asked.network, asked.evidence, 1, chosen)[0].values
             return {self.nodes[n]: asked.network._mean(n, asked.evidence) for n in chosen}
         if self.is_gaussian:
-            means = conditioning.answer(asked.network, chosen, asked.evidence).means.tolist()
-            return {self.nodes[n]: asked.evidence.get(n, mean) for n, mean in zip(chosen, means, strict=True)}
+            means = conditioning.most_probable(asked.network, asked.evidence, chosen)
+            return {self.nodes[n]: mean for n, mean in means.items()}
         if self.is_mixed:
             found = mixed_inference.most_probable(asked.network, asked.evidence)
             return {label: found[label] for label in self.nodes}

@@ -183,11 +183,12 @@ def _gaussian(
 ) -> dict[int, float]:
     """-log(1 - r^2) / 2 with the partial correlation r given the evidence."""
     conditioning.answer(network, (target,), evidence)  # refuses evidence that cannot be
-    cells = conditioning.condition(network, (target, *nodes), list(evidence)).covariance
-    return {
-        n: of_normal(float(cells[0, 0]), float(cells[i + 1, i + 1]), float(cells[0, i + 1]))
-        for i, n in enumerate(nodes)
-    }
+    found = {}
+    for some in conditioning.in_parts(network, nodes):
+        cells = conditioning.condition(network, (target, *some), list(evidence)).covariance
+        for i, n in enumerate(some, 1):
+            found[n] = of_normal(float(cells[0, 0]), float(cells[i, i]), float(cells[0, i]))
+    return found
 
 
 def of_normal(one: float, other: float, across: float) -> float:

@@ -13,9 +13,10 @@ from bayescout.errors import NetworkError, TooLargeError, warn
 from bayescout.network import calibration, inference
 from bayescout.network.asking import Way
 from bayescout.network.clusters import entries
+from bayescout.network.conditioning import condition, in_parts
 from bayescout.network.elimination import Array
 from bayescout.network.encode import Matched, patterns
-from bayescout.network.gaussian_rows import conditional_gaps
+from bayescout.network.gaussian_rows import by_observed, conditional_gaps, has_few
 from bayescout.network.incomplete import row_values
 from bayescout.network.junction import EMPTY, row_codes
 from bayescout.network.mixed_cells import Cells
@@ -151,6 +152,8 @@ def of_numbers(
     network: Network, columns: Mapping[int, NDArray[Any]], n_rows: int, wanted: Sequence[int]
 ) -> dict[int, Array]:
     """The mean and the variance of each wanted node of a Gaussian network given the row's cells, (n, 2)."""
+    if has_few(network, columns):
+        return _of_few(network, columns, n_rows, wanted)
     values = row_values(network, columns, n_rows)
     means, variances = values.copy(), np.zeros_like(values)
     for gaps in conditional_gaps(network, values):
@@ -158,6 +161,25 @@ def of_numbers(
         own = np.diagonal(gaps.covariances, axis1=1, axis2=2)
         variances[gaps.rows[:, None], gaps.nodes] = np.maximum(own, 0.0)[gaps.pattern]
     return {n: np.stack([means[:, n], variances[:, n]], axis=1) for n in wanted}
+
+
+def _of_few(
+    network: Network, columns: Mapping[int, NDArray[Any]], n_rows: int, wanted: Sequence[int]
+) -> dict[int, Array]:
+    """The same from the cells of few nodes of a wide network."""
+    made = {n: np.zeros((n_rows, 2)) for n in wanted}
+    for rows, nodes, evidence in by_observed(columns, n_rows):
+        others = [n for n in made if n not in nodes]
+        for some in in_parts(network, others):
+            found = condition(network, some, nodes)
+            for n, mean, variance in zip(
+                some, found.mean(evidence), np.diagonal(found.covariance), strict=True
+            ):
+                made[n][rows, 0], made[n][rows, 1] = mean, variance
+        for n, own in zip(nodes, evidence, strict=True):
+            if n in made:
+                made[n][rows, 0] = own
+    return made
 
 
 def of_both(network: Network, matched: Matched, wanted: Sequence[int]) -> dict[int, Array]:

@@ -20,7 +20,14 @@ from bayescout.data.past import dask_partition as there
 from bayescout.data.past.budget import Budget
 from bayescout.data.past.dask_table import DaskTable, on_cluster, submitted, task_keys
 from bayescout.data.past.files import check_same
-from bayescout.data.past.sources import COLUMNAR, one_file, partly_floats, paths_of, tell_of_folders
+from bayescout.data.past.sources import (
+    COLUMNAR,
+    one_file,
+    partly_floats,
+    paths_of,
+    refuse_repeated,
+    tell_of_folders,
+)
 from bayescout.data.past.stored import StoredColumn
 from bayescout.data.pieces import settle_times
 from bayescout.data.table import Label, MissingPolicy
@@ -97,6 +104,7 @@ def _sources(data: Any, client: Any) -> tuple[list[Any], list[Any], list[Path]]:
             )
         raise DataError(f"a {type(data).__name__} has no partitions: give a Dask dataframe, or Parquet files")
     tell_of_folders(data, paths)
+    refuse_repeated(paths)
     types = submitted(client, "types", _types_of, paths[0]).result()
     return list(paths), list(types), paths
 

@@ -20,15 +20,15 @@ from bayescout.data.columnar import open_columnar
 from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, chosen, listed
 from bayescout.data.past import cache
+from bayescout.data.past.batches import Batches, batches_in
 from bayescout.data.past.budget import Budget, in_units
 from bayescout.data.past.sources import (
     READER_SHARE,
-    Batches,
     Files,
     Source,
-    batches_in,
     one_file,
     paths_of,
+    refuse_repeated,
     tell_of_folders,
 )
 from bayescout.data.past.spill import NotPlain, SpilledColumn
@@ -114,15 +114,16 @@ def read_past(
         assert source is not None
         return _read(source, declared, budget)
     tell_of_folders(data, paths)
+    refuse_repeated(paths)
     with Files(paths, int(budget.spare * READER_SHARE)).opened() as files:
         return _read(files, declared, budget)
 
 
 def _read(source: Files | Batches, declared: Declared, budget: Budget) -> Table:
     """The table of a source, in memory or on disk."""
+    plan = Plan(source, declared)
     if not source.rows:
         raise DataError("the data have no rows: at least one is needed")
-    plan = Plan(source, declared)
     if plan.bytes_in_memory <= budget.spare // 2:
         if isinstance(source, Batches):
             return _whole(plan, source)

@@ -1,4 +1,4 @@
-"""What tables past memory come from: files, lazy frames, queries and datasets, as pieces of columns."""
+"""What tables past memory come from, as pieces of columns; files, and which of them a path means."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from bayescout.checks import first_repeated
-from bayescout.data.cells import add_source
 from bayescout.data.columns import Column
 from bayescout.data.past.files import check_same, reading_files
-from bayescout.data.pieces import is_exact, polars_piece
+from bayescout.data.pieces import is_exact
 from bayescout.data.seal import Seal, read_seal
-from bayescout.errors import DataError, FormatError, MissingExtraError, warn
+from bayescout.errors import FormatError, warn
 from bayescout.graph.labels import quoted
 
 COLUMNAR = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 COLUMNS_AT_ONCE = 4
-BATCH_ROWS = 1 << 16
 
 DELTA_LOG = "_delta_log"
 """The folder by which a Delta table is known."""
@@ -41,15 +38,19 @@ class Unit(NamedTuple):
 class Source(Protocol):
     """Rows that can be read in pieces.
 
-    types     the type of each column by its name
-    rows      how many there are
     key       tells these rows from others, if they can be read from any unit on; None if not
     cell      bytes that a cell takes while the whole is read into memory
     """
 
-    types: dict[Any, str]
-    rows: int
     cell: int
+
+    @property
+    def types(self) -> dict[Any, str]:
+        """The type of each column by its name."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
 
     @property
     def key(self) -> str | None: ...
@@ -132,6 +133,31 @@ def tell_of_folders(data: Any, paths: Sequence[Path]) -> None:
             f"folders are named by {quoted(differ)}, as {paths[0].parent} is, and that is not read as a "
             f"column: give polars.scan_parquet(..., hive_partitioning=True) to have it"
         )
+
+
+def refuse_repeated(paths: Sequence[Path]) -> None:
+    """Refuse a file that is there twice, under one name or two, since its rows would count twice."""
+    seen: dict[object, Path] = {}
+    for path in paths:
+        identity = _identity_of(path)
+        if identity in seen:
+            other = seen[identity]
+            known = "is given twice" if str(path) == str(other) else f"is the same file as {other}"
+            raise FormatError(
+                f"{known}, and its rows would count twice: give each file once, or a copy under another name "
+                f"if they are meant to",
+                path=path,
+            )
+        seen[identity] = path
+
+
+def _identity_of(path: Path) -> object:
+    """What the names of one file have in common, links included."""
+    try:
+        found = path.stat()
+    except OSError:
+        return path.absolute()  # not there, as is said when it is read
+    return (found.st_dev, found.st_ino) if found.st_ino else path.resolve()
 
 
 class Files:
@@ -235,164 +261,3 @@ def _marks_of(path: Path) -> tuple[int, int]:
     except OSError:
         return -1, -1  # gone; a file that is read after that is said not to be there
     return found.st_size, found.st_mtime_ns
-
-
-# ---- frames, queries and datasets, which are read in one go
-
-
-class Batches:
-    """Rows that come as frames of some rows each: a lazy frame, a query of DuckDB, or an Arrow dataset."""
-
-    key: str | None = None
-    cell: int = 24
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-        schema = list(self._schema())
-        twice = first_repeated([name for name, _ in schema])
-        if twice is not None:
-            raise DataError(
-                f"column name {schema[twice][0]!r} occurs more than once; rename one of the columns"
-            )
-        self.types: dict[Any, str] = dict(schema)
-        self.rows = self._count()
-
-    @contextmanager
-    def opened(self) -> Iterator[Batches]:
-        yield self
-
-    def seal(self) -> Seal | None:
-        return None
-
-    def units(self, places: Sequence[int]) -> list[Unit]:
-        return [Unit(0, tuple(places))]
-
-    def read(self, unit: Unit, columns: Sequence[Column]) -> Iterator[int]:
-        names = [column.name for column in columns]
-        with closing(self._frames(names)) as frames:
-            for frame in frames:
-                for column in columns:
-                    _add(column, frame[column.name])
-                yield len(frame)
-
-    def whole(self) -> Any:
-        """All rows as a frame in memory."""
-        raise NotImplementedError
-
-    def _schema(self) -> Iterator[tuple[Any, str]]:
-        raise NotImplementedError
-
-    def _count(self) -> int:
-        raise NotImplementedError
-
-    def _frames(self, names: Sequence[Any]) -> Any:
-        raise NotImplementedError
-
-
-class LazyRows(Batches):
-    """A lazy frame of polars."""
-
-    def _schema(self) -> Iterator[tuple[Any, str]]:
-        return ((name, str(kind)) for name, kind in self.data.collect_schema().items())
-
-    def _count(self) -> int:
-        import polars as pl
-
-        return int(self.data.select(pl.len()).collect(engine="streaming").item())
-
-    def _frames(self, names: Sequence[Any]) -> Iterator[Any]:
-        yield from self.data.select(names).collect_batches(
-            chunk_size=BATCH_ROWS, maintain_order=True, lazy=True
-        )
-
-    def whole(self) -> Any:
-        return self.data.collect()
-
-
-class DuckRows(Batches):
-    """A relation of DuckDB: a table, a view or a query."""
-
-    def _schema(self) -> Iterator[tuple[Any, str]]:
-        return ((n, str(t)) for n, t in zip(self.data.columns, self.data.types, strict=True))
-
-    def _count(self) -> int:
-        return int(self.data.aggregate("count(*) as n").fetchall()[0][0])
-
-    def _frames(self, names: Sequence[Any]) -> Iterator[Any]:
-        quoted = ", ".join('"' + str(name).replace('"', '""') + '"' for name in names)
-        reader = self.data.project(quoted)
-        fetch = getattr(reader, "to_arrow_reader", None) or reader.fetch_arrow_reader
-        for batch in fetch(BATCH_ROWS):
-            yield _ArrowFrame(batch)
-
-    def whole(self) -> Any:
-        fetch = getattr(self.data, "to_arrow_table", None) or self.data.fetch_arrow_table
-        return fetch()
-
-
-class DatasetRows(Batches):
-    """An Arrow dataset."""
-
-    def _schema(self) -> Iterator[tuple[Any, str]]:
-        return ((field.name, str(field.type)) for field in self.data.schema)
-
-    def _count(self) -> int:
-        return int(self.data.count_rows())
-
-    def _frames(self, names: Sequence[Any]) -> Iterator[Any]:
-        batches = self.data.to_batches(
-            columns=list(names), batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1
-        )
-        return (_ArrowFrame(batch) for batch in batches)
-
-    def whole(self) -> Any:
-        return self.data.to_table()
-
-
-def _add(column: Column, cells: Any) -> None:
-    """Add the cells of one batch; times are settled once all are known, not batch by batch."""
-    import polars as pl
-
-    if not isinstance(cells, pl.Series):
-        import pyarrow.types as kinds
-
-        if not kinds.is_temporal(cells.type) or kinds.is_interval(cells.type):
-            add_source(column, cells)
-            return
-        cells = pl.Series(pl.from_arrow(cells))
-    known = [value for value in column.values if isinstance(value, str)]
-    polars_piece(cells, is_exact(column), known).add_to(column)
-
-
-class _ArrowFrame:
-    """A batch of Arrow, whose columns are found by name."""
-
-    def __init__(self, batch: Any) -> None:
-        self.batch = batch
-
-    def __getitem__(self, name: Any) -> Any:
-        return self.batch.column(self.batch.schema.get_field_index(name))
-
-    def __len__(self) -> int:
-        return int(self.batch.num_rows)
-
-
-def batches_in(data: Any) -> Batches | None:
-    """Rows that are read in batches; None for data of any other kind."""
-    module = type(data).__module__.split(".")[0]
-    name = type(data).__name__
-    if module == "polars" and name == "LazyFrame":
-        return LazyRows(data)
-    if module in ("duckdb", "_duckdb") and name == "DuckDBPyRelation":
-        _require_pyarrow()
-        return DuckRows(data)
-    if module == "pyarrow" and all(hasattr(data, own) for own in ("to_batches", "count_rows", "schema")):
-        return DatasetRows(data)
-    return None
-
-
-def _require_pyarrow() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("pyarrow") is None:
-        raise MissingExtraError("pyarrow", "duckdb")
