@@ -396,7 +396,8 @@ def test_a_pair_of_columns_whose_table_is_too_large_leaves_the_bounds_of_the_oth
     n = 9000
     first = rng.integers(0, 2, n)
     codes = [rng.permutation(n) % 4500, rng.permutation(n) % 4400, first, first ^ (rng.random(n) < 0.1)]
-    table = mixed_table(codes, [4500, 4400, 2, 2], [rng.normal(size=n)])
+    rows = {f"d{i}": code for i, code in enumerate(codes)} | {"x": rng.normal(size=n)}
+    table = bs.as_table(rows, kinds=dict.fromkeys(list(rows)[:4], "discrete"))
     score = bind("bic", table)
     allowed = score.legal & ~np.eye(5, dtype=bool)
     bounds = score.superset_bounds(allowed)
