@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescout as bs
-from bayescout.completion import canonical_rows, completed, first_tree
+from bayescout.completion import Late, canonical_rows, completed, first_tree
 from bayescout.data.table import MissingReport, Table
 from bayescout.errors import BayescoutWarning, MissingValueError, SettingError
 from bayescout.network import ConditionalGaussian, LinearGaussian, Network, Tabular
@@ -167,6 +167,16 @@ def test_time_is_shared_with_the_search() -> None:
     result = bs.learn(table, max_time=0.05, search="hill-climb", score="bic")
     assert result.seconds < 3
     assert result.dag is not None
+
+
+def test_the_time_may_end_just_before_a_climb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between looking whether time is left and asking how much, the last of it may go."""
+    table = holed(network("mixed").sample(200, seed=1), 0.1)
+    calls = iter([False, False])
+    monkeypatch.setattr(Late, "__call__", lambda late: next(calls, True))
+    found = completed(table, Knowledge().compile(table.names), 0, until=0.0)
+    assert found.rounds == 1
+    assert not found.table.has_missing
 
 
 @pytest.mark.filterwarnings("ignore:.*rows are left out")

@@ -71,6 +71,9 @@ MANY_STATES, MOST_ENTRIES = 200, 2**22
 """Columns of more states than this are drawn without regard to others; and the most entries of a table that
 required parents may ask for."""
 
+LEAST_SECONDS = 1e-9
+"""The time that is left for a climb after the time was over; a search has some always."""
+
 WIDE, ALL_STATES = 1000, 5000
 """With more columns, or states in all, the first network has no arcs: their pairs are too many."""
 
@@ -164,8 +167,8 @@ class Late:
 
     @property
     def left(self) -> float | None:
-        """Seconds that are left, if they are limited."""
-        return None if self.until is None else max(0.0, self.until - time.perf_counter())
+        """Seconds that are left, if they are limited: never 0, as the time may end at any moment."""
+        return None if self.until is None else max(LEAST_SECONDS, self.until - time.perf_counter())
 
 
 def _swept(chain: Chain, network: Network, rng: np.random.Generator, sweeps: int, late: Late) -> None:

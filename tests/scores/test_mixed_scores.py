@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
-from bayescout.errors import BayescoutWarning, DataError
+from bayescout.errors import BayescoutWarning, DataError, TooLargeError
 from bayescout.scores import SCORES, bind, formula_named
 from bayescout.statistics.mixed import ConditionalGaussian
 from tests.reference import mixed as twin
@@ -389,6 +389,24 @@ def test_superset_bounds_hold(data, name):
                 (), np.array([own], dtype=np.int64).reshape(1, -1), np.array([value]), None
             )
             assert above <= top[0]
+
+
+def test_a_pair_of_columns_whose_table_is_too_large_leaves_the_bounds_of_the_others():
+    rng = np.random.default_rng(2)
+    n = 9000
+    first = rng.integers(0, 2, n)
+    codes = [rng.permutation(n) % 4500, rng.permutation(n) % 4400, first, first ^ (rng.random(n) < 0.1)]
+    rows = {f"d{i}": code for i, code in enumerate(codes)} | {"x": rng.normal(size=n)}
+    table = bs.as_table(rows, kinds=dict.fromkeys(list(rows)[:4], "discrete"))
+    score = bind("bic", table)
+    allowed = score.legal & ~np.eye(5, dtype=bool)
+    bounds = score.superset_bounds(allowed)
+    with pytest.raises(TooLargeError, match="more than the 16,777,216"):
+        score.many([(0, (1,))])
+    for child in range(4):
+        own, both = score.many([(child, ()), (child, (3 if child == 2 else 2,))])
+        top = bounds[child].above((), np.empty((1, 0), dtype=np.int64), np.array([own]), None)
+        assert both <= top[0]
 
 
 def test_collinear_columns_are_named_once():

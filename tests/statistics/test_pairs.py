@@ -97,3 +97,18 @@ def test_a_copy_and_a_constant_give_finite_gains() -> None:
     found = pair_gains(Table(tuple("abxyz"), (("n", "y"), ("n", "y"), None, None, None), codes, values))
     assert np.isfinite(found.gains).all()
     assert found.gains[4].tolist() == [0.0] * 5
+
+
+def test_columns_of_many_states_have_the_gains_of_the_rows_one_by_one() -> None:
+    """Their tables are larger than is held whole: the states that occur have to be told apart."""
+    rng = np.random.default_rng(3)
+    one, two = rng.permutation(np.arange(400) % 80), rng.permutation(np.arange(400) % 120)
+    codes = np.array([one, two, np.arange(400) % 100], dtype=np.uint8)
+    codes[0, :10], codes[1, 5:15] = 80, 120
+    states = tuple(tuple(f"s{k}" for k in range(card)) for card in (80, 120, 130))
+    table = Table(("a", "b", "c"), states, codes, np.empty((0, 400)), None, MissingReport("keep"))
+    found = pair_gains(table)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        gain, rows = slow_gain(table, table.names[i], table.names[j])
+        assert found.gains[i, j] == found.gains[j, i] == pytest.approx(gain, abs=2e-6)
+        assert found.rows[i, j] == rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import copy
 from typing import Any
@@ -218,7 +218,10 @@ def _allowed(allowed: Bools, child: int) -> Parents:
 
 
 def _entropies(statistics: DiscreteStatistics) -> Floats:
-    """N H(y | s) in nats, at [y, s]; N H(y) on the diagonal, and everywhere if there are many variables."""
+    """N H(y | s) in nats, at [y, s]; N H(y) on the diagonal, and everywhere if there are many variables.
+
+    Never more than N H(y), which also stands where the table of a pair is too large.
+    """
     n = statistics.n_variables
     own = -statistics.many([(v, ()) for v in range(n)]).log_likelihoods()
     entropies = np.tile(own[:, None], (1, n))
@@ -226,8 +229,14 @@ def _entropies(statistics: DiscreteStatistics) -> Floats:
         for y in range(n):
             look()
             others = np.array([v for v in range(n) if v != y], dtype=np.int64)
-            if len(others):
+            if not len(others):
+                continue
+            try:
                 entropies[y, others] = -statistics.extensions(y, (), others).log_likelihoods()
+            except TooLargeError:
+                for one in others.tolist():
+                    with suppress(TooLargeError):
+                        entropies[y, one] = -_log_likelihood(statistics, y, (one,))
     return entropies
 
 

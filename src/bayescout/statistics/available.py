@@ -38,8 +38,8 @@ class AvailableCounts:
 
     def pairs(self, child: int, others: Ints) -> list[NDArray[np.float64]]:
         """The counts of the child with each of the others as its one parent."""
-        if self._counts is None:
-            return [self._slowly((other, child)) for other in others.tolist()]
+        if self._counts is None or not all(self._counts.is_dense(child, (int(other),)) for other in others):
+            return [self.count(child, (other,)) for other in others.tolist()]
         batch = self._counts.extensions(child, (), others)
         return [
             np.asarray(batch.table(i)[: self._sizes[other], : self._sizes[child]], dtype=np.float64)
