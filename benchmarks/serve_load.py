@@ -55,8 +55,8 @@ def memory(pid: int) -> float:
 
 
 def begun(clicks: Clicks, runs: int) -> list[str]:
-    """Runs that all go on: slow searches, kept so by a pace."""
-    body = {"search": "annealing", "score": "bdeu", "pace": 0.02}
+    """Runs that all go on: slow searches, kept so by a pace, with more steps than anybody waits for."""
+    body = {"search": "annealing", "score": "bdeu", "pace": 0.02, "settings": {"sweeps": 100_000}}
     numbers = [clicks.client.post("/api/runs", json=body | {"seed": i}).json()["id"] for i in range(runs)]
     while True:
         shown = clicks.client.get("/api/project").json()["runs"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shlex
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -17,6 +19,7 @@ from bayescout.errors import BayescoutError, GraphError, KnowledgeError, Setting
 from bayescout.formats import FORMATS, read_network, read_structure, write_structure
 from bayescout.plots import to_svg
 from bayescout.serve import (
+    answering,
     asking,
     cards,
     columns,
@@ -127,6 +130,44 @@ def test_the_first_drawing_of_a_run_that_goes_on_is_made_quickly(asia, tmp_path,
     found = [views.detail(values | {"running": running}, nobody) for running in (True, True, False)]
     assert efforts == [views.HURRIED, ENOUGH]
     assert [one["positions"] for one in found] == [1, 1, 2]
+
+
+def test_a_graph_that_stayed_as_it_was_is_not_laid_out_again(asia, tmp_path, monkeypatch):
+    """Whatever was asked of other runs meanwhile; another graph of the run is."""
+    laid = []
+
+    def placed(dag, names, effort):
+        laid.append(dag.n_arcs)
+        return {"positions": len(laid)}
+
+    monkeypatch.setattr("bayescout.serve.subject.placed", placed)
+    (tmp_path / "trace.jsonl").touch()
+    values = asia[1] | {"trace": str(tmp_path / "trace.jsonl"), "epoch": 0}
+    fewer = values["arcs"][:-1]
+    found = []
+    for more in ({}, {}, {"running": True, "arcs": fewer}, {}, {"arcs": fewer}, {}):
+        monkeypatch.setattr("bayescout.serve.subject.SUBJECTS", Kept())
+        found.append(views.detail(values | more, nobody)["positions"])
+    assert found == [1, 1, 1, 1, 2, 3]
+    assert laid == [len(values["arcs"]), len(fewer), len(values["arcs"])]
+
+
+def test_the_collector_passes_over_what_the_process_has_loaded():
+    """A full collection looked at all of it in the middle of an answer."""
+    asked = [{"id": 1, "job": "warm"}, None]
+    frozen, said = [], []
+
+    def receive():
+        frozen.append(gc.get_freeze_count())
+        return asked.pop(0)
+
+    try:
+        answering.answer(SimpleNamespace(receive=receive, send=said.append))
+        left = len(gc.get_objects())
+    finally:
+        gc.unfreeze()
+    assert said == [{"id": 1, "done": None}]
+    assert min(frozen) > 10 * left
 
 
 def test_a_card_says_what_explain_says(asia):

@@ -64,6 +64,8 @@ def test_a_search_is_seen_asked_about_and_taken_up_again(tmp_path):
         detail = server.ask("GET", f"/api/runs/{run['id']}")
         assert {(a, b) for a, b, _ in detail["arcs"]} == set(result.arcs)
         processes = server.children()
+        assert len({os.getpgid(pid) for pid in (*processes, server.process.pid)}) == 1 + len(processes)
+        assert {os.getsid(pid) for pid in processes} == {os.getsid(server.process.pid)}  # so that nice counts
         code, said = server.interrupt()
         assert (code, "Traceback" in said) == (0, False)
         events.close()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayescout.serve import asking, cards, columns, comparing, costs, proving, sharing, strengths, views
-from bayescout.serve.wire import Channel, failure
+from bayescout.serve.wire import Channel, failure, settle
 
 Tell = Callable[..., None]
 """Tells the server how far a long answer has come."""
@@ -40,6 +40,7 @@ def answer(channel: Channel) -> None:
     import bayescout.network.inference
     import bayescout.statistics.counts  # noqa: F401 - ready before they are needed
 
+    settle()
     while (message := channel.receive()) is not None:
         number = message["id"]
 

@@ -20,7 +20,7 @@ from bayescout.search import SEARCHES, Knowledge
 from bayescout.serve.nearest import nearest_dag
 from bayescout.serve.subject import checked_table, named_in
 from bayescout.serve.traces import TRACE, Arcs, TraceWriter
-from bayescout.serve.wire import Channel, failure
+from bayescout.serve.wire import Channel, failure, settle
 from bayescout.session import Session
 from bayescout.settings import make_named
 
@@ -53,6 +53,7 @@ class Runner:
         import bayescout.kernels.moves
         import bayescout.kernels.neighbours  # noqa: F401 - ready before they are needed
 
+        settle()
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
             message = self._next()

@@ -13,8 +13,10 @@ from bayescout.report.views import placed
 from bayescout.scores import bind
 from bayescout.serve.subject import Kept, Subject
 from bayescout.serve.traces import TraceReader
+from bayescout.serve.wire import settle
 
 READERS, DRAWINGS = Kept(32), Kept(32)
+"""By run: its steps; its drawing, with the arcs that it was made of if that was done with all effort."""
 
 HURRIED = 20_000
 """Pairs of neighbours compared for the first drawing of a run that goes on: 130 arcs take 70 ms, not 300."""
@@ -33,17 +35,14 @@ def detail(values: dict[str, Any], _: Any) -> dict[str, Any]:
     While a run goes on, its drawing may be that of an earlier graph: a layout would be old when it is sent.
     The first one is then made quickly: searches that begin anywhere have their densest graphs early.
     """
-    subject = Subject.of(values)
-    if not values.get("running"):
-        DRAWINGS.put(values["trace"], subject.placed)
-    elif values["trace"] not in DRAWINGS:
-        DRAWINGS.put(values["trace"], subject.placed_with(HURRIED))
-    return {
-        "nodes": subject.names,
-        "arcs": subject.kinds,
-        "trace": reader(values).points(),
-        **DRAWINGS.get(values["trace"], dict),
-    }
+    subject, run = Subject.of(values), values["trace"]
+    drawn, drawing = DRAWINGS.get(run, lambda: (None, None))
+    if not values.get("running") and drawn != subject.arcs:
+        drawn, drawing = subject.arcs, subject.placed
+    elif drawing is None:
+        drawing = subject.placed_with(HURRIED)
+    DRAWINGS.put(run, (drawn, drawing))
+    return {"nodes": subject.names, "arcs": subject.kinds, "trace": reader(values).points(), **drawing}
 
 
 def warm(_: dict[str, Any], __: Any) -> None:
@@ -52,6 +51,7 @@ def warm(_: dict[str, Any], __: Any) -> None:
     table.to_polars()
     bind("bic", table).many([(2, (0, 1))])
     placed(Dag.from_arcs([("a", "c"), ("b", "c")], nodes="abc"), ("a", "b", "c"))
+    settle()
 
 
 def at(values: dict[str, Any], _: Any) -> dict[str, Any]:
