@@ -35,7 +35,8 @@ from bayescout.search.frame.problem import Edges, ParentSets
 from bayescout.search.frame.wide_rules import compile_wide
 from bayescout.statistics.columns import ColumnCovariance
 from bayescout.statistics.dependencies import DependencyRecord
-from bayescout.statistics.screening import Screened
+from bayescout.statistics.screening import MOST_DENSE, Screened
+from bayescout.wording import setting
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 Label = Hashable
 USELESS = 0.2
 """A bound further off than this share of the score still covers parent sets that were not examined yet."""
+
+CHARGED_BY_WIDTH = ("ebic",)
+"""Scores that charge an arc by the number of columns themselves."""
 
 OTHER_ENDINGS = (".bif", ".dot", ".gv", ".txt", ".csv", ".html", ".jkl", ".svg", ".png", ".pdf")
 
@@ -394,6 +398,7 @@ class Result:
             "own_score": self.own_score,
             "found_by": self.found_by,
             **({} if self.screened is None else {"screened": asdict(self.screened)}),
+            **({"prior_note": self.prior_note} if self.prior_note else {}),
             "data": None if self.data is None else self.data.to_dict(),
             **self._class_summary(),
         }
@@ -411,6 +416,18 @@ class Result:
             }
         return found
 
+    @property
+    def prior_note(self) -> str:
+        """What to give where the many pairs of a wide table pass by chance, as no prior charges for them."""
+        charged = self.settings.prior_told or self.settings.score_name in CHARGED_BY_WIDTH
+        if self.screened is None or len(self.dag) <= MOST_DENSE or charged:
+            return ""
+        return (
+            f"uniform, and of {self.screened.pairs:,} pairs many raise a score by chance: "
+            f"{setting('structure_prior', 'sparse')} charges an arc by the number of columns, as the default "
+            f"score does"
+        )
+
     def __repr__(self) -> str:
         size, score, search = self._in_words()
         return f"<Result: {size}, {score}, {search}>"
@@ -421,6 +438,8 @@ class Result:
         lines = [f"Result: {size}", f"  score     {score}", f"  search    {search}"]
         if self.screened is not None:
             lines.append(f"  screened  {self.screened}")
+        if self.prior_note:
+            lines.append(f"  prior     {self.prior_note}")
         if self.data is not None:
             drawn = "" if self.completed is None else ", drawn for the search"
             lines.append(f"  data      {self.data.used}{drawn}")

@@ -107,7 +107,7 @@ def _table(kind: str) -> Table:
     """A table of a kind: alarm, or a smaller one with columns of few states and one of many."""
     from bayescout.data import as_table
     from bayescout.formats import load_network
-    from bayescout.wide import MOST_DENSE
+    from bayescout.statistics.screening import MOST_DENSE
 
     if kind == "discrete":
         return load_network("alarm").sample(300, seed=1)

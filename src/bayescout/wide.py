@@ -33,15 +33,12 @@ from bayescout.statistics.counts import Counts
 from bayescout.statistics.covariance import Covariance, warn_collinear
 from bayescout.statistics.engines import GPU
 from bayescout.statistics.gpu import sieve_on_gpu
-from bayescout.statistics.screening import ColumnPairs, MatrixPairs, Pairs, Screening
+from bayescout.statistics.screening import MOST_DENSE, ColumnPairs, MatrixPairs, Pairs, Screening
 from bayescout.statistics.sieve import CpuSieve, Sieve
 from bayescout.wording import setting
 
 AUTO, ARC, NONE = "auto", "arc", "none"
 """Screen wide tables alone, by the charge of an arc; screen by it whatever the width; screen nothing."""
-
-MOST_DENSE = 500
-"""With more columns pairs are screened by themselves, where the score and the search allow it."""
 
 PAIR_BYTES = 40
 """Bytes, about, that a search without screening holds for each ordered pair of variables."""

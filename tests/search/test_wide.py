@@ -277,6 +277,37 @@ def test_the_result_says_what_was_screened_out(tmp_path):
     assert read.explain(*arc).remove == result.explain(*arc).remove
 
 
+def test_what_to_give_is_said_where_no_prior_charges_for_many_columns(monkeypatch, tmp_path):
+    """In Python, in JSON, on the command line and on the page."""
+    monkeypatch.setattr(wide, "MOST_DENSE", 9)
+    monkeypatch.setattr("bayescout.result.MOST_DENSE", 9)
+    columns = sem(10, 100, 2, 0)[0]
+    table = bs.as_table(columns.T)
+    believed = Knowledge(beliefs={(0, 1): 0.5})
+    silent = (
+        {},
+        {"score": "ebic"},
+        {"score": "bic", "structure_prior": "sparse"},
+        {"score": "bic", "structure_prior": 3.0},
+        {"score": "bic", "screen": "none"},
+        {"score": "bic", "knowledge": believed},
+    )
+    for asked in silent:
+        result = bs.learn(table, "hill-climb", **asked)
+        assert not result.prior_note
+        assert "  prior  " not in str(result)
+        assert "prior_note" not in result.summary()
+    assert not bs.learn(table.select(range(9)), "hill-climb", "bic", screen="arc").prior_note
+    result = bs.learn(table, "hill-climb", "bic")
+    assert [line for line in str(result).splitlines() if line.startswith("  prior  ")] == [
+        "  prior     uniform, and of 45 pairs many raise a score by chance: structure_prior='sparse' charges "
+        "an arc by the number of columns, as the default score does"
+    ]
+    assert result.summary()["prior_note"] == result.prior_note
+    result.report(tmp_path / "page.html")
+    assert "The structure prior is uniform, and of 45 pairs" in (tmp_path / "page.html").read_text("utf-8")
+
+
 @pytest.mark.slow
 def test_learn_screens_wide_tables_by_itself(monkeypatch):
     columns = sem(10, 100, 2, 0)[0]
@@ -548,6 +579,15 @@ def test_the_command_line(tmp_path):
     assert json.loads(done.stdout)["screened"]["least"] == 2.5
     with pytest.raises(SettingError, match="screen is"):
         CliRunner().invoke(app, ["learn", str(path), "--screen", "some"], catch_exceptions=False)
+
+
+def test_the_command_line_says_what_to_give(tmp_path, monkeypatch):
+    monkeypatch.setattr(wide, "MOST_DENSE", 5)
+    monkeypatch.setattr("bayescout.result.MOST_DENSE", 5)
+    path = tmp_path / "data.csv"
+    bs.as_table(dict(zip("abcdef", sem(6, 60, 2, 0)[0], strict=True))).save(path)
+    done = CliRunner().invoke(app, ["learn", str(path), "--score", "bic"], catch_exceptions=False)
+    assert "--structure-prior sparse charges" in " ".join(done.stdout.replace("│", "").split())
 
 
 def test_the_recipe_repeats_the_screening():

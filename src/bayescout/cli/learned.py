@@ -102,6 +102,8 @@ def _figures(result: Result, unit: float, logs: str) -> list[tuple[str, Any]]:
         figures.append(("found by", result.found_by))
     if result.screened is not None:
         figures.append(("screened", str(result.screened)))
+    if result.prior_note:
+        figures.append(("structure prior", result.prior_note))
     figures.append(("optimality", result.optimality or "not known; --gap 60 looks for a bound"))
     if result.ends_in_class or result.told:
         directed, free = len(list(result.cpdag.arcs())), len(list(result.cpdag.edges()))

@@ -145,7 +145,8 @@ def _lead(result: Result) -> str:
     how += f" with the score {result.settings.score}"
     if result.settings.prior_told:
         how += f" and the structure prior {result.settings.prior_told}"
-    return f"{size}, learned{rows} {how}."
+    note = f" The structure prior is {result.prior_note}." if result.prior_note else ""
+    return f"{size}, learned{rows} {how}.{note}"
 
 
 def tiles(subject: Subject) -> list[tuple[str, str, str]]:

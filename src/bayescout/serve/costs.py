@@ -19,7 +19,7 @@ from bayescout.serve.nearest import nearest_dag
 from bayescout.serve.subject import Subject, named_in, table_at
 from bayescout.session import Session
 from bayescout.settings import make_named
-from bayescout.wide import MOST_DENSE
+from bayescout.statistics.screening import MOST_DENSE
 
 TRIAL = 1.0
 """Seconds of a search that are tried."""

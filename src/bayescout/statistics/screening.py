@@ -23,6 +23,9 @@ from bayescout.statistics.covariance import RESIDUAL_FLOOR, Covariance
 from bayescout.statistics.sieve import CpuSieve, Sieve, Spread, in_turn
 from bayescout.wording import setting
 
+MOST_DENSE = 500
+"""With more columns pairs are screened by themselves, where the score and the search allow it."""
+
 ENTRY_BYTES = 48
 """Bytes, about, that a search holds for each of the two ends of a pair."""
 
