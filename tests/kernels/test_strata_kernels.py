@@ -186,7 +186,7 @@ def test_what_nearly_collinear_parents_explain_does_not_depend_on_their_order(se
         extended = (np.append(order[:-1], 5), order[-1:])
         for family, candidates in (whole, extended):
             outs = [np.empty(1)]
-            values += both(
-                strata, "explained_in_strata", data, family, candidates, (FLOOR, 1.0), outs=outs
-            )[0].tolist()
+            values += both(strata, "explained_in_strata", data, family, candidates, (FLOOR, 1.0), outs=outs)[
+                0
+            ].tolist()
     assert values == pytest.approx([values[0]] * len(values), abs=1e-3)
