@@ -101,9 +101,7 @@ def bare(line: str) -> str:
 
 def test_cells_separated_by_blanks_are_told_of(tmp_path, write):
     rows = "".join(f"{i} {i % 7}.5 {'xyz'[i % 3]}\n" for i in range(20))
-    with pytest.raises(
-        DataError, match=r"; if blanks separate the cells, name the file \.txt$"
-    ):
+    with pytest.raises(DataError, match=r"; if blanks separate the cells, name the file \.txt$"):
         read_table(write(f"time dose group\n{rows}"))
     path = tmp_path / "d.txt"
     path.write_text(f"time dose group\n{rows}")
@@ -115,9 +113,7 @@ def test_cells_separated_by_blanks_are_told_of(tmp_path, write):
 
 
 def test_rows_with_a_name_of_their_own_are_told_of(write):
-    with pytest.raises(
-        FormatError, match="3 cells where the header has 2: if the first cell of each row"
-    ):
+    with pytest.raises(FormatError, match="3 cells where the header has 2: if the first cell of each row"):
         read_table(write("a,b\nx,1,2\ny,3,4\n"))
     with pytest.raises(FormatError, match=r"3 cells where the header has 2$"):
         read_table(write("a,b\n1,2\ny,3,4\n"))

@@ -46,9 +46,7 @@ STANDARD_INPUT = Path("standard input")
 IN_QUOTES = "\0"
 """Put before a protected text that stands in quotes; no text file holds this character."""
 
-NAMED_ROWS = (
-    ": if the first cell of each row is its name, as R writes it, give it a name in the header, too"
-)
+NAMED_ROWS = ": if the first cell of each row is its name, as R writes it, give it a name in the header, too"
 """What a first row of one cell more than the header may mean."""
 
 MARK = b"\xef\xbb\xbf"
