@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bayescout as bs
+from bayescout import task
 from bayescout.completion import Late, canonical_rows, completed, first_tree
 from bayescout.data.table import MissingReport, Table
 from bayescout.errors import BayescoutWarning, MissingValueError, SettingError
@@ -167,6 +168,16 @@ def test_time_is_shared_with_the_search() -> None:
     result = bs.learn(table, max_time=0.05, search="hill-climb", score="bic")
     assert result.seconds < 3
     assert result.dag is not None
+
+
+def test_a_result_says_that_the_time_ended_the_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search converges on the cells that were drawn until then: with more time they are others."""
+    table = holed(network("mixed").sample(200, seed=1), 0.1)
+    assert bs.learn(table, search="hill-climb", score="bic", max_time=1000).stop_reason == "converged"
+    monkeypatch.setattr(task, "_until", lambda *_: 0.0)
+    assert bs.learn(table, search="hill-climb", score="bic", max_time=1000).stop_reason == "max_time"
+    whole = network("mixed").sample(200, seed=1)
+    assert bs.learn(whole, search="hill-climb", score="bic", max_time=1000).stop_reason == "converged"
 
 
 def test_the_time_may_end_just_before_a_climb(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,12 +85,14 @@ class Completion:
     rounds       the number of graphs that cells were drawn from, after the first tree
     graph        the last of them, or the first tree
     interrupted  True if Ctrl-C ended the drawing
+    cut_short    True if it took all of its time, and may have ended for that
     """
 
     table: Table
     rounds: int
     graph: ParentSets
     interrupted: bool = False
+    cut_short: bool = False
 
 
 def completed(
@@ -153,7 +155,7 @@ def _completed(table: Table, rules: Rules, seed: int, workers: int | None, late:
         _swept(chain, network, rng, plan.sweeps, late)
         kept.append(chain.completed(table))
     found = tree if isinstance(graph, str) else graph
-    return Completion(stacked(kept), rounds, found, late.interrupt.pressed)
+    return Completion(stacked(kept), rounds, found, late.interrupt.pressed, late.is_over)
 
 
 class Late:
@@ -163,7 +165,12 @@ class Late:
         self.until, self.interrupt = until, interrupt
 
     def __call__(self) -> bool:
-        return self.interrupt.pressed or (self.until is not None and time.perf_counter() > self.until)
+        return self.interrupt.pressed or self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Return True if the time is over."""
+        return self.until is not None and time.perf_counter() > self.until
 
     @property
     def left(self) -> float | None:

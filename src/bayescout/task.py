@@ -248,7 +248,9 @@ class Task:
             warn(f"parent sets were left out: {outcome.too_large}")
         result = Result.of_run(outcome, self.problem.scorer, self.table, self.names, self.settings, seconds)
         if self.completion is not None:
-            result = replace(result, completed=self.completion.table)
+            short = self.completion.cut_short and result.stop_reason == "converged"
+            reason = "max_time" if short else result.stop_reason  # other cells would have been drawn
+            result = replace(result, completed=self.completion.table, stop_reason=reason)
         if self.problem.screening is not None:
             answer = outcome.answer
             joined: Any = getattr(answer, "all_joined", None) or getattr(answer, "joined", ())

@@ -396,10 +396,10 @@ def test_one_row_is_a_table_without_a_warning():
 
 
 def test_many_states_need_wider_codes():
-    table = as_table({"a": [f"s{i % 300}" for i in range(600)], "b": [True, False] * 300})
+    table = as_table({"a": [f"s{i % 300}" for i in range(1500)], "b": [True, False] * 750})
     assert table.codes.dtype == np.uint16
-    assert table.column("a") == [f"s{i % 300}" for i in range(600)]
-    exactly = as_table({"a": [f"s{i}" for i in range(256)] * 2})
+    assert table.column("a") == [f"s{i % 300}" for i in range(1500)]
+    exactly = as_table({"a": [f"s{i}" for i in range(256)] * 5})
     assert exactly.codes.dtype == np.uint8
     full = as_table({"a": np.arange(65_536)}, kinds="discrete")
     assert full.codes[0, -1] == 65_535

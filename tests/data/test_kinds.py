@@ -224,6 +224,29 @@ def test_nothing_is_suspected_of_states(cells):
     assert not [text for text in read({"x": cells})[1] if "if that means missing" in text]
 
 
+def test_numbers_with_marks_of_thousands_are_not_said_to_mean_missing():
+    """Of 23,288 alone the comma could be a decimal one; 1,007,323 tells that it is not."""
+    cells = [f"{i % 37 + 10},{i % 7 + 200}" for i in range(400)] + ["1,007,323", "1,012,345"] * 3
+    said = read({"force": cells, "x": ["a", "b"] * 203})[1]
+    assert not [text for text in said if "if that means missing" in text]
+    assert any("marks of thousands are read as text: 'force' (such as '10,200')" in text for text in said)
+
+
+def test_what_is_shown_of_a_long_text_is_short():
+    cells = [",".join(str(k) for k in range(100 + i, 900)) for i in range(40)] * 10
+    (said,) = [text for text in read({"bands": cells})[1] if "marks of thousands" in text]
+    assert len(said) < 200
+
+
+@pytest.mark.parametrize(("distinct", "each", "close"), [(60, 4, True), (60, 5, False), (24, 3, False)])
+def test_many_texts_with_few_rows_each_are_a_close_call(distinct, each, close):
+    """Names of countries or persons, a few rows of each: they can be states, and seldom are of use."""
+    table, said = read({"who": [f"p{i}" for i in range(distinct)] * each})
+    assert table.kinds == ("discrete",)
+    assert table.columns[0].close == close
+    assert bool([text for text in said if "drop the column if that is no use" in text]) == close
+
+
 # ---- texts that count as missing
 
 

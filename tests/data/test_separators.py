@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bayescout import read_table
 from bayescout.data.read import read_cells
 from bayescout.data.separators import OTHERS
-from bayescout.errors import FormatError
+from bayescout.errors import DataError, FormatError
 
 CELLS = st.text(alphabet="ab1 ;|\t,é", min_size=1, max_size=4).map(lambda text: f"x{text}")
 
@@ -97,3 +97,23 @@ def test_a_file_is_read_as_with_its_separator_named_or_has_two_readings(tmp_path
 def bare(line: str) -> str:
     """A line without what is in quotes."""
     return "".join(part for i, part in enumerate(line.split('"')) if i % 2 == 0)
+
+
+def test_cells_separated_by_blanks_are_told_of(tmp_path, write):
+    rows = "".join(f"{i} {i % 7}.5 {'xyz'[i % 3]}\n" for i in range(20))
+    with pytest.raises(DataError, match=r"; if blanks separate the cells, name the file \.txt$"):
+        read_table(write(f"time dose group\n{rows}"))
+    path = tmp_path / "d.txt"
+    path.write_text(f"time dose group\n{rows}")
+    assert read_table(path, columns=["dose", "group"]).kinds == ("continuous", "discrete")
+    names = "".join(f"a{i}\n" for i in range(20))
+    with pytest.raises(DataError, match="identifies rows") as caught:
+        read_table(write(f"name\n{names}"))
+    assert "if blanks" not in str(caught.value)
+
+
+def test_rows_with_a_name_of_their_own_are_told_of(write):
+    with pytest.raises(FormatError, match="3 cells where the header has 2: if the first cell of each row"):
+        read_table(write("a,b\nx,1,2\ny,3,4\n"))
+    with pytest.raises(FormatError, match=r"3 cells where the header has 2$"):
+        read_table(write("a,b\n1,2\ny,3,4\n"))

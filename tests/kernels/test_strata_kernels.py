@@ -166,3 +166,27 @@ def test_columns_that_others_determine_count_at_the_floor():
         regression, "extend_blocks", one, starts, np.array([1]), np.array([0]), floors, outs=[np.empty(1)]
     )[0]
     assert found[0] == math.log(FLOOR)
+
+
+@settings(max_examples=examples(40))
+@given(seed=st.integers(0, 10**6), noise=st.sampled_from([0.0, 1e-7, 3e-6, 1e-5, 3e-5, 1e-3]))
+def test_what_nearly_collinear_parents_explain_does_not_depend_on_their_order(seed, noise):
+    """A parent may be a function of the others but for the last digits of its cells, near the floor."""
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=(3, 6))[:, rng.integers(0, 6, 60)]
+    parents = np.array([*base, base.sum(axis=0) + noise * rng.normal(size=60), rng.normal(size=60)])
+    child = parents[0] + rng.normal(size=60)
+    matrix = np.corrcoef([*parents, child])
+    matrix = np.ldexp(np.rint(np.ldexp(matrix, 42)), -42)
+    data = (np.array([60]), np.array([60.0]), np.array([False]), matrix[None], np.ones((1, 6)))
+    values = []
+    for _ in range(8):
+        order = rng.permutation(5)
+        whole = (np.append(order, 5), np.array([-1]))
+        extended = (np.append(order[:-1], 5), order[-1:])
+        for family, candidates in (whole, extended):
+            outs = [np.empty(1)]
+            values += both(strata, "explained_in_strata", data, family, candidates, (FLOOR, 1.0), outs=outs)[
+                0
+            ].tolist()
+    assert values == pytest.approx([values[0]] * len(values), abs=1e-3)

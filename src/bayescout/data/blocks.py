@@ -46,6 +46,9 @@ STANDARD_INPUT = Path("standard input")
 IN_QUOTES = "\0"
 """Put before a protected text that stands in quotes; no text file holds this character."""
 
+NAMED_ROWS = ": if the first cell of each row is its name, as R writes it, give it a name in the header, too"
+"""What a first row of one cell more than the header may mean."""
+
 MARK = b"\xef\xbb\xbf"
 """The byte order mark in UTF-8."""
 
@@ -333,7 +336,8 @@ def _explain(form: TextFormat, block: Block, width: int) -> None:
     try:
         for cells in reader:
             if len(cells) != width and not (width == 1 and not cells):
-                raise form.error(f"{_count(len(cells))} where the header has {width}", start)
+                way = NAMED_ROWS if len(cells) == width + 1 and start == 2 else ""
+                raise form.error(f"{_count(len(cells))} where the header has {width}{way}", start)
             if form.quotes and any('"' in cell for cell in cells):
                 _check_quotes(form, block, start, block.first_line + reader.line_num)
             start = block.first_line + reader.line_num

@@ -335,8 +335,11 @@ def hardly_repeat(distinct: int, rows: int) -> bool:
 
 
 def odd_among_numbers(values: Sequence[Any], rows: int) -> list[str]:
-    """The few texts without which a column would be one of measurements."""
-    if not all(isinstance(value, str) for value in values):
+    """The few texts without which a column would be one of measurements.
+
+    Not those of numbers with a unit or with marks of thousands, such as 1,234,567 among 23,288.
+    """
+    if not all(isinstance(value, str) for value in values) or number_with_more(values):
         return []
     odd = [value for value in values if number_with_comma(value) is None]
     few = 0 < len(odd) <= max(1, len(values) // MOST_ODD)
@@ -394,7 +397,8 @@ def look_alike(texts: Sequence[str]) -> list[str]:
 def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
     """The reading of values that are not numbers: states always.
 
-    A close call if few of them repeat, or if all are texts of numbers that would be measurements as numbers.
+    A close call if few of them repeat, if they are more than MANY with few rows each, as names of people or
+    places are, or if all are texts of numbers that would be measurements as numbers.
     """
     distinct = len(values)
     if all(isinstance(value, bool) for value in values):
@@ -403,7 +407,9 @@ def kind_of_texts(values: Sequence[Any], rows: int) -> Verdict:
         reason = f"{distinct:,} numbers kept as text in {rows:,} rows"
         return Verdict("discrete", reason, rows >= TOO_FEW_ROWS)
     what = "text" if all(isinstance(value, str) for value in values) else "value"
-    return Verdict("discrete", f"{counted(distinct, what)} in {rows:,} rows", hardly_repeat(distinct, rows))
+    thin = distinct > MANY and rows < ENOUGH_ROWS * distinct
+    reason = f"{counted(distinct, what)} in {rows:,} rows"
+    return Verdict("discrete", reason, thin or hardly_repeat(distinct, rows))
 
 
 def are_measurements(values: Sequence[Any], rows: int) -> bool:

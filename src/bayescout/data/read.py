@@ -115,7 +115,7 @@ def read_table(
             plan, read = found
         table = assemble(read, missing, plan.about)
     except DataError as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {error}{_maybe_blanks(form)}") from None
     except TooLargeError:
         raise
     except MemoryError:
@@ -281,6 +281,20 @@ def _read_names(form: TextFormat, first: Block | None) -> tuple[TextFormat, list
     names, rest = read_header(form, first)
     _check_header(form, names, any(quoted))
     return form, names, quoted, rest
+
+
+def _maybe_blanks(form: TextFormat | None) -> str:
+    """A hint for an error of a file with one column, if its first two lines have equally many words."""
+    if form is None or form.loose or form.path == STANDARD_INPUT:
+        return ""
+    with closing(read_blocks(form)) as blocks:
+        first = next(blocks, None)
+    lines = [] if first is None else first.lines.split(b"\n")[:2]
+    words = {len(line.split()) for line in lines}
+    cells = {line.count(separator) for line in lines for separator in (b",", b";", b"\t", b"|")}
+    if len(lines) < 2 or len(words) != 1 or words == {1} or cells != {0}:
+        return ""
+    return "; if blanks separate the cells, name the file .txt"
 
 
 def _kept_as_text(names: Sequence[str], header: Sequence[bool], record: Sequence[bool]) -> set[str]:

@@ -69,7 +69,7 @@ class ColumnReadings(tuple[ColumnReading, ...]):
         """Name, kind, values, missing cells and reason of each column, as shown to people."""
         return [
             (
-                _shortened(printable(one.name)),
+                shortened(printable(one.name)),
                 WORDS[one.kind],
                 printable(one.values),
                 f"{one.missing:,}" if one.missing else "-",
@@ -251,5 +251,6 @@ def _states_in_words(states: Sequence[Hashable]) -> str:
     return f"{len(states):,}: {', '.join(shown)}"
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """As much of a text as fits in a column."""
     return text if len(text) <= MOST_WIDTH else text[: MOST_WIDTH - 3] + "..."

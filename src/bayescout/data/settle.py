@@ -35,7 +35,7 @@ from bayescout.data.kinds import (
     whole_numbers,
 )
 from bayescout.data.numerals import as_number
-from bayescout.data.reading import WORDS, Notes, in_words, marks_in_words
+from bayescout.data.reading import WORDS, Notes, in_words, marks_in_words, shortened
 from bayescout.data.table import Label
 from bayescout.errors import DataError, is_told, warn
 from bayescout.graph.labels import counted, quoted
@@ -96,7 +96,7 @@ def settle_columns(columns: Sequence[Column]) -> tuple[list[Column], Notes]:
     named = [(column.name, one) for column, one in zip(columns, settled, strict=True)]
     _warn_suspects(named, {mark for column in columns for mark in column.marked})
     _warn_alike([(name, one.alike) for name, one in named if one.alike])
-    _warn_numbers([(name, f"such as {one.more!r}") for name, one in named if one.more])
+    _warn_numbers([(name, f"such as {shortened(one.more)!r}") for name, one in named if one.more])
     _warn_first_row(kept)
     return kept, notes
 

@@ -83,6 +83,52 @@ def scatter_rows(rows, strata, weights, sizes, totals, means, scatters):
                 scatters[stratum, j, i] = scatters[stratum, i, j]
 
 
+SINGULAR = 1e-6
+"""The determinant of the parents' correlations above which each leaves more of itself than any floor,
+whatever the order in which they come."""
+
+
+@kernel
+def _pivoted(matrix, family, floor, lower, use):
+    """The residual of a family's last variable, the parents of largest residual first; see `_residual`.
+
+    So the parents alone, and not their order, decide which of them are left out.
+    """
+    k = family.shape[0] - 1
+    rows = np.zeros((k + 1, k + 1))
+    residuals = np.empty(k + 1)
+    for place in range(k + 1):
+        residuals[place] = matrix[family[place], family[place]]
+    waiting = np.ones(k, dtype=np.bool_)
+    used = 0
+    while used < k:
+        best = -1
+        for place in range(k):
+            if not waiting[place] or residuals[place] <= floor:
+                continue
+            more = residuals[place] - residuals[best] if best >= 0 else 1.0
+            if more > 0.0 or (more == 0.0 and family[place] < family[best]):
+                best = place
+        if best < 0:
+            break
+        waiting[best] = False
+        root = math.sqrt(residuals[best])
+        for place in range(k + 1):
+            if place == k or waiting[place]:
+                value = matrix[family[best], family[place]]
+                for j in range(used):
+                    value -= rows[best, j] * rows[place, j]
+                value /= root
+                rows[place, used] = value
+                residuals[place] -= value * value
+        lower[used, :used] = rows[best, :used]
+        lower[used, used] = root
+        use[used] = family[best]
+        used += 1
+    lower[used, :used] = rows[k, :used]
+    return residuals[k], used
+
+
 @kernel
 def _residual(matrix, family, floor, lower, use, slopes):
     """The residual of a family's last variable, and how many parents before it are used.
@@ -91,7 +137,7 @@ def _residual(matrix, family, floor, lower, use, slopes):
     use     (k,) int64              overwritten: the parents used; the others are functions of earlier ones
     slopes  (k,) float64            overwritten: the regression coefficients of the parents used
     """
-    used = 0
+    used, determinant = 0, 1.0
     for place in range(family.shape[0]):
         variable = family[place]
         residual = matrix[variable, variable]
@@ -104,10 +150,13 @@ def _residual(matrix, family, floor, lower, use, slopes):
             residual -= value * value
         if place == family.shape[0] - 1:
             break
-        if residual > floor:
-            lower[used, used] = math.sqrt(residual)
-            use[used] = variable
-            used += 1
+        determinant *= max(residual, floor)
+        if determinant < SINGULAR:
+            residual, used = _pivoted(matrix, family, floor, lower, use)
+            break
+        lower[used, used] = math.sqrt(residual)
+        use[used] = variable
+        used += 1
     for i in range(used - 1, -1, -1):
         value = lower[used, i]
         for j in range(i + 1, used):
