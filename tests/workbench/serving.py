@@ -65,6 +65,7 @@ class Person:
         self.come()
 
     def come(self):
+        self.browser.driver.get("about:blank")  # the page of a server that has ended still asks for it
         self.browser.complaints()
         self.browser.driver.get(self.serving.address)
         self.until("Boolean(window.served)")
