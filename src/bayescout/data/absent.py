@@ -116,6 +116,11 @@ class Marks:
         return array
 
     @property
+    def numbers(self) -> list[float]:
+        """The numbers that mean missing."""
+        return [number for meanings in self._meanings for number in _floats(meanings)]
+
+    @property
     def replace_usual(self) -> bool:
         """True if values are declared, other than the empty text, in place of the usual ones."""
         return not self.usual and any(value != "" for value in self.declared)

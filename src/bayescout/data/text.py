@@ -21,6 +21,7 @@ from bayescout.data.numerals import (
     NUMBER,
     as_number,
     have_decimal_commas,
+    is_comma_number,
     is_integer,
     is_like_thousands,
     is_number,
@@ -85,23 +86,36 @@ class TextColumn(Column):
 
     def may_be_plain(self, texts: pl.Series) -> bool:
         """Return True if the cells of a batch may be added by `add_plain`."""
-        if self.abandoned or self.marks.declared or self.decimal_commas or not len(texts):
+        if self.abandoned or not len(texts):
             return False
         if self.floats is not None:
             return True
         first = None if self.n_seen or self.declared or self.as_text else texts[0]
-        return first is not None and (is_number(first) is not None or self._is_usual(first))
+        if first is None:
+            return False
+        marked = self._is_usual(first) or first in map(str, self.marks.declared)
+        return marked or is_number(first) is not None or (self.commas and is_comma_number(first) is not None)
 
-    def add_plain(self, numbers: NDArray[np.float64], points: bool, marked: Mapping[str, int]) -> None:
+    def add_plain(
+        self, numbers: NDArray[np.float64], points: bool, marked: Mapping[str, int], thousands: bool | None
+    ) -> None:
         """Add one batch of numbers, NaN where the cell was empty or one of the marks.
 
-        points  True if one of the texts had a point
+        points     True if one of the texts had a point
+        marked     in how many cells each mark was
+        thousands  True if all decimal commas could separate thousands; None if there are none
         """
         if self.floats is None:
             self.floats = self.keep()
         for mark, cells in marked.items():
-            self._count_mark(mark, cells)
+            if mark in self.marks.usual:
+                self._count_mark(mark, cells)
+            elif cells:
+                self.marks.hold_text(mark)
         self.points = self.points or points
+        if thousands is not None:
+            self.decimal_commas = True
+            self.like_thousands &= thousands
         self.add_floats(numbers)
         self.n_seen += len(numbers)
 
