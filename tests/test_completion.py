@@ -180,6 +180,17 @@ def test_a_result_says_that_the_time_ended_the_drawing(monkeypatch: pytest.Monke
     assert bs.learn(whole, search="hill-climb", score="bic", max_time=1000).stop_reason == "converged"
 
 
+def test_a_loaded_result_tells_of_cells_drawn_for_longer(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    table = holed(network("mixed").sample(200, seed=1), 0.1)
+    with monkeypatch.context() as patched:
+        patched.setattr(task, "_until", lambda *_: 0.0)
+        bs.learn(table, search="hill-climb", score="bic", max_time=1000).save(tmp_path / "short.json")
+    with pytest.warns(BayescoutWarning, match="drawing missing cells was cut short .* it was -"):
+        bs.Result.load(tmp_path / "short.json", data=table)
+    bs.learn(table, search="hill-climb", score="bic").save(tmp_path / "whole.json")
+    assert bs.Result.load(tmp_path / "whole.json", data=table).scored_table is not None
+
+
 def test_the_time_may_end_just_before_a_climb(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between looking whether time is left and asking how much, the last of it may go."""
     table = holed(network("mixed").sample(200, seed=1), 0.1)

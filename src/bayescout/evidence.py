@@ -11,7 +11,7 @@ from bayescout.data.declared import RawStates
 from bayescout.data.encode import column_names
 from bayescout.data.reading import ColumnReading, DataReading
 from bayescout.data.table import Table
-from bayescout.errors import DataError, SettingError
+from bayescout.errors import DataError, SettingError, warn
 from bayescout.result import Result
 from bayescout.result_settings import Settings
 from bayescout.scores import Scorer, bind, family_prior
@@ -36,9 +36,16 @@ def with_data(result: Result, data: Any) -> Result:
     refuse_missing_nodes(result.dag, column_names(data))
     wide = result.screened is not None
     table, drawn, scorer = evidence_of(_as_read(result, reading, data), result.settings, wide)
-    if table.fingerprint != result.fingerprint:
+    same = table.fingerprint == result.fingerprint
+    if not same or drawn is not None:
         found = total(scorer, result.dag.reordered(table.names))
-        if not abs(found - result.score) <= AGREES * (1 + abs(result.score)):
+        agrees = abs(found - result.score) <= AGREES * (1 + abs(result.score))
+        if same and not agrees:
+            warn(
+                f"drawing missing cells was cut short when this was learned, by the time or Ctrl-C, and is "
+                f"not now: on these cells the score is {found:,.3f}, and it was {result.score:,.3f}"
+            )
+        elif not agrees:
             raise DataError(
                 f"these are not the data that the network was learned from: there were {reading.rows:,} rows "
                 f"and the score was {result.score:,.3f}, here are {table.n_rows:,} rows and it is "
