@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bayescout as bs
 from bayescout.errors import BayescoutWarning, GraphError, NetworkError, SettingError, TooLargeError
-from bayescout.evaluate import divergence, marginals
+from bayescout.evaluate import divergence, gaussian, marginals
 from bayescout.graph.dag import Dag
 from bayescout.network import DiscreteNetwork, GaussianNetwork
 from tests.evaluate.drawn_pairs import discrete_pairs, gaussian_pairs
@@ -201,6 +201,14 @@ def test_rows_without_data_count_as_uniform_and_are_reported():
 
 
 # ---- Gaussian
+
+
+@given(pair=gaussian_pairs(), numbers=st.integers(1, 20))
+def test_gaussian_a_few_columns_at_a_time_is_the_same(pair, numbers):
+    whole = divergence(*pair)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gaussian, "BLOCK_NUMBERS", numbers)
+        assert divergence(*pair).value == pytest.approx(whole.value, rel=1e-9, abs=1e-12)
 
 
 @given(pair=gaussian_pairs())

@@ -739,6 +739,19 @@ def test_what_a_cluster_cannot_do_is_said(client):
 
 
 @slow
+@quiet
+def test_what_fails_in_the_tasks_of_a_frame_is_one_line_of_the_first_partition(client):
+    frame = pd.DataFrame({"a": [*"12xy56"] * 20, "b": [*"ppqqpq"] * 20})
+    parts = dd.from_pandas(frame, npartitions=3)
+    with pytest.raises(
+        DataError, match=r"Dask dataframe cannot be read: .*'x'.*\.compute\(\) works"
+    ) as found:
+        bs.learn(parts.assign(c=parts["a"].astype("int64")))
+    assert isinstance(found.value.__cause__, ValueError)
+    assert "\n" not in str(found.value)
+
+
+@slow
 def test_without_a_cluster_the_way_out_is_said():
     parts = dd.from_pandas(frame_of(50), npartitions=2)
     with pytest.raises(SettingError, match=r"distributed\.Client"):

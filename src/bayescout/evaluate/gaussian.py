@@ -11,11 +11,15 @@ from bayescout.errors import NetworkError
 from bayescout.evaluate.distance import Divergence, Impossible
 from bayescout.graph.labels import quoted
 from bayescout.network import GaussianNetwork, Network
+from bayescout.network.conditioning import means
 
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """A residual below this share of its terms counts as zero."""
+
+BLOCK_NUMBERS = 2**25
+"""The most numbers of a covariance factor at once: the whole of one of 5,792 nodes."""
 
 
 def gaussian_divergence(truth: Network, learned: Network) -> Divergence:
@@ -69,26 +73,35 @@ def _residuals(truth: Network, learned: Network) -> tuple[Floats, NDArray[np.boo
     """E[r_i^2] in truth for each residual of the learned network, and which are zero up to rounding.
 
     A row of the truth is mean + L z with independent standard normal z, so a residual a·x has the variance
-    |a L|^2: a sum of squares, in which nothing cancels.
+    |a L|^2: a sum of squares, in which nothing cancels. Columns of L are taken some at a time.
     """
     p = len(truth.dag)
-    spread = np.zeros((p, p))
-    mean = np.zeros(p)
-    for node in truth.dag.order_indices:
-        parents, weights = list(truth.dag.parents[node]), truth.coefficients[node]
-        spread[node] = weights @ spread[parents]
-        spread[node, node] += math.sqrt(truth.variances[node])
-        mean[node] = truth.intercepts[node] + weights @ mean[parents]
+    mean = means(truth)
+    families = list(zip(map(list, learned.dag.parents), learned.coefficients, strict=True))
     squares, sizes = np.empty(p), np.empty(p)
-    for node, (parents_of, weights) in enumerate(zip(learned.dag.parents, learned.coefficients, strict=True)):
-        some = list(parents_of)
-        loads = spread[node] - weights @ spread[some]
+    for node, (some, weights) in enumerate(families):
         shift = mean[node] - learned.intercepts[node] - weights @ mean[some]
-        squares[node] = loads @ loads + shift * shift
-        terms = np.abs(spread[node]) + np.abs(weights) @ np.abs(spread[some])
         shifts = abs(mean[node]) + abs(learned.intercepts[node]) + np.abs(weights) @ np.abs(mean[some])
-        sizes[node] = terms @ terms + shifts * shifts
+        squares[node], sizes[node] = shift * shift, shifts * shifts
+    step = max(1, BLOCK_NUMBERS // p)
+    for begin in range(0, p, step):
+        spread = _spread(truth, begin, min(begin + step, p))
+        for node, (some, weights) in enumerate(families):
+            loads = spread[node] - weights @ spread[some]
+            squares[node] += loads @ loads
+            terms = np.abs(spread[node]) + np.abs(weights) @ np.abs(spread[some])
+            sizes[node] += terms @ terms
     return squares, np.asarray(squares <= ROUNDING**2 * sizes)
+
+
+def _spread(network: Network, begin: int, end: int) -> Floats:
+    """Some columns of L: what the noise of these nodes adds to each node, in standard deviations."""
+    spread = np.zeros((len(network.dag), end - begin))
+    for node in network.dag.order_indices:
+        spread[node] = network.coefficients[node] @ spread[list(network.dag.parents[node])]
+        if begin <= node < end:
+            spread[node, node - begin] += math.sqrt(network.variances[node])
+    return spread
 
 
 def _infinite(truth: Network, nodes: NDArray[np.intp]) -> Divergence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from bayescout.data.columns import Column, check_declarations
 from bayescout.data.declared import DeclaredStates, Kinds, chosen
 from bayescout.data.kinds import Numbers, Present
 from bayescout.data.past import dask_partition as there
+from bayescout.data.past.batches import evaluating
 from bayescout.data.past.budget import Budget
-from bayescout.data.past.dask_table import DaskTable, on_cluster, submitted, task_keys
+from bayescout.data.past.dask_table import DaskTable, is_of_cluster, on_cluster, submitted, task_keys
 from bayescout.data.past.files import check_same
 from bayescout.data.past.sources import (
     COLUMNAR,
@@ -129,7 +131,9 @@ class Reading:
             client.submit(there.encoded, one, i, asked, key=key)
             for i, (one, key) in enumerate(zip(sources, task_keys("encode", len(sources)), strict=True))
         ]
-        self.facts: list[there.Facts] = self._gathered(there.facts_of, self.cells)
+        told = nullcontext() if paths else evaluating("the Dask dataframe", "its .compute()")
+        with told, on_cluster():
+            self.facts: list[there.Facts] = self._gathered(there.facts_of, self.cells)
         for path, own in zip(paths, self.facts, strict=False):
             check_same(paths[0], self.facts[0].types, path, own.types)
         self._make_floats(sources)
@@ -149,9 +153,10 @@ class Reading:
         asked = [submitted(self.client, "facts", work, one) for one in cells]
         try:
             found: list[Any] = self.client.gather(asked)
-        except DataError:  # of several partitions, the first is told of, not the quickest
-            for one in asked:
-                one.result()
+        except Exception as error:
+            if not is_of_cluster(error):  # of several partitions, the first is told of, not the quickest
+                for one in asked:
+                    one.result()
             raise
         return found
 

@@ -30,6 +30,14 @@ MOST_FETCHED = 1 << 30
 GONE = ("CancelledError", "FutureCancelledError", "ClosedClientError", "CommClosedError")
 """Errors of distributed for work that nobody waits for any more."""
 
+KILLED = "KilledWorker"
+"""That for workers that die of a task."""
+
+
+def is_of_cluster(error: Exception) -> bool:
+    """Return True for an error of the cluster, and False for one of the work itself."""
+    return type(error).__name__ in (*GONE, KILLED) or "IOLoop is closed" in str(error)
+
 
 @contextmanager
 def on_cluster() -> Iterator[None]:
@@ -37,13 +45,12 @@ def on_cluster() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        name = type(error).__name__
-        if name == "KilledWorker":
+        if type(error).__name__ == KILLED:
             raise DataError(
                 f"workers died one after the other of the same task, most often for want of memory: give "
                 f"smaller partitions, or workers with more memory ({error})"
             ) from error
-        if name in GONE or "IOLoop is closed" in str(error):
+        if is_of_cluster(error):
             raise DataError(
                 f"the cluster that has the rows cannot be reached, as its client is closed or its scheduler "
                 f"gone: connect a distributed.Client, and call again with the frame or the files ({error})"
