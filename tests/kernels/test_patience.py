@@ -204,7 +204,7 @@ def tables():
     rng = np.random.default_rng(3)
     hidden = rng.integers(0, 3, 200)
     many = {f"v{i}": [f"s{c}" for c in (hidden * 9 + rng.integers(0, 25, 200))] for i in range(6)}
-    return {"alarm": alarm, "folded": few, "many states": many}
+    return {"alarm": alarm, "folded": few, "many states": bs.as_table(many, kinds="discrete")}
 
 
 @pytest.mark.parametrize("name", ["alarm", "folded", "many states"])
