@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescout as bs
+from bayescout.checks import generator
 from bayescout.data.table import Table
-from bayescout.errors import DataError, SettingError, TooLargeError
+from bayescout.errors import BayescoutWarning, DataError, SettingError, TooLargeError
 from bayescout.evaluate import bootstrap, resampling
 from bayescout.evaluate.bootstrapping import resampled
 from bayescout.scores import bind
@@ -201,10 +202,51 @@ def test_states_that_are_never_drawn_and_constant_columns_do_no_harm():
     assert found.strength("x0", "x1") == 0.0
 
 
+def test_a_resample_with_a_constant_number_is_learned_without_it():
+    """Twin: the graph of the same rows without the column, which is a node without arcs."""
+    stream = np.random.default_rng(1)
+    x, rare = stream.normal(size=40), np.where(np.arange(40) < 1, 2.5, 0.0)
+    codes = stream.integers(2, size=40)
+    table = bs.as_table(
+        {"x": x, "rare": rare, "y": x + stream.normal(size=40), "k": [*map("ab".__getitem__, codes)]},
+        kinds={"rare": "continuous"},
+    )
+    for names in (("x", "rare", "y"), ("x", "rare", "y", "k"), ("rare", "k")):
+        some, constant, checked = table.select(names), 0, 0
+        with pytest.warns(BayescoutWarning, match="in some resamples 'rare' is constant"):
+            found = bootstrap(some, runs=20, search="hill-climb", score="bic", cpdag=False)
+        for run, graph in enumerate(found.graphs):
+            drawn = resampled(some, 40, generator(0, run))
+            assert graph.nodes == names
+            if drawn.limits("rare") == (0.0, 0.0):
+                constant += 1
+                left = drawn.select([name for name in names if name != "rare"])
+                alone = bs.learn(left, "hill-climb", "bic")
+                assert set(graph.arcs()) == set(alone.dag.arcs())
+            else:
+                checked += 1
+        assert constant >= 2
+        assert checked >= 2
+
+
+def test_a_constant_number_with_missing_cells_is_a_state_with_missing_cells():
+    table = bs.as_table({"x": [1.5, None, 1.5, 1.5], "y": [0.5, 1.5, 2.5, 3.75], "k": list("abab")},
+                        kinds={"x": "continuous", "y": "continuous"})  # fmt: skip
+    assert resampling.constants_in(table) == {"x": 1.5}
+    found = resampling.as_states(table, {"x": 1.5})
+    assert found.states == ((1.5,), None, ("a", "b"))
+    assert found.column("x") == [1.5, None, 1.5, 1.5]
+    assert found.column("y") == table.column("y")
+    assert found.column("k") == table.column("k")
+
+
 def test_a_resample_that_cannot_be_scored_is_named():
     table = continuous_table("xy", [[0.0] * 9 + [1.0], np.arange(10.0)])
-    with pytest.raises(DataError, match=r"resample \d+ of 100: column 'x' is constant"):
-        bootstrap(table, runs=100, search="hill-climb", score="bic")
+    with (
+        pytest.warns(BayescoutWarning, match="'x' is constant"),
+        pytest.raises(DataError, match=r"resample \d+ of 100: column 'x' is constant"),
+    ):
+        bootstrap(table, runs=100, search="hill-climb", score="bge")
 
 
 def test_what_is_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,10 +10,20 @@ from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_count
 from bayescout.data.table import Table
-from bayescout.errors import DataError, TooLargeError
-from bayescout.evaluate.resampling import Progress, check_options, for_many_runs, learned, spread, table_of
+from bayescout.errors import BayescoutError, DataError, TooLargeError, warn
+from bayescout.evaluate.resampling import (
+    Progress,
+    as_states,
+    check_options,
+    constants_in,
+    for_many_runs,
+    learned,
+    spread,
+    table_of,
+)
 from bayescout.evaluate.strengths import ArcStrengths
 from bayescout.graph.dag import Dag
+from bayescout.graph.labels import quoted
 from bayescout.graph.pdag import Pdag
 
 if TYPE_CHECKING:
@@ -42,10 +53,11 @@ def bootstrap(
 
     Friedman, Goldszmidt & Wyner (1999). Each table has `rows` rows, by default as many as the data. A table
     with row weights is resampled as the table it represents, in which each row is repeated as often as its
-    weight says. With `cpdag` a reversible edge counts half for each direction, as the data cannot
-    distinguish them; otherwise the arcs of the graph count as they are. Further options are those of
-    `learn`. `workers` processes share the work; their number does not affect the answer. `progress` is True
-    for a line on standard error, or a function called with the number of runs done and of all.
+    weight says. Where the drawn rows have a single number in a column, it has no arcs. With `cpdag` a
+    reversible edge counts half for each direction, as the data cannot distinguish them; otherwise the arcs of
+    the graph count as they are. Further options are those of `learn`. `workers` processes share the work;
+    their number does not affect the answer. `progress` is True for a line on standard error, or a function
+    called with the number of runs done and of all.
     """
     check_options(score, options)
     runs = require_count("runs", runs, 1, most=MOST_RUNS)
@@ -64,10 +76,29 @@ def bootstrap(
     def one(table: Table, run: int) -> Pdag | Dag:
         rng = generator(seed, run)
         drawn = resampled(table, size, rng)
-        result = learned(drawn, int(rng.integers(2**32)), settings, f"resample {run} of {runs}")
-        return result.cpdag if cpdag else result.dag
+        return _graph(drawn, int(rng.integers(2**32)), settings, f"resample {run} of {runs}", cpdag)
 
     return ArcStrengths.of_graphs(spread(one, table, runs, workers, progress, "runs"))
+
+
+def _graph(drawn: Table, seed: int, settings: Mapping[str, Any], where: str, cpdag: bool) -> Pdag | Dag:
+    """What is learned from the drawn rows; numbers that are all one there are nodes without arcs."""
+    constants = constants_in(drawn)
+    if not constants:
+        result = learned(drawn, seed, settings, where)
+        return result.cpdag if cpdag else result.dag
+    warn(
+        f"in some resamples {quoted(list(constants))} {'is' if len(constants) == 1 else 'are'} constant, and "
+        f"without arcs there"
+    )
+    try:
+        result = learned(as_states(drawn, constants), seed, settings, where)
+    except BayescoutError:
+        result = learned(drawn, seed, settings, where)  # says what cannot be
+    nodes = [name for name in drawn.names if name in constants or name in result.dag.nodes]
+    if cpdag:
+        return Pdag.from_arcs(result.cpdag.arcs(), result.cpdag.edges(), nodes)
+    return Dag.from_arcs(result.dag.arcs(), nodes)
 
 
 def resampled(table: Table, size: int, rng: np.random.Generator) -> Table:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from bayescout.data.encode import as_table
 from bayescout.data.past.dask_table import DaskTable
-from bayescout.data.table import Table
+from bayescout.data.table import Label, Table
 from bayescout.errors import DataError, Interrupted, SettingError
 from bayescout.learn import learn
 from bayescout.scores import Formula
@@ -77,6 +80,33 @@ def learned(table: Table, seed: int, options: Mapping[str, Any], where: str) -> 
     if result.stop_reason == "interrupted":
         raise KeyboardInterrupt
     return result
+
+
+def constants_in(table: Table) -> dict[Label, float]:
+    """The columns of numbers that are all one, with the number."""
+    found = {}
+    if type(table) is Table:  # else the rows are not here
+        for name, states in zip(table.names, table.states, strict=True):
+            limits = table.limits(name) if states is None else None
+            if limits is not None and limits[0] == limits[1]:
+                found[name] = limits[0]
+    return found
+
+
+def as_states(table: Table, constants: Mapping[Label, float]) -> Table:
+    """The table with columns of a single number as what they are read as: of one state."""
+    columns = list(zip(table.names, table.states, strict=True))
+    codes = [
+        table.missing_cells(name) if name in constants else table.array(name)
+        for name, states in columns
+        if states is not None or name in constants
+    ]
+    return replace(
+        table,
+        states=tuple((constants[name],) if name in constants else states for name, states in columns),
+        codes=np.stack(codes).astype(table.codes.dtype),
+        values=table.values[[name not in constants for name, states in columns if states is None]],
+    )
 
 
 def spread(
