@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -181,6 +182,16 @@ def test_a_number_is_never_offered_in_place_of_another():
 
 
 # ---- what cannot be read
+
+
+def test_a_number_of_another_type_that_was_never_seen_is_summed_out():
+    network = fit(Dag.from_arcs([("c", "k")]), {"c": [4, 6, 8] * 40, "k": [*"abb"] * 40})
+    expected = "b"  # of two thirds of the rows
+    for strange in (5, 5.5, np.float32(5.5), Fraction(11, 2)):
+        with pytest.warns(BayescoutWarning, match="count as missing"):
+            assert network.predict({"c": [strange]}, "k") == [expected]
+    with pytest.raises(NetworkError, match="convert the column to the type of the states"):
+        network.predict({"c": ["x"]}, "k")
 
 
 def test_missing_values_are_summed_out():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -287,9 +288,16 @@ def _narrow(codes: NDArray[Any], states: int) -> NDArray[Any]:
     return np.asarray(codes, dtype=narrowest(states + 1) if states < MAX_STATES else np.int32)
 
 
+def _type_of(value: Any) -> type:
+    return float if type(value) is not bool and isinstance(value, Real) else type(value)
+
+
 def _refuse_other_type(label: Label, value: Label, row: int, states: States) -> None:
-    """Refuse a column none of whose values is a state if it is not even of a type that states have."""
-    if type(value) not in {type(state) for state in states}:
+    """Refuse a column none of whose values is a state if it is not even of a type that states have.
+
+    All numbers are of one type here: 5.5 among cylinders is a value that was never seen, as 5 is.
+    """
+    if _type_of(value) not in {_type_of(state) for state in states}:
         raise NetworkError(
             f"column {label!r} has the value {value!r} ({type(value).__name__}) in row {row} (counting from "
             f"0), which is not a state of its node: {quoted(states)}; no value of the column is one: "

@@ -23,7 +23,7 @@ def main() -> None:
     channel = Channel()
     kind = sys.argv[1]
     with suppress(OSError):
-        os.nice(2 if kind == "answer" else 10)
+        os.nice(2 if kind == "answer" else 19)  # many runs together still leave it most of a core
     with worded_by(in_page):
         if kind == "run":  # the others answer
             from bayescout.serve.running import Runner
