@@ -115,8 +115,8 @@ def test_the_kinds_of_arcs_are_those_of_the_class(asia):
     assert set(shown["positions"]) == set(result.dag.nodes)
 
 
-def test_the_first_drawing_of_a_run_that_goes_on_is_made_quickly(asia, tmp_path, monkeypatch):
-    """And stays until the run rests; then it is the usual one."""
+def test_drawings_are_made_quickly_while_any_run_goes_on(asia, tmp_path, monkeypatch):
+    """And stay until all are still; then it is the usual one, unless the graph is another."""
     efforts = []
 
     def placed(dag, names, effort):
@@ -127,9 +127,16 @@ def test_the_first_drawing_of_a_run_that_goes_on_is_made_quickly(asia, tmp_path,
     monkeypatch.setattr("bayescout.serve.subject.SUBJECTS", Kept())
     (tmp_path / "trace.jsonl").touch()
     values = asia[1] | {"trace": str(tmp_path / "trace.jsonl"), "epoch": 0}
-    found = [views.detail(values | {"running": running}, nobody) for running in (True, True, False)]
-    assert efforts == [views.HURRIED, ENOUGH]
-    assert [one["positions"] for one in found] == [1, 1, 2]
+    fewer = values | {"arcs": values["arcs"][:-1]}
+    found = [
+        views.detail(given | {"running": running, "busy": busy}, nobody)["positions"]
+        for given, running, busy in (
+            (values, True, True), (fewer, True, True), (values, False, True), (values, False, False),
+            (fewer, False, True), (fewer, False, False), (fewer, False, True),
+        )
+    ]  # fmt: skip
+    assert efforts == [views.HURRIED, ENOUGH, views.HURRIED, ENOUGH]
+    assert found == [1, 1, 1, 2, 3, 4, 4]
 
 
 def test_a_graph_that_stayed_as_it_was_is_not_laid_out_again(asia, tmp_path, monkeypatch):

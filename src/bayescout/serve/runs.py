@@ -245,7 +245,7 @@ class Runs:
 
     def _every(self) -> float:
         """Seconds between two messages of a run: more of them if many go on."""
-        return EVERY * max(1.0, sum(run.state == "running" for run in self.all.values()) / 4)
+        return EVERY * max(1.0, self.going() / 4)
 
     async def _opened(self, run: Run) -> Live | None:
         """The run's process; None if it has to wait for one."""
@@ -390,8 +390,11 @@ class Runs:
 
     def workers(self) -> int:
         """Threads for another run: all cores for a run by itself."""
-        others = sum(run.state == "running" for run in self.all.values())
-        return max(1, (os.cpu_count() or 1) // (1 + others))
+        return max(1, (os.cpu_count() or 1) // (1 + self.going()))
+
+    def going(self) -> int:
+        """How many runs go on."""
+        return sum(run.state == "running" for run in self.all.values())
 
 
 class Live:

@@ -16,10 +16,10 @@ from bayescout.serve.traces import TraceReader
 from bayescout.serve.wire import settle
 
 READERS, DRAWINGS = Kept(32), Kept(32)
-"""By run: its steps; its drawing, with the arcs that it was made of if that was done with all effort."""
+"""By run: its steps; its drawing, with the arcs that it was made of, and whether with all effort."""
 
 HURRIED = 20_000
-"""Pairs of neighbours compared for the first drawing of a run that goes on: 130 arcs take 70 ms, not 300."""
+"""Pairs of neighbours compared for a drawing while a run goes on: 130 arcs take 70 ms, not 300."""
 
 
 def reader(values: dict[str, Any]) -> TraceReader:
@@ -32,16 +32,18 @@ def reader(values: dict[str, Any]) -> TraceReader:
 def detail(values: dict[str, Any], _: Any) -> dict[str, Any]:
     """What `GET /api/runs/ID` has beyond the run itself.
 
-    While a run goes on, its drawing may be that of an earlier graph: a layout would be old when it is sent.
-    The first one is then made quickly: searches that begin anywhere have their densest graphs early.
+    running  True if the run goes on: its drawing may be that of an earlier graph, as a layout would be old
+             when it is sent
+    busy     True if any run does: drawings are then made quickly, and anew when all are still. Searches that
+             begin anywhere have their densest graphs early
     """
     subject, run = Subject.of(values), values["trace"]
-    drawn, drawing = DRAWINGS.get(run, lambda: (None, None))
-    if not values.get("running") and drawn != subject.arcs:
-        drawn, drawing = subject.arcs, subject.placed
-    elif drawing is None:
-        drawing = subject.placed_with(HURRIED)
-    DRAWINGS.put(run, (drawn, drawing))
+    running, busy = values.get("running", False), values.get("busy", False)
+    drawn, whole, drawing = DRAWINGS.get(run, lambda: (None, False, None))
+    if drawing is None or (not running and (drawn != subject.arcs or not (whole or busy))):
+        drawn, whole = subject.arcs, not busy
+        drawing = subject.placed if whole else subject.placed_with(HURRIED)
+        DRAWINGS.put(run, (drawn, whole, drawing))
     return {"nodes": subject.names, "arcs": subject.kinds, "trace": reader(values).points(), **drawing}
 
 

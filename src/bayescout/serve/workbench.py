@@ -231,8 +231,8 @@ class Workbench:
         data = self.data
         foreign = bool(run.data) and (data is None or data["fingerprint"] != run.data)
         graph = self._graph(run, None) if foreign else self.subject(run)  # a graph of other data can be seen
-        going = run.state == "running"
-        found = await self.drawing.call("detail", **graph, **self.steps(run), running=going)
+        going, busy = run.state == "running", self.runs.going() > 0
+        found = await self.drawing.call("detail", **graph, **self.steps(run), running=going, busy=busy)
         return {**shown, **found}
 
     async def at(self, run: Run, step: int) -> Any:
