@@ -126,7 +126,7 @@ def test_an_upload_does_not_fit(bench, monkeypatch):
 
 def test_half_a_forked_run_is_not_left_behind(bench, monkeypatch):
     folder = bench.project.run_folder("1")
-    for name in ("run.json", "trace.jsonl"):
+    for name in ("run.json", "trace.jsonl", "checkpoint-0"):
         (folder / name).write_text("{}")
 
     def first_only(one, other):
@@ -140,6 +140,18 @@ def test_half_a_forked_run_is_not_left_behind(bench, monkeypatch):
     assert said.endswith(f"{SAID}{folder.parent / '2'}")
     assert not (folder.parent / "2").exists()
     assert list(bench.project.saved_runs()) == ["1"]
+
+
+def test_a_forked_run_that_cannot_be_kept_is_not_taken_for_the_other(bench, monkeypatch):
+    """Both had the number and the folder of the first one when the project was opened again."""
+    bench.runs.save(bench.runs.get("1"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: full() if (bench.project.run_folder("2")).exists() else None)
+        fork = asyncio.run(bench.runs.fork(bench.runs.get("1")))
+    assert SAID in fork.error
+    assert list(bench.project.saved_runs()) == ["1"]
+    bench.runs.save(fork)
+    assert {number: run["id"] for number, run in bench.project.saved_runs().items()} == {"1": "1", "2": "2"}
 
 
 def test_a_run_whose_steps_cannot_be_written_says_so_and_can_go_on(tmp_path):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import random
+
+import pytest
 
 from bayescout.serve import traces
 from bayescout.serve.traces import KEYFRAME, MOST_POINTS, TraceReader, TraceWriter
@@ -76,6 +81,39 @@ def test_a_line_that_a_kill_cut_short_is_dropped(tmp_path):
     writer.add(20, 0.0, 0.0, 0.0, graphs[0])
     writer.close()
     assert TraceReader(tmp_path / "trace").at(20)[1] == graphs[0]
+
+
+@pytest.mark.parametrize("room", [0, 1, 60, 700, 1500])
+def test_a_step_that_a_full_disk_does_not_take_is_written_once_there_is_room(tmp_path, monkeypatch, room):
+    """Before the next one; else each step from there on would be shown as the one before it."""
+
+    class Disk(io.FileIO):
+        room = 0
+
+        def write(self, content):
+            taken = min(len(content), Disk.room)
+            if not taken:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            Disk.room -= taken
+            return super().write(memoryview(content)[:taken])
+
+    monkeypatch.setattr(traces, "open", lambda path, mode, buffering=-1: Disk(path, mode), raising=False)
+    Disk.room, graphs, refused = room, wander(60), 0
+    writer = TraceWriter(tmp_path / "trace")
+    for step, arcs in enumerate(graphs):
+        try:
+            writer.add(step, step / 10, -100.0, -100.0, arcs)
+        except OSError:
+            refused += 1
+            Disk.room = 10**6 if refused == 2 else 0
+    writer.cut(59)
+    writer.close()
+    assert refused == 2
+    reader = TraceReader(tmp_path / "trace")
+    assert [reader.at(step) for step in range(59)] == [
+        ([step, step / 10, -100.0, -100.0], graphs[step]) for step in range(59)
+    ]
+    assert reader.at(59) is None
 
 
 def test_a_long_curve_is_thinned_and_keeps_its_ends(tmp_path, monkeypatch):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescout.checks import generator, require_count
-from bayescout.data.table import Table
-from bayescout.errors import BayescoutError, DataError, TooLargeError, warn
+from bayescout.data.table import Label, Table
+from bayescout.errors import BayescoutError, DataError, Interrupted, TooLargeError, warn
 from bayescout.evaluate.resampling import (
     Progress,
     as_states,
@@ -73,32 +73,46 @@ def bootstrap(
         )
     settings = {**options, "search": for_many_runs(search), "score": score}
 
-    def one(table: Table, run: int) -> Pdag | Dag:
+    def one(table: Table, run: int) -> tuple[Pdag | Dag, tuple[Label, ...]]:
         rng = generator(seed, run)
         drawn = resampled(table, size, rng)
         return _graph(drawn, int(rng.integers(2**32)), settings, f"resample {run} of {runs}", cpdag)
 
-    return ArcStrengths.of_graphs(spread(one, table, runs, workers, progress, "runs"))
+    try:
+        found = spread(one, table, runs, workers, progress, "runs")
+    except Interrupted as stopped:
+        raise Interrupted([graph for graph, _ in stopped.done], runs, "runs") from None
+    _tell_of_constants(table, [constants for _, constants in found])
+    return ArcStrengths.of_graphs([graph for graph, _ in found])
 
 
-def _graph(drawn: Table, seed: int, settings: Mapping[str, Any], where: str, cpdag: bool) -> Pdag | Dag:
-    """What is learned from the drawn rows; numbers that are all one there are nodes without arcs."""
+def _graph(
+    drawn: Table, seed: int, settings: Mapping[str, Any], where: str, cpdag: bool
+) -> tuple[Pdag | Dag, tuple[Label, ...]]:
+    """What is learned from the drawn rows, and the numbers that are all one there: nodes without arcs."""
     constants = constants_in(drawn)
     if not constants:
         result = learned(drawn, seed, settings, where)
-        return result.cpdag if cpdag else result.dag
-    warn(
-        f"in some resamples {quoted(list(constants))} {'is' if len(constants) == 1 else 'are'} constant, and "
-        f"without arcs there"
-    )
+        return result.cpdag if cpdag else result.dag, ()
     try:
         result = learned(as_states(drawn, constants), seed, settings, where)
     except BayescoutError:
         result = learned(drawn, seed, settings, where)  # says what cannot be
     nodes = [name for name in drawn.names if name in constants or name in result.dag.nodes]
     if cpdag:
-        return Pdag.from_arcs(result.cpdag.arcs(), result.cpdag.edges(), nodes)
-    return Dag.from_arcs(result.dag.arcs(), nodes)
+        return Pdag.from_arcs(result.cpdag.arcs(), result.cpdag.edges(), nodes), tuple(constants)
+    return Dag.from_arcs(result.dag.arcs(), nodes), tuple(constants)
+
+
+def _tell_of_constants(table: Table, found: Sequence[Sequence[Label]]) -> None:
+    """Warn once of the columns that were constant in some of the resamples."""
+    names = set().union(*found)
+    if names:
+        some = [name for name in table.names if name in names]
+        warn(
+            f"{quoted(some)} {'is' if len(some) == 1 else 'are'} constant in some resamples "
+            f"({sum(map(bool, found)):,} of {len(found):,}), with no arcs there but required ones"
+        )
 
 
 def resampled(table: Table, size: int, rng: np.random.Generator) -> Table:

@@ -84,15 +84,15 @@ def scatter_rows(rows, strata, weights, sizes, totals, means, scatters):
 
 
 SINGULAR = 1e-6
-"""The determinant of the parents' correlations above which each leaves more of itself than any floor,
-whatever the order in which they come."""
+"""The determinant of a family's correlations above which each parent leaves more of itself than any floor,
+and rounding little of what the child leaves, whatever the order in which they come."""
 
 
 @kernel
 def _pivoted(matrix, family, floor, lower, use):
     """The residual of a family's last variable, the parents of largest residual first; see `_residual`.
 
-    So the parents alone, and not their order, decide which of them are left out.
+    So the parents alone, and not their order, decide which of them are left out, and how all is rounded.
     """
     k = family.shape[0] - 1
     rows = np.zeros((k + 1, k + 1))
@@ -148,11 +148,11 @@ def _residual(matrix, family, floor, lower, use, slopes):
             value /= lower[i, i]
             lower[used, i] = value
             residual -= value * value
-        if place == family.shape[0] - 1:
-            break
         determinant *= max(residual, floor)
         if determinant < SINGULAR:
             residual, used = _pivoted(matrix, family, floor, lower, use)
+            break
+        if place == family.shape[0] - 1:
             break
         lower[used, used] = math.sqrt(residual)
         use[used] = variable

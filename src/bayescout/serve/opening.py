@@ -21,6 +21,7 @@ from bayescout.formats.text import write_text
 from bayescout.report.neighbourhoods import MOST_DRAWN
 from bayescout.result import Result
 from bayescout.serve.columns import described
+from bayescout.serve.project import RECORD
 from bayescout.serve.traces import TRACE
 from bayescout.serve.wire import encoded
 
@@ -159,7 +160,7 @@ def lay_out(result: Result, folder: Path) -> None:
     lines = [json.dumps([one.step, one.seconds, one.score, one.best]) for one in result.trace]
     write_text(run / TRACE, "".join(f"{line}\n" for line in lines))
     record = _record(result, names, "" if data is None else data["fingerprint"])
-    write_text(run / "run.json", encoded(record).decode())
+    write_text(run / RECORD, encoded(record).decode())
 
 
 def _table(result: Result) -> Table | None:

@@ -29,6 +29,9 @@ VERSION = 1
 OWN = ("table.arrow", "table.new.arrow")
 """Names in the folder of data that no upload gets."""
 
+RECORD = "run.json"
+"""The file that says what a run is, in its folder."""
+
 MOST_PLACES = 100_000
 """The most variables whose places are kept, also those of earlier data."""
 
@@ -194,22 +197,26 @@ class Project:
         return str(number)
 
     def saved_runs(self) -> dict[str, dict[str, Any]]:
-        """run.json of every run, in order; folders without one are left alone."""
+        """The record of every run, in order; folders without one are left alone."""
         found = {}
         for one in sorted((self.folder / "runs").iterdir(), key=lambda path: (len(path.name), path.name)):
-            if one.name.isdecimal() and (one / "run.json").exists():
-                found[one.name] = self._read(f"runs/{one.name}/run.json", {})
+            if one.name.isdecimal() and (one / RECORD).exists():
+                found[one.name] = self._read(f"runs/{one.name}/{RECORD}", {})
         return found
 
     def save_run(self, number: str, content: dict[str, Any]) -> None:
-        self._write(f"runs/{number}/run.json", content)
+        self._write(f"runs/{number}/{RECORD}", content)
 
     def copy_run(self, number: str, other: str) -> Path:
-        """Copy the files of a run into the folder of another; all of them, or it is not there."""
+        """Copy the files of a run into the folder of another; all of them, or it is not there.
+
+        Not its record, which names the run: that of the other is written by `save_run`.
+        """
         folder = self.run_folder(other)
         try:
             for one in self.run_folder(number).glob("[!.]*"):  # not what is being written
-                shutil.copyfile(one, folder / one.name)
+                if one.name != RECORD:
+                    shutil.copyfile(one, folder / one.name)
         except OSError:  # as on a full disk: half a run would be taken for one
             self.delete_run(other)
             raise

@@ -27,27 +27,35 @@ Arcs = frozenset[tuple[int, int]]
 
 
 class TraceWriter:
-    """Adds steps to the file of a run, and takes the last ones off when the run goes back."""
+    """Adds steps to the file of a run, and takes the last ones off when the run goes back.
+
+    A step that a full disk does not take waits, and is written before the next ones.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._stream = open(path, "a+b")  # noqa: SIM115 - held until the end
         self._starts = array("q")
         self._arcs: Arcs = frozenset()
-        self._find_lines()
+        self._end = 0
+        self._waiting = bytearray()
+        self._stream = open(path, "ab", buffering=0)  # noqa: SIM115 - held until the end
+        self._find_lines(path)
 
-    def _find_lines(self) -> None:
-        self._stream.seek(0)
-        place = 0
-        for line in self._stream:
-            if not line.endswith(b"\n"):
-                break
-            self._starts.append(place)
-            place += len(line)
-        self._stream.truncate(place)
+    def _find_lines(self, path: Path) -> None:
+        with open(path, "rb") as lines:
+            for line in lines:
+                if not line.endswith(b"\n"):
+                    break
+                self._starts.append(self._end)
+                self._end += len(line)
+        self._stream.truncate(self._end)
 
     @property
     def steps(self) -> int:
         return len(self._starts)
+
+    @property
+    def _written(self) -> int:
+        return self._end - len(self._waiting)
 
     def add(self, step: int, seconds: float, score: float, best: float, arcs: Arcs) -> None:
         """Add a step, in place of those from its number on."""
@@ -58,15 +66,20 @@ class TraceWriter:
             line += [sorted(arcs - self._arcs), sorted(self._arcs - arcs)]
         else:
             line += [[], [], sorted(arcs)]
-        self._starts.append(self._stream.seek(0, 2))
-        self._stream.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        text = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        self._starts.append(self._end)
+        self._end += len(text)
+        self._waiting += text
         self._arcs = arcs
+        self.flush()
 
     def cut(self, steps: int) -> None:
         """Keep so many steps."""
         if steps < self.steps:
-            self._stream.flush()
-            self._stream.truncate(self._starts[steps])
+            end, written = self._starts[steps], self._written
+            del self._waiting[max(0, end - written) :]
+            self._stream.truncate(min(end, written))
+            self._end = end
             del self._starts[steps:]
 
     def now(self, arcs: Arcs) -> None:
@@ -74,10 +87,15 @@ class TraceWriter:
         self._arcs = arcs
 
     def flush(self) -> None:
-        self._stream.flush()
+        """Write what waits."""
+        while self._waiting:
+            del self._waiting[: self._stream.write(self._waiting)]
 
     def close(self) -> None:
-        self._stream.close()
+        try:
+            self.flush()
+        finally:
+            self._stream.close()
 
 
 class TraceReader:
