@@ -185,7 +185,7 @@ def test_a_loaded_result_tells_of_cells_drawn_for_longer(monkeypatch: pytest.Mon
     with monkeypatch.context() as patched:
         patched.setattr(task, "_until", lambda *_: 0.0)
         bs.learn(table, search="hill-climb", score="bic", max_time=1000).save(tmp_path / "short.json")
-    with pytest.warns(BayescoutWarning, match="drawing missing cells was cut short .* it was -"):
+    with pytest.warns(BayescoutWarning, match="other missing cells were drawn .* it was -"):
         bs.Result.load(tmp_path / "short.json", data=table)
     bs.learn(table, search="hill-climb", score="bic").save(tmp_path / "whole.json")
     assert bs.Result.load(tmp_path / "whole.json", data=table).scored_table is not None

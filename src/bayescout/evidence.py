@@ -42,8 +42,9 @@ def with_data(result: Result, data: Any) -> Result:
         agrees = abs(found - result.score) <= AGREES * (1 + abs(result.score))
         if same and not agrees:
             warn(
-                f"drawing missing cells was cut short when this was learned, by the time or Ctrl-C, and is "
-                f"not now: on these cells the score is {found:,.3f}, and it was {result.score:,.3f}"
+                f"other missing cells were drawn when this was learned, most often as its time was over or "
+                f"Ctrl-C was pressed: on those drawn now the score is {found:,.3f}, and it was "
+                f"{result.score:,.3f}"
             )
         elif not agrees:
             raise DataError(

@@ -181,7 +181,7 @@ class DatasetRows(Batches):
         batches = self.data.to_batches(
             columns=list(names), batch_size=BATCH_ROWS, batch_readahead=1, fragment_readahead=1
         )
-        return (_ArrowFrame(batch) for batch in batches)
+        yield from map(_ArrowFrame, batches)
 
     def _whole(self) -> Any:
         return self.data.to_table()
