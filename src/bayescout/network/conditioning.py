@@ -200,9 +200,14 @@ def _conditional(
     return Conditional(start, loads @ half.T / scale, centre, rest, vectors[:, ~free].T / scale)
 
 
+def is_wide(network: Network) -> bool:
+    """Return True if a network has too many nodes for matrices of all their pairs."""
+    return len(network.dag) > MOST_TOGETHER
+
+
 def in_parts(network: Network, nodes: Sequence[int]) -> Iterator[Sequence[int]]:
     """The nodes, in a wide network some at a time."""
-    step = len(nodes) if len(network.dag) <= MOST_TOGETHER else AT_ONCE
+    step = AT_ONCE if is_wide(network) else len(nodes)
     for start in range(0, len(nodes), max(1, step)):
         yield nodes[start : start + step]
 
@@ -271,7 +276,7 @@ def predict(
     network: Network, target: int, columns: Mapping[int, NDArray[np.float64]]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The mean of the target for each row of complete evidence, and a mask of the impossible rows."""
-    if len(network.dag) > MOST_TOGETHER and _has_all_that_tells(network, target, columns):
+    if is_wide(network) and _has_all_that_tells(network, target, columns):
         means = _mean_given_neighbours(network, target, columns)
         return means, np.zeros(means.shape, dtype=np.bool_)
     found = condition(network, (target,), list(columns))

@@ -64,12 +64,13 @@ def conditional_gaps(network: Network, values: Array) -> Iterator[Gaps]:
     ends = np.concatenate([[0], np.cumsum(np.bincount(number))])
     mean = conditioning.means(network)
     precision = _precision(network)
+    most = int(counts.max(initial=0))
+    memory.require(
+        INVERSE_BYTES * most**2,
+        f"a row with {most:,} empty cells takes about",
+        "leave such rows out, or give the columns of fewer than half of the nodes",
+    )
     for m in np.unique(counts[counts > 0]).tolist():
-        memory.require(
-            INVERSE_BYTES * m**2,
-            f"a row with {m:,} empty cells takes about",
-            "leave such rows out, or give the columns of fewer than half of the nodes",
-        )
         alike = np.flatnonzero(counts == m)
         step = max(1, BATCH_NUMBERS // (m * m + values.shape[1]))
         for some in np.array_split(alike, -(-len(alike) // step)):
@@ -111,7 +112,7 @@ def _precision(network: Network) -> Any:
         return None
     p = len(network.dag)
     with np.errstate(over="ignore", invalid="ignore"):
-        if p > conditioning.MOST_TOGETHER:
+        if conditioning.is_wide(network):
             from scipy import sparse
 
             children = np.repeat(np.arange(p), [len(own) for own in network.dag.parents])
@@ -170,8 +171,7 @@ def _require_finite(shifts: Array) -> None:
 
 def has_few(network: Network, columns: Columns) -> bool:
     """Return True if a network is wide and most of its nodes have no column."""
-    p = len(network.dag)
-    return p > conditioning.MOST_TOGETHER and 2 * len(columns) < p
+    return conditioning.is_wide(network) and 2 * len(columns) < len(network.dag)
 
 
 def by_observed(columns: Columns, n_rows: int) -> Iterator[tuple[Rows, list[int], Array]]:

@@ -68,9 +68,10 @@ def row_terms(network: Network, matched: Matched) -> tuple[Array, Mask]:
         return log_likelihoods(network, codes), np.asarray(meets_undefined(network, codes).any(axis=0))
 
     def gaussian() -> tuple[Array, Mask]:
-        present = {node: column for node, column in columns.items() if not np.isnan(column).all()}
-        if gaussian_rows.has_few(network, present):
-            return gaussian_rows.log_densities(network, present, n_rows), np.zeros(n_rows, dtype=bool)
+        if conditioning.is_wide(network):
+            present = {node: column for node, column in columns.items() if not np.isnan(column).all()}
+            if gaussian_rows.has_few(network, present):
+                return gaussian_rows.log_densities(network, present, n_rows), np.zeros(n_rows, dtype=bool)
         values = row_values(network, columns, n_rows)
         return gaussian_rows.log_likelihoods(network, values), np.zeros(n_rows, dtype=bool)
 

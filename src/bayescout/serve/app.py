@@ -56,7 +56,7 @@ def make_app(bench: Workbench, token: str, port: int, host: str = "127.0.0.1") -
 
     async def unwritten(_: Request, error: Exception) -> Response:
         """Say of a full disk which it is; any other error of the system is a bug."""
-        if not isinstance(error, OSError) or not of_full_disk(error):
+        if not of_full_disk(error):
             raise error
         told = refusal(error, error.filename or bench.project.folder / "data")
         return Json({"error": str(told)}, INSUFFICIENT_STORAGE)

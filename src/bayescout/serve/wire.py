@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import threading
-from typing import Any
+from typing import Any, TypeGuard
 
 from bayescout.data.files import NO_ROOM, refusal
 from bayescout.evaluate.json_values import json_value
@@ -62,7 +62,7 @@ def settle() -> None:
     gc.freeze()
 
 
-def of_full_disk(error: BaseException) -> bool:
+def of_full_disk(error: BaseException) -> TypeGuard[OSError]:
     """Return True for an error of the system that a person can mend by making room."""
     return isinstance(error, OSError) and error.errno in NO_ROOM
 
@@ -74,7 +74,7 @@ def failure(error: BaseException, place: object = None) -> dict[str, Any]:
     """
     from bayescout.errors import BayescoutError
 
-    if isinstance(error, OSError) and of_full_disk(error):
+    if of_full_disk(error):
         error = refusal(error, error.filename or place)
     known = isinstance(error, BayescoutError)
     text = str(error) if known else f"{type(error).__name__}: {error}"
